@@ -1,0 +1,50 @@
+"""filterkit: a streaming ARFF filter chain.
+
+    >>> import filterkit
+    >>> data = filterkit.read("arff_samples/iris.arff")
+    >>> chain = filterkit.chain("shape bns l2").fit(data)
+    >>> chain.transform(data).X.shape
+    (150, 12)
+"""
+
+from __future__ import annotations
+
+from filterkit.api import batches, chain, read, write
+from filterkit.batch import Batch, concatenate, csr
+from filterkit.chain import Chain, FittedChain
+from filterkit.contingency import ContingencyTable
+from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
+from filterkit.hookspecs import hookimpl
+from filterkit.ragged import Ragged
+from filterkit.schema import Attribute, Schema
+from filterkit.stage import ColumnStage, Fitted, RowStage, Stage, State, option
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArffError",
+    "Attribute",
+    "Batch",
+    "Chain",
+    "ColumnStage",
+    "ContingencyTable",
+    "FilterkitError",
+    "Fitted",
+    "FittedChain",
+    "PluginError",
+    "Ragged",
+    "RowStage",
+    "Schema",
+    "Stage",
+    "StageError",
+    "State",
+    "UsageError",
+    "batches",
+    "chain",
+    "concatenate",
+    "csr",
+    "hookimpl",
+    "option",
+    "read",
+    "write",
+]

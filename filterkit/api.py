@@ -1,0 +1,90 @@
+"""The Python way in: read, batches, write and chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from filterkit.arff.reader import BLOCK_SIZE, Reader
+from filterkit.arff.writer import Formatter, header_text
+from filterkit.batch import Batch, concatenate
+from filterkit.chain import Chain
+from filterkit.errors import FilterkitError
+from filterkit.output import open_output
+
+
+def batches(
+    path: str,
+    class_: str | None = None,
+    positive: str | None = None,
+    encoding: str = "utf-8",
+    block_size: int = BLOCK_SIZE,
+) -> Iterator[Batch]:
+    """The rows of an ARFF file as a stream of batches; memory does not grow with the rows.
+
+    Parameters
+    ----------
+    path : a file (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are recognised), a glob of parts, an fsspec URL,
+        or ``-`` for standard input.
+    class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``; by default the
+        last attribute if it is nominal.
+    positive : the positive class value.
+    encoding : of the text.
+    block_size : about how many bytes of text make a batch.
+
+    Raises
+    ------
+    FilterkitError : whatever is wrong with the file, with file, line, attribute and value.
+    """
+    with Reader(path, class_, positive, encoding, block_size) as reader:
+        yield from reader.batches()
+
+
+def read(
+    path: str, class_: str | None = None, positive: str | None = None, encoding: str = "utf-8"
+) -> Batch:
+    """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters as for `batches`."""
+    with Reader(path, class_, positive, encoding) as reader:
+        return concatenate(reader.batches(), reader.schema)
+
+
+def write(
+    rows: Batch | Iterable[Batch],
+    path: str,
+    sparse: bool | None = None,
+    precision: int | None = None,
+    comments: Iterable[str] = (),
+) -> None:
+    """Write batches as an ARFF file, which appears under its name when it is complete.
+
+    Parameters
+    ----------
+    rows : one batch, or at least one batch of one schema.
+    path : the file, compressed by its ending, or ``-`` for standard output.
+    sparse : whether to write sparse rows; by default as the batches are.
+    precision : significant digits; by default the shortest text that reads back to the same float64.
+    comments : lines to put at the top.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written.
+    """
+    stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
+    first = next(stream, None)
+    if first is None:
+        raise FilterkitError("there is no batch to write; one of no rows would do")
+    formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
+    with open_output(path) as out:
+        out.write(header_text(first.schema, comments).encode())
+        out.write(formatter.rows(first))
+        for batch in stream:
+            out.write(formatter.rows(batch))
+
+
+def chain(text: str) -> Chain:
+    """The chain that `text` describes, as on the command line: ``"shape --neighbors 10 bns l2"``.
+
+    Raises
+    ------
+    UsageError : an unknown stage or option, with a suggestion where one is likely.
+    """
+    return Chain.parse(text)

@@ -1,0 +1,1 @@
+"""The ARFF text format: header, rows and writer."""

@@ -1,0 +1,181 @@
+"""Date attributes: the part of Java's SimpleDateFormat that data sets use, in UTC."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from filterkit.errors import ArffError, quoted
+
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"]
+_MONTHS += ["November", "December"]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_NUMERIC = "yMdHkKhmsS"
+_FIELD = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
+_ZONE = r"(?P<zone>Z|UTC|(?:GMT)?[+-]\d{1,2}:?\d{2}|GMT|[+-]\d{2})"
+_GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Julian to Gregorian
+
+
+class DateFormat:
+    """A pattern such as ``yyyy-MM-dd HH:mm``, which reads text to milliseconds since 1970 UTC and back.
+
+    Letters: y M d H k K h m s S a E z Z X and quoted text. Weka sets the format to be strict, so 31
+    February is refused; ``yy`` lies within 80 years before and 20 after today. Unlike in Weka, text after
+    the date is an error.
+
+    Raises
+    ------
+    ArffError : a letter that filterkit does not know.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self._fields: list[tuple[str, int, str]] = []  # (letter or '' for literal text, width, literal)
+        position = 0
+        for match in _FIELD.finditer(pattern):
+            if match.start() != position:
+                raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
+            position = match.end()
+            if match[2] is None:
+                self._fields.append(("", 0, (match[1].replace("''", "'") or "'") if match[1] is not None else match[0]))
+            elif match[2] in _NUMERIC + "aEzZX":
+                self._fields.append((match[2], len(match[0]), ""))
+            else:
+                raise ArffError(f"date format {quoted(pattern)}: the letter '{match[2]}' is not supported")
+        if position != len(pattern):
+            raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
+        self._regex = re.compile(self._expression(), re.ASCII)
+        self._memo: dict[str, int] = {}
+
+    def _expression(self) -> str:
+        parts = []
+        used: set[str] = set()
+        for i, (letter, width, literal) in enumerate(self._fields):
+            following = self._fields[i + 1][0] if i + 1 < len(self._fields) else ""
+            numeric = letter in _NUMERIC and not (letter == "M" and width > 2)
+            if not letter:
+                parts.append(re.escape(literal))
+                continue
+            if numeric and following and following in _NUMERIC:
+                body = rf"\d{{{width}}}"
+            elif numeric:
+                body = r"\d{1,18}"
+            elif letter == "M":
+                body = "|".join(f"{m}|{m[:3]}" for m in _MONTHS)
+            elif letter == "E":
+                body = "|".join(f"{d}|{d[:3]}" for d in _DAYS)
+            elif letter == "a":
+                body = "AM|PM"
+            else:
+                parts.append(r"[ \t]*" + (_ZONE if "zone" not in used else _ZONE.replace("?P<zone>", "?:")))
+                used.add("zone")
+                continue
+            name = "text_" + letter if letter == "M" and not numeric else letter
+            group = f"(?P<{name}>" if name not in used else "(?:"
+            used.add(name)
+            parts.append(rf"[ \t]*{group}{'' if numeric else '(?i:'}{body}{'' if numeric else ')'})")
+        return "".join(parts) + r"[ \t]*\Z"
+
+    def parse(self, text: str) -> int | None:
+        """Milliseconds since 1970-01-01 UTC, or None where `text` does not follow the pattern."""
+        known = self._memo.get(text)
+        if known is not None:
+            return known
+        match = self._regex.match(text)
+        if match is None:
+            return None
+        found = match.groupdict()
+
+        def number(letter: str, default: int = 0) -> int:
+            return int(found[letter]) if found.get(letter) else default
+
+        year, month, day = number("y", 1970), number("M", 1), number("d", 1)
+        if len(found.get("y") or "") == 2 and any(letter == "y" and width <= 2 for letter, width, _ in self._fields):
+            oldest = datetime.date.today().year - 80
+            year += oldest // 100 * 100
+            year += 100 if year < oldest else 0
+        if found.get("text_M"):
+            month = 1 + [m[:3].lower() for m in _MONTHS].index(found["text_M"][:3].lower())
+        limits = {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
+        if not (1 <= year <= 9_000_000 and 1 <= month <= 12) or any(
+            not low <= number(letter, low) <= high for letter, (low, high) in limits.items()
+        ):
+            return None
+        days = _days(year, month, day)
+        if _civil(days) != (year, month, day):
+            return None  # such as 31 February
+        if found.get("E") and _DAYS[(days + 3) % 7][:3].lower() != found["E"][:3].lower():
+            return None
+        hour = number("H") + number("k") % 24 + number("K") + number("h") % 12
+        hour += 12 if (found.get("a") or "").upper() == "PM" else 0
+        seconds = (hour * 60 + number("m")) * 60 + number("s") - _offset(found.get("zone"))
+        result = (days * 86400 + seconds) * 1000 + number("S")
+        if len(self._memo) < 10000:
+            self._memo[text] = result
+        return result
+
+    def format(self, milliseconds: int) -> str:
+        """The text of a moment given in milliseconds since 1970-01-01 UTC."""
+        days, rest = divmod(milliseconds, 86_400_000)
+        year, month, day = _civil(days)
+        hour = rest // 3_600_000
+        values = {"y": year, "M": month, "d": day, "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12}
+        values |= {"m": rest // 60_000 % 60, "s": rest // 1000 % 60, "S": rest % 1000}
+        parts = []
+        for letter, width, literal in self._fields:
+            if not letter:
+                parts.append(literal)
+            elif letter == "M" and width > 2:
+                parts.append(_MONTHS[month - 1] if width > 3 else _MONTHS[month - 1][:3])
+            elif letter == "E":
+                name = _DAYS[(days + 3) % 7]
+                parts.append(name if width > 3 else name[:3])
+            elif letter == "a":
+                parts.append("PM" if hour >= 12 else "AM")
+            elif letter in "zZX":
+                parts.append({"z": "UTC", "Z": "+0000", "X": "Z"}[letter])
+            elif letter == "y" and width == 2:
+                parts.append(f"{year % 100:02d}")
+            else:
+                parts.append(f"{values[letter]:0{width}d}")
+        return "".join(parts)
+
+
+def _offset(zone: str | None) -> int:
+    """Seconds east of Greenwich."""
+    digits = re.sub(r"[^0-9]", "", zone or "")
+    if not digits:
+        return 0
+    digits = digits.ljust(4, "0") if len(digits) <= 2 else digits.zfill(4)
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -seconds if "-" in (zone or "") else seconds
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
+    shifted = year - (month <= 2)
+    in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
+    julian = 365 * shifted + shifted // 4 + in_year + day - 719471
+    if (year, month, day) < (1582, 10, 15):
+        return julian
+    return julian - shifted // 100 + shifted // 400 + 2
+
+
+def _civil(days: int) -> tuple[int, int, int]:
+    """(year, month, day) of a day counted from 1970-01-01, in Java's calendar."""
+    if days >= _GREGORIAN_FROM:
+        shifted = days + 719468
+        era, of_era = divmod(shifted, 146097)
+        year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+        year = year_of_era + era * 400
+        in_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    else:
+        shifted = days + 719470
+        cycle, of_cycle = divmod(shifted, 1461)
+        year_of_cycle = (of_cycle - of_cycle // 1460) // 365
+        year = year_of_cycle + cycle * 4
+        in_year = of_cycle - 365 * year_of_cycle
+    month = (5 * in_year + 2) // 153
+    day = in_year - (153 * month + 2) // 5 + 1
+    month += 3 if month < 10 else -9
+    return year + (month <= 2), month, day

@@ -1,0 +1,249 @@
+"""The exact path: rows read token by token with Weka's grammar, plain Python, good messages.
+
+It is the reference of the fast path (`filterkit.arff.fast`), reads whatever that one leaves, and serves
+small files for which loading pyarrow would take longer than reading.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.arff.layout import Layout
+from filterkit.arff.numbers import parse_number
+from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
+from filterkit.batch import Batch, csr, others_table
+from filterkit.errors import ArffError, quoted, suggestion
+from filterkit.schema import Attribute, Schema
+
+OMITTED = object()  # stands for a string or bag that a sparse row leaves out, until the first one is known
+
+
+class Row(NamedTuple):
+    """One row: its line, its weight, whether it was written sparse, and its values.
+
+    `values` maps attribute positions to float64 values (nominal: index, missing: NaN, date:
+    milliseconds), or to text (string, bag; missing: None). A sparse row has only what it states.
+    """
+
+    line: int
+    weight: float
+    sparse: bool
+    values: dict[int, Any]
+
+
+def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
+    """The rows in `text`, whose first line has number `line`.
+
+    Raises
+    ------
+    ArffError : at the first row that Weka refuses or would lose a part of.
+    """
+    tokens = tokenize(text, line)
+    for token in tokens:
+        if token.kind == EOL:
+            if token.commas:
+                raise ArffError("an empty field: there is nothing but a comma", line=token.line)
+            continue
+        if token.kind == OPEN:
+            sparse, values = True, _sparse_values(tokens, token.line, layout)
+        else:
+            sparse, values = False, _dense_values(token, tokens, layout)
+        yield Row(token.line, _weight_and_end(tokens, token.line, layout), sparse, values)
+
+
+def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout) -> dict[int, Any]:
+    values: dict[int, Any] = {}
+    if token.commas:
+        raise ArffError("an empty field: the row begins with a comma", line=token.line)
+    for position in range(layout.count):
+        if position:
+            token = next(tokens)
+            if token.kind == EOL:
+                raise ArffError(
+                    f"too few values: {position} of {layout.count}; the next would be "
+                    f"{quoted(layout.schema.attributes[position].name)}",
+                    line=token.line,
+                )
+            if token.commas > 1:
+                raise ArffError(
+                    "an empty field; a missing value is written ?",
+                    line=token.line,
+                    attribute=layout.schema.attributes[position].name,
+                )
+        values[position] = _value(token, position, layout)
+    return values
+
+
+def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[int, Any]:
+    values: dict[int, Any] = {}
+    while True:
+        token = next(tokens)
+        if token.kind == CLOSE:
+            return values
+        if token.kind == EOL:
+            raise ArffError("the sparse row is not closed by '}'", line=line)
+        digits = token.text[1:] if token.text[:1] == "+" else token.text
+        if not (digits.isascii() and digits.removeprefix("-").isdigit()):
+            raise ArffError(f"expected the index of an attribute, found {token.describe()}", line=token.line)
+        position = int(digits)
+        if not 0 <= position < layout.count:
+            raise ArffError(
+                f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows",
+                line=token.line,
+            )
+        name = layout.schema.attributes[position].name
+        if position in values:
+            raise ArffError(f"index {position} stands twice in the row", line=token.line, attribute=name)
+        token = next(tokens)
+        if token.kind in (EOL, CLOSE):
+            raise ArffError(f"index {position} has no value", line=token.line, attribute=name)
+        values[position] = _value(token, position, layout)
+
+
+def _value(token: Token, position: int, layout: Layout) -> Any:
+    """What `token` means for the attribute at `position`: a float, or text; missing is NaN or None."""
+    attribute = layout.schema.attributes[position]
+    if token.kind not in (WORD, QUOTED):
+        raise ArffError(f"expected a value, found {token.describe()}", line=token.line, attribute=attribute.name)
+    text = token.text
+    if attribute.kind in ("numeric", "nominal"):
+        if token.missing:
+            return math.nan
+        codes = layout.codes[position]
+        number: float | int | None = parse_number(text) if codes is None else codes.get(text)
+        if number is None:
+            raise _bad_value(token, attribute)
+        return float(number)
+    if token.missing:
+        return None
+    dates = layout.dates[position]
+    if dates is not None:
+        moment = dates.parse(text)
+        if moment is None:
+            raise ArffError(
+                f"{quoted(text)} is not a date of the form {quoted(attribute.format)}",
+                line=token.line,
+                attribute=attribute.name,
+            )
+        return moment
+    if attribute.kind == "relational":
+        check_bag(text, attribute, token.line)
+    return text
+
+
+def _bad_value(token: Token, attribute: Attribute) -> ArffError:
+    if attribute.kind == "numeric":
+        message = f"{quoted(token.text)} is not a number"
+        if token.text.lower() in ("na", "nan", "null", "none", "n/a", ""):
+            message += "; a missing value is written ?"
+    else:
+        message = f"{quoted(token.text)} is not one of its values" + (
+            suggestion(token.text, list(attribute.values))
+            or f" {{{', '.join(attribute.values[:8])}{', …' if len(attribute.values) > 8 else ''}}}"
+        )
+    return ArffError(message, line=token.line, attribute=attribute.name)
+
+
+def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float:
+    """The instance weight ``{w}`` that may follow the values; nothing else may."""
+    token = next(tokens)
+    weight = 1.0
+    if token.kind == OPEN:
+        inner, close = next(tokens), next(tokens)
+        number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
+        if number is None or math.isnan(number) or close.kind != CLOSE:
+            raise ArffError(f"expected an instance weight such as {{2.5}}, found {inner.describe()}", line=line)
+        weight = number
+        token = next(tokens)
+    if token.kind != EOL:
+        raise ArffError(
+            f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row", line=line
+        )
+    if token.commas > 1:
+        raise ArffError("an empty field at the end of the row", line=line)
+    return weight
+
+
+def parse_bag(text: str, attribute: Attribute) -> list[Row]:
+    """The rows of a relational value, given as the ARFF text between its quotes.
+
+    Raises
+    ------
+    ArffError : with the line inside the bag.
+    """
+    return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
+
+
+def check_bag(text: str, attribute: Attribute, line: int) -> None:
+    """Raise an `ArffError` for `line` unless `text` is rows of the relational `attribute`."""
+    try:
+        parse_bag(text, attribute)
+    except ArffError as error:
+        inner = f"attribute {quoted(error.attribute)}: " if error.attribute is not None else ""
+        raise ArffError(
+            f"row {error.line} of the bag: {inner}{error.message}", line=line, attribute=attribute.name
+        ) from None
+
+
+def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
+    """The rows of `text` as a batch in the layout's form.
+
+    Returns
+    -------
+    batch, omitted : `omitted` maps a column of `Batch.others` to the rows that left it out, for the reader
+        to fill in.
+    """
+    rows = list(parse_rows(text, line, layout))
+    omitted: dict[int, np.ndarray] = {}
+    columns: list[list[Any]] = []
+    for position in np.flatnonzero(layout.other >= 0).tolist():
+        default = 0 if layout.dates[position] is not None else OMITTED
+        column = [row.values.get(position, default) for row in rows]
+        absent = [i for i, value in enumerate(column) if value is OMITTED]
+        if absent:
+            omitted[len(columns)] = np.array(absent)
+            column = [None if value is OMITTED else value for value in column]
+        columns.append(column)
+    y = None
+    if layout.class_index is not None:
+        values = np.array([row.values.get(layout.class_index, 0.0) for row in rows], dtype=np.float64)
+        y = values
+        if layout.codes[layout.class_index] is not None:
+            y = np.where(np.isnan(values), -1, values).astype(np.int32)
+    weights = np.array([row.weight for row in rows], dtype=np.float64)
+    X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
+    others = others_table(layout.schema, columns)
+    return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, others), omitted
+
+
+def _dense_of(rows: list[Row], layout: Layout) -> np.ndarray:
+    X = np.zeros((len(rows), len(layout.schema.features)))
+    feature = layout.feature.tolist()
+    for i, row in enumerate(rows):
+        for position, value in row.values.items():
+            if feature[position] >= 0:
+                X[i, feature[position]] = value
+    return X
+
+
+def _csr_of(rows: list[Row], layout: Layout) -> Any:
+    data: list[float] = []
+    indices: list[int] = []
+    indptr = [0]
+    feature = layout.feature.tolist()
+    for row in rows:
+        for position in sorted(row.values):
+            if feature[position] >= 0 and row.values[position] != 0:
+                indices.append(feature[position])
+                data.append(row.values[position])
+        indptr.append(len(data))
+    return csr(
+        np.array(data, np.float64),
+        np.array(indices, np.int32),
+        np.array(indptr, np.int32),
+        len(layout.schema.features),
+    )

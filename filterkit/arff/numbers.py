@@ -1,0 +1,45 @@
+"""Numbers as ARFF text: what Java's ``Double.valueOf`` takes, and the shortest text that reads back."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_JAVA_DOUBLE = re.compile(
+    r"""[\x00-\x20]*(?:
+        (?P<decimal>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?
+      | (?P<special>[+-]?(?:NaN|Infinity))
+      | (?P<hex>[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?
+    )[\x00-\x20]*\Z""",
+    re.VERBOSE,
+)
+
+
+def parse_number(text: str) -> float | None:
+    """The float64 that Java's ``Double.valueOf`` makes of `text`, or None where it refuses.
+
+    So ``NaN`` is NaN, ``Infinity``, ``1d`` and ``0x1p3`` are numbers; ``nan``, ``inf`` and ``0x10`` are not.
+    """
+    match = _JAVA_DOUBLE.match(text)
+    if match is None:
+        return None
+    if match["hex"] is not None:
+        try:
+            return float.fromhex(match["hex"])
+        except OverflowError:
+            return -math.inf if match["hex"].startswith("-") else math.inf
+    return float(match["decimal"] or match["special"])
+
+
+def format_number(value: float, precision: int | None = None) -> str:
+    """The shortest decimal text that reads back to `value`: Python's ``repr`` without ``.0`` or ``e-0``.
+
+    `precision` rounds to so many significant digits first. Infinities are spelt as Java reads them;
+    NaN is ARFF's ``?``.
+    """
+    if not math.isfinite(value):
+        return "?" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    text = repr(float(value if precision is None else f"{value:.{precision}g}"))
+    if "e" in text:
+        return text.replace("e-0", "e-")
+    return text.removesuffix(".0")

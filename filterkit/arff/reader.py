@@ -1,0 +1,300 @@
+"""Reader: an ARFF input as schema and batches, whichever path reads its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from filterkit.arff import exact
+from filterkit.arff.header import Header, find_data, parse_header
+from filterkit.arff.layout import Layout
+from filterkit.arff.source import Source, blocks, cut, expand
+from filterkit.arff.tokens import count_lines, tokenize
+from filterkit.batch import Batch
+from filterkit.engine.local import LocalEngine
+from filterkit.errors import ArffError, FilterkitError, StageError
+from filterkit.schema import Schema, find_class
+
+T = TypeVar("T")
+
+BLOCK_SIZE = 1 << 20
+# Below this many bytes the exact path is done before pyarrow would be imported.
+SMALL = 1 << 16
+# A block that the fast path does not take is halved down to this size, so that one odd line costs little.
+ODD = 1 << 13
+
+_BEFORE_ROW = re.compile(rb"(?:[\x00-\x20,]|%[^\r\n]*[\r\n])*")
+
+
+class Block(NamedTuple):
+    """Some whole lines: UTF-8 `text`, the number of its first `line`, and the `name` of its input."""
+
+    text: bytes
+    line: int
+    name: str
+
+
+class Parsed(NamedTuple):
+    """A batch, and for columns of its `others` the rows that left out a string or bag."""
+
+    batch: Batch
+    omitted: dict[int, np.ndarray]
+
+
+class Reader:
+    """An ARFF input, its header read and its rows to come; they can be read once.
+
+    Parameters
+    ----------
+    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first either repeat the
+        attributes of the first or have no header.
+    class_ : which attribute is the class, see `filterkit.schema.find_class`.
+    positive : the positive class value, or None.
+    encoding : of the text.
+    block_size : about how many bytes of text make a batch; the rows do not depend on it.
+
+    Raises
+    ------
+    FilterkitError : whatever is wrong with the input, with file, line, attribute and value.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        class_: str | None = None,
+        positive: str | None = None,
+        encoding: str = "utf-8",
+        block_size: int = BLOCK_SIZE,
+    ) -> None:
+        self.block_size = block_size
+        self._encoding = encoding
+        self._paths = expand(path)
+        self._done = 0
+        self.source = Source(self._paths[0], encoding)
+        self.name = self.source.name
+        header, self._line, self._rest = self._read_header(self.source)
+        self._header = header
+        self._rest, sparse = self._form(self._rest)
+        try:
+            self.schema = Schema(
+                header.relation, header.attributes, find_class(header.attributes, class_), positive, sparse
+            )
+        except FilterkitError as error:
+            self.close()
+            raise FilterkitError(f"{self.name}: {error}") from None
+        self.layout = Layout(self.schema)
+        self._first: dict[int, object] = {}
+        self._use_fast = False
+
+    def close(self) -> None:
+        """Close the input."""
+        self.source.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read_header(self, source: Source) -> tuple[Header, int, bytes]:
+        """The header, the number of the line where rows begin, and the text read past it."""
+        text = source.read(self.block_size if self.block_size > 4096 else 4096)
+        try:
+            self._check_begin(text)
+            position = 0
+            while True:
+                start, stop = find_data(text, position)
+                if start >= 0:
+                    more = source.read(1) if stop == len(text) else b""
+                    if not more:
+                        break
+                    text += more
+                    continue
+                position = stop
+                more = source.read(self.block_size)
+                if not more:
+                    parse_header(text.decode("utf-8", "surrogateescape"))
+                    raise ArffError("there is no @data line", line=count_lines(text.decode("latin-1")) or 1)
+                text += more
+            header = parse_header(text[:start].decode("utf-8", "surrogateescape"))
+        except ArffError as error:
+            error.source = source.name
+            source.close()
+            raise
+        return header, count_lines(text[:stop].decode("latin-1")) + 1, text[stop:]
+
+    @staticmethod
+    def _check_begin(text: bytes) -> None:
+        """Refuse what is no ARFF at all before a large file of it has been read."""
+        begin = _BEFORE_ROW.match(text)
+        assert begin is not None
+        line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
+        if line and not line.lower().startswith(("@relation", "'@relation", '"@relation')):
+            start = count_lines(text[: begin.end()].decode("latin-1")) + 1
+            parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
+            raise ArffError("expected @relation", line=start)
+
+    def _form(self, rest: bytes) -> tuple[bytes, bool]:
+        """Whether the first row is sparse, which decides for all; with the text read to find out."""
+        while True:
+            match = _BEFORE_ROW.match(rest)
+            assert match is not None
+            after = rest[match.end() :]
+            if after and (not after.startswith(b"%") or b"\n" in after):
+                return rest, after.startswith(b"{")
+            more = self.source.read(self.block_size)
+            if not more:
+                return rest, False
+            rest += more
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows' text in blocks of whole lines, in order."""
+        line = self._line
+        rest = self._rest
+        for number, path in enumerate(self._paths):
+            if number:
+                self.source.close()
+                self.source = Source(path, self._encoding)
+                line, rest = self._next_part(self.source)
+            self._rest = b""
+            for text in blocks(self.source, rest, self.block_size):
+                yield Block(text, line, self.source.name)
+                line += count_lines_bytes(text)
+
+    def _next_part(self, source: Source) -> tuple[int, bytes]:
+        """Where the rows of a further part begin: (line, text read so far)."""
+        text = source.read(self.block_size)
+        begin = _BEFORE_ROW.match(text)
+        assert begin is not None
+        if not text[begin.end() : begin.end() + 10].lower().lstrip(b"'\"").startswith(b"@relation"):
+            return 1, text
+        source.close()
+        self.source = Source(source.name, self._encoding)
+        header, line, rest = self._read_header(self.source)
+        if header.attributes != self._header.attributes:
+            raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
+        return line, rest
+
+    def parse(self, block: Block) -> Parsed:
+        """The rows of `block`; may run in any thread."""
+        try:
+            if len(block.text) < SMALL and not self._use_fast:
+                return self._parse_exactly(block.text, block.line)
+            self._use_fast = True
+            return self._parse(block.text, block.line)
+        except ArffError as error:
+            error.source = block.name
+            raise
+
+    def _parse(self, text: bytes, line: int) -> Parsed:
+        if len(text) >= ODD or self._use_fast and len(text) >= 512:
+            from filterkit.arff import fast
+
+            batch = fast.parse_block(text, self.layout)
+            if batch is not None:
+                return Parsed(batch, {})
+            if len(text) > ODD:
+                middle = cut(text[: len(text) // 2])
+                if middle:
+                    head = self._parse(text[:middle], line)
+                    tail = self._parse(text[middle:], line + count_lines_bytes(text[:middle]))
+                    return _join(head, tail)
+        return self._parse_exactly(text, line)
+
+    def _parse_exactly(self, text: bytes, line: int) -> Parsed:
+        return Parsed(*exact.parse_block(text.decode("utf-8", "surrogateescape"), line, self.layout))
+
+    def ordered(self, parsed: Iterator[Parsed]) -> Iterator[Batch]:
+        """Batches from what `parse` made of the blocks, in order: rows are numbered and omitted strings
+        become the first string of the file, as in Weka; batches wait until that is known.
+
+        Raises
+        ------
+        ArffError : a string is omitted and the file has none.
+        """
+        waiting: list[Parsed] = []
+        start = 0
+        for item in parsed:
+            item = item._replace(batch=item.batch.replace(start=start))
+            start += len(item.batch)
+            if not self.schema.others:
+                yield item.batch
+                continue
+            self._note_first(item.batch)
+            waiting.append(item)
+            while waiting and all(column in self._first for column in waiting[0].omitted):
+                yield self._fill(waiting.pop(0))
+        for item in waiting:
+            column = next(column for column in item.omitted if column not in self._first)
+            raise ArffError(
+                "a sparse row leaves it out, which means the first value in the file, and there is none",
+                source=self.name,
+                attribute=self.schema.others[column].name,
+            )
+
+    def _note_first(self, batch: Batch) -> None:
+        for column, attribute in enumerate(self.schema.others):
+            if column not in self._first and attribute.kind != "date":
+                assert batch.others is not None
+                values = batch.others.column(column).drop_null()
+                if len(values):
+                    self._first[column] = values[0].as_py()
+
+    def _fill(self, item: Parsed) -> Batch:
+        batch = item.batch
+        for column, rows in item.omitted.items():
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            assert batch.others is not None
+            mask = np.zeros(len(batch), bool)
+            mask[rows] = True
+            filled = pc.if_else(pa.array(mask), pa.scalar(self._first[column]), batch.others.column(column))
+            batch = batch.replace(
+                others=batch.others.set_column(column, self.schema.others[column].name, filled)
+            )
+        return batch
+
+    def batches(self) -> Iterator[Batch]:
+        """All rows as batches, in order, read in this thread."""
+        return self.ordered(self.parse(block) for block in self.blocks())
+
+    def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
+        if self.schema.others:  # omitted strings are filled in between
+            return engine.map(function, self.ordered(engine.map(self.parse, self.blocks())))
+        return self._map_at_once(function, engine)
+
+    def _map_at_once(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+        def work(block: Block) -> tuple[int, T]:
+            batch = self.parse(block).batch
+            return len(batch), function(batch)
+
+        start = 0
+        try:
+            for rows, result in engine.map(work, self.blocks()):
+                yield result
+                start += rows
+        except StageError as error:
+            if error.row is not None:
+                error.row += start
+            raise
+
+
+def _join(head: Parsed, tail: Parsed) -> Parsed:
+    from filterkit.batch import concatenate
+
+    shift = len(head.batch)
+    omitted = dict(head.omitted)
+    for column, rows in tail.omitted.items():
+        omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
+    return Parsed(concatenate([head.batch, tail.batch], head.batch.schema), omitted)
+
+
+def count_lines_bytes(text: bytes) -> int:
+    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
+    return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines

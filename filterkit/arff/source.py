@@ -1,0 +1,193 @@
+"""Where ARFF text comes from: files, globs, standard input and URLs, decompressed, as UTF-8 blocks."""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+from filterkit.errors import ArffError, FilterkitError, UsageError, quoted
+
+
+def expand(path: str) -> list[str]:
+    """The inputs that `path` names: itself, or the sorted files of a glob pattern.
+
+    Raises
+    ------
+    FilterkitError : a pattern that matches no file.
+    """
+    if path == "-" or "://" in path or not glob.has_magic(path) or os.path.exists(path):
+        return [path]
+    found = sorted(glob.glob(path))
+    if not found:
+        raise FilterkitError(f"{path}: no file matches this pattern")
+    return found
+
+
+class Source:
+    """One input as a stream of UTF-8 bytes.
+
+    Parameters
+    ----------
+    path : a file name, ``-`` for standard input, or an fsspec URL. The endings ``.gz``, ``.bz2``, ``.xz``
+        and ``.zst`` say how it is compressed.
+    encoding : the text's encoding; bytes that are not valid in it are carried along and refused where
+        they matter, so a Latin-1 letter in a comment does no harm.
+
+    Attributes
+    ----------
+    name : what messages call it.
+    size : its length in bytes as stored, or None if unknown.
+    """
+
+    def __init__(self, path: str, encoding: str = "utf-8") -> None:
+        self.name = "<standard input>" if path == "-" else path
+        self.size: int | None = None
+        try:
+            codec = codecs.lookup(encoding).name
+        except LookupError:
+            raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
+        with self.failures():
+            self._raw = self._open(path)
+            self._stream = _decompress(self._raw, path)
+        self._decoder = None
+        if codec not in ("utf-8", "ascii", "utf-8-sig"):
+            self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
+        self._begun = False
+
+    def _open(self, path: str) -> IO[bytes]:
+        if path == "-":
+            return sys.stdin.buffer
+        if "://" in path:
+            try:
+                import fsspec
+            except ImportError:
+                raise FilterkitError(f"{path}: reading a URL needs the package fsspec: pip install fsspec") from None
+            try:
+                return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
+            except (ValueError, ImportError) as error:
+                raise FilterkitError(f"{path}: {error}") from None
+        file = open(path, "rb")
+        if os.path.isfile(path):
+            self.size = os.fstat(file.fileno()).st_size
+        return file
+
+    def position(self) -> int:
+        """How many stored bytes have been read, where `size` is known."""
+        return self._raw.tell() if self.size is not None else 0
+
+    def read(self, size: int) -> bytes:
+        """About `size` bytes of UTF-8 text; empty only at the end.
+
+        Raises
+        ------
+        FilterkitError : the input cannot be read or its compressed data is damaged.
+        """
+        text = b""
+        with self.failures():
+            while not text:
+                data = self._stream.read(size)
+                if self._decoder is None:
+                    text = data
+                else:
+                    text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
+                if not data:
+                    break
+        if not self._begun:
+            self._begun = True
+            text = text.removeprefix(codecs.BOM_UTF8)
+        return text
+
+    def close(self) -> None:
+        """Close what this object opened; standard input stays open."""
+        if self._raw is not sys.stdin.buffer:
+            self._stream.close()
+            self._raw.close()
+
+    def failures(self) -> _Failures:
+        """A context that turns what reading may raise into a `FilterkitError` that names this input."""
+        return _Failures(self.name)
+
+
+class _Failures:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, EOFError):
+            raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
+        if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
+            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
+        if isinstance(error, OSError):
+            # bz2 and zstd report damaged data as an OSError without a number
+            reason = error.strerror if error.errno else f"the compressed data is damaged ({error})"
+            raise FilterkitError(f"{self._name}: {reason}") from None
+
+
+def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
+    """A stream of the decompressed bytes of `raw`, by the ending of `path`."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".gz":
+        import gzip
+
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if ending == ".bz2":
+        import bz2
+
+        return bz2.BZ2File(raw)
+    if ending == ".xz":
+        import lzma
+
+        return lzma.LZMAFile(raw)
+    if ending == ".zst":
+        import zstandard
+
+        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)  # type: ignore[return-value]
+    return raw
+
+
+def cut(text: bytes) -> int:
+    """Where `text` may be cut between lines: the offset after its last certain line end, or 0.
+
+    A line end after a backslash may belong to a quoted value, so it is not certain; a CR at the very end
+    may be half of a CRLF.
+    """
+    for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
+        position = text.rfind(mark, 0, end)
+        while position > 0 and text[position - 1] == 0x5C:
+            position = text.rfind(mark, 0, position)
+        if position >= 0:
+            return position + 1
+    return 0
+
+
+def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
+    """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`."""
+    while True:
+        text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
+        if not text and len(rest) < size:
+            break
+        whole = rest + text
+        end = cut(whole)
+        while not end:
+            text = source.read(max(len(whole), size))
+            if not text:
+                break
+            whole += text
+            end = cut(whole)
+        if not end:
+            rest = whole
+            break
+        if end > 2 * size:  # `rest` was longer than a block
+            end = cut(whole[:size]) or end
+        yield whole[:end]
+        rest = whole[end:]
+    if rest:
+        yield rest

@@ -1,0 +1,119 @@
+"""Weka's ARFF tokenizer, exactly, one regular expression for header and rows alike.
+
+Weka 3.9 splits a file with Java's StreamTokenizer: characters up to U+0020 and the comma separate;
+``%`` starts a comment anywhere outside quotes; a quoted token ends at the same quote; braces are tokens
+of their own; everything else is part of a word. filterkit differs in two ways, both because Weka would
+lose something silently: an end quote that is missing is an error, and the number of commas between two
+tokens is kept, so that an empty field can be refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from filterkit.errors import ArffError, quoted
+
+WORD, QUOTED, OPEN, CLOSE, EOL = "word", "quoted", "{", "}", "end of line"
+
+_TOKEN = re.compile(
+    r"""(?P<separators>[\x00-\x09\x0b\x0c\x0e-\x20,]*)(?:%[^\r\n]*)?(?:
+        (?P<eol>\r\n|\r|\n)
+      | (?P<brace>[{}])
+      | (?P<word>[^\x00-\x20,%'"{}]+)
+      | '(?P<single>(?:[^'\\\r\n]|\\[\s\S])*)(?P<single_end>'?)
+      | "(?P<double>(?:[^"\\\r\n]|\\[\s\S])*)(?P<double_end>"?)
+    )?""",
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|[\s\S])")
+_NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+
+
+class Token(NamedTuple):
+    """One token: its `kind`, its `text` with escapes resolved, its 1-based `line`, and the number of
+    `commas` between it and the token before."""
+
+    kind: str
+    text: str
+    line: int
+    commas: int
+
+    @property
+    def missing(self) -> bool:
+        """Whether this is the bare ``?`` of a missing value."""
+        return self.kind == WORD and self.text == "?"
+
+    def describe(self) -> str:
+        """The token for a message."""
+        return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
+
+
+def unescape(text: str) -> str:
+    """The text inside quotes with its backslash escapes resolved as StreamTokenizer does."""
+    if "\\" not in text:
+        return text
+
+    def resolve(match: re.Match[str]) -> str:
+        escape = match[1]
+        if escape[0] in "01234567":
+            return chr(int(escape, 8))
+        return _NAMED_ESCAPES.get(escape, escape)
+
+    return _ESCAPE.sub(resolve, text)
+
+
+def tokenize(text: str, line: int = 1) -> Iterator[Token]:
+    """The tokens of `text`, whose first line has number `line`; a last line without end gets an EOL.
+
+    Raises
+    ------
+    ArffError : a quote that is not closed on its line, or bytes in a token that were not valid in the
+        encoding (they are surrogates in `text`).
+    """
+    commas = 0
+    position, length = 0, len(text)
+    kind = EOL
+    while position < length:
+        match = _TOKEN.match(text, position)
+        assert match is not None  # every part of the pattern is optional
+        position = match.end()
+        commas += match["separators"].count(",")
+        group = match.lastgroup
+        if group == "eol":
+            kind, value = EOL, ""
+        elif group == "brace":
+            kind = value = match["brace"]
+        elif group == "word":
+            kind, value = WORD, match["word"]
+        elif group in ("single_end", "double_end"):
+            raw = match[group[:6]]
+            if not match[group]:
+                raise ArffError(f"the quote before {quoted(raw, 30)} is not closed", line=line)
+            kind, value = QUOTED, unescape(raw)
+        else:
+            continue  # only separators or a comment, at the end of the text
+        if not value.isascii() and not _encodable(value):
+            raise ArffError(f"{quoted(value, 30)} is not valid in this encoding; try --encoding latin-1", line=line)
+        yield Token(kind, value, line, commas)
+        commas = 0
+        if kind == EOL:
+            line += 1
+        elif kind == QUOTED:
+            line += count_lines(raw)
+    if kind != EOL or commas:
+        yield Token(EOL, "", line, commas)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def count_lines(text: str) -> int:
+    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n")

@@ -1,0 +1,156 @@
+"""From schema and batches to ARFF text that Weka 3.6 and 3.9 read back to the same values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from filterkit.arff.dates import DateFormat
+from filterkit.arff.numbers import format_number
+from filterkit.batch import Batch, csr
+from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
+
+# Fewer values than this are formatted before pyarrow would be imported.
+SMALL = 1 << 13
+# At most so many cells are made dense at once when sparse rows are written dense.
+_DENSE_CELLS = 1 << 22
+
+_NEEDS_QUOTES = re.compile(r"""[\x00-\x20,%'"{}\\]|^\??\Z""")
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def quote(text: str) -> str:
+    """`text` as one ARFF token: bare where Weka takes it so, else in single quotes with escapes."""
+    return f"'{text.translate(_ESCAPES)}'" if _NEEDS_QUOTES.search(text) else text
+
+
+def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
+    """The header through the ``@data`` line; `comments` come first, one ``%`` line each.
+
+    The scores that a scorer left on an attribute follow its declaration as a comment.
+    """
+    lines = [f"% {line}" for comment in comments for line in comment.splitlines()]
+    lines.append(f"@relation {quote(schema.relation)}")
+    lines.append("")
+    for attribute in schema.attributes:
+        lines += _declaration(attribute)
+    lines += ["", "@data", ""]
+    return "\n".join(lines)
+
+
+def _declaration(attribute: Attribute) -> list[str]:
+    kind = attribute.kind
+    if kind == "nominal":
+        kind = "{" + ",".join(map(quote, attribute.values)) + "}"
+    elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:
+        kind = f"date {quote(attribute.format)}"
+    weight = "" if attribute.weight == 1 else f" {{{format_number(attribute.weight)}}}"
+    scores = "".join(f" % {metric}={format_number(score)}" for metric, score in attribute.scores)
+    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
+    for inner in attribute.attributes:
+        lines += [f"  {line}" for line in _declaration(inner)]
+    if attribute.kind == "relational":
+        lines.append(f"@end {quote(attribute.name)}")
+    return lines
+
+
+class Formatter:
+    """Makes ARFF rows of batches; may be used in any thread.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    sparse : whether to write sparse rows.
+    precision : significant digits, or None for the shortest text that reads back to the same float64.
+    """
+
+    def __init__(self, schema: Schema, sparse: bool, precision: int | None = None) -> None:
+        self.schema = schema
+        self.sparse = sparse
+        self.precision = precision
+        self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
+        self.dates = [DateFormat(a.format) if a.kind == "date" else None for a in schema.attributes]
+        self._fast = False
+
+    def rows(self, batch: Batch) -> bytes:
+        """The rows of `batch` as UTF-8 text, each with its line end."""
+        cells = batch.X.size if batch.sparse == self.sparse or self.sparse else batch.X.shape[0] * batch.X.shape[1]
+        if batch.sparse != self.sparse:
+            if self.sparse:
+                batch = batch.replace(X=_sparse_of(batch.X))
+            else:
+                step = max(_DENSE_CELLS // max(batch.X.shape[1], 1), 1)
+                if len(batch) > step:
+                    parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
+                    return b"".join(self.rows(part) for part in parts)
+                batch = batch.replace(X=batch.X.toarray())
+        if cells < SMALL and not self._fast:
+            return self._plain_rows(batch).encode()
+        self._fast = True
+        from filterkit.arff import fast_writer
+
+        return fast_writer.rows(self, batch)
+
+    # The plain path, whose text the fast one repeats
+
+    def other_columns(self, batch: Batch) -> list[list[str]]:
+        """The ARFF text of each column of `Batch.others`, ``?`` for missing."""
+        columns = []
+        if batch.others is not None:
+            for column, attribute in zip(batch.others.columns, self.schema.others):
+                if attribute.kind == "date":
+                    form = DateFormat(attribute.format)
+                    moments = column.cast("int64").to_pylist()
+                    columns.append(["?" if m is None else quote(form.format(m)) for m in moments])
+                else:
+                    columns.append(["?" if text is None else quote(text) for text in column.to_pylist()])
+        return columns
+
+    def _value(self, position: int, value: float) -> str:
+        labels = self.labels[position]
+        if labels is None:
+            return format_number(value, self.precision)
+        return labels[-1 if value != value or value < 0 else int(value)]
+
+    def _plain_rows(self, batch: Batch) -> str:
+        features = self.schema.feature_indices.tolist()
+        riding = [i for i, a in enumerate(self.schema.attributes) if a.kind in ("string", "date", "relational")]
+        others = self.other_columns(batch)
+        target = self.schema.class_index
+        y = [] if batch.y is None else batch.y.tolist()
+        weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
+        lines = []
+        for row in range(len(batch)):
+            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(riding, others)]
+            if target is not None and not (self.sparse and y[row] == 0):
+                cells.append((target, self._value(target, y[row])))
+            if batch.sparse:
+                begin, end = batch.X.indptr[row : row + 2]
+                entries: Any = zip(batch.X.indices[begin:end].tolist(), batch.X.data[begin:end].tolist())
+            else:
+                entries = enumerate(batch.X[row].tolist())
+            cells += [(features[column], self._value(features[column], value)) for column, value in entries]
+            cells.sort()
+            if self.sparse:
+                line = "{" + ",".join(f"{i} {text}" for i, text in cells) + "}"
+            else:
+                line = ",".join(text for _, text in cells)
+            lines.append(line + weight_text(weights[row]) + "\n")
+        return "".join(lines)
+
+
+def weight_text(weight: float) -> str:
+    """What follows the values of a row of this instance weight."""
+    return "" if weight == 1 else f",{{{format_number(weight)}}}"
+
+
+def _sparse_of(X: np.ndarray) -> Any:
+    """The CSR matrix of a dense one."""
+    row, column = np.nonzero(X)
+    indptr = np.searchsorted(row, np.arange(X.shape[0] + 1))
+    return csr(X[row, column], column.astype(np.int32), indptr.astype(np.int32), X.shape[1])
+
+

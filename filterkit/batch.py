@@ -1,0 +1,144 @@
+"""Batch: a run of rows, as one numeric matrix and what rides along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from scipy.sparse import csr_array
+
+    from filterkit.schema import Schema
+
+    Matrix = np.ndarray | csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some consecutive rows of a relation.
+
+    Attributes
+    ----------
+    schema : what the columns are.
+    X : float64 matrix of shape (rows, len(schema.features)): a C-ordered ndarray, or a
+        `scipy.sparse.csr_array` with sorted int32 indices and no stored zeros. A nominal value is the
+        index of its label, a missing value NaN.
+    y : the class, one entry a row, or None without a class: int32 codes of a nominal class with -1 for
+        missing, or float64 with NaN for missing when the class is numeric.
+    weights : float64 instance weights, or None when all are 1.
+    others : pyarrow Table of the columns of `schema.others` in order, or None when there are none.
+        Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
+    start : number of the first row in its source, from 0.
+
+    A batch is never changed in place: stages return new ones.
+    """
+
+    schema: Schema
+    X: Matrix
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    others: pa.Table | None = None
+    start: int = 0
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a CSR matrix."""
+        return not isinstance(self.X, np.ndarray)
+
+    def replace(self, **changes: Any) -> Batch:
+        """A copy with some attributes exchanged."""
+        return replace(self, **changes)
+
+    def rows(self, first: int, stop: int) -> Batch:
+        """The rows from `first` up to, not including, `stop`, numbered within this batch."""
+        return self.replace(
+            X=self.X[first:stop],
+            y=None if self.y is None else self.y[first:stop],
+            weights=None if self.weights is None else self.weights[first:stop],
+            others=None if self.others is None else self.others.slice(first, stop - first),
+            start=self.start + first,
+        )
+
+    def labels(self) -> np.ndarray:
+        """The class as an object array of its labels, None where it is missing (nominal classes only)."""
+        target = self.schema.class_attribute
+        if target is None or target.kind != "nominal" or self.y is None:
+            raise ValueError("this batch has no nominal class")
+        return np.array([*target.values, None], dtype=object)[self.y]
+
+
+def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int) -> csr_array:
+    """A CSR matrix of `columns` columns from its three arrays, which are not copied."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def row_numbers(indptr: np.ndarray) -> np.ndarray:
+    """The row of each stored entry of a CSR matrix, int64, from its `indptr`."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
+def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
+    """One batch of all rows of `batches`, in order; with no batch, one of no rows."""
+    parts = list(batches)
+    if not parts:
+        return empty(schema)
+    if len(parts) == 1:
+        return parts[0]
+    X: Any
+    if parts[0].sparse:
+        from scipy.sparse import vstack
+
+        X = vstack([part.X for part in parts], format="csr")
+    else:
+        X = np.concatenate([part.X for part in parts])
+    others = None
+    if parts[0].others is not None:
+        import pyarrow as pa
+
+        others = pa.concat_tables([part.others for part in parts])  # type: ignore[misc]
+    return Batch(
+        schema,
+        X,
+        None if parts[0].y is None else np.concatenate([part.y for part in parts]),  # type: ignore[misc]
+        None
+        if all(part.weights is None for part in parts)
+        else np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts]),
+        others,
+        parts[0].start,
+    )
+
+
+def empty(schema: Schema) -> Batch:
+    """A batch of no rows."""
+    width = len(schema.features)
+    X: Any = np.empty((0, width))
+    if schema.sparse:
+        X = csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
+    target = schema.class_attribute
+    y = None if target is None else np.empty(0, np.int32 if target.kind == "nominal" else np.float64)
+    return Batch(schema, X, y, None, others_table(schema, [[] for _ in schema.others]))
+
+
+def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
+    """The Arrow table of `schema.others` from Python values (dates in milliseconds), None without any."""
+    if not schema.others:
+        return None
+    import pyarrow as pa
+
+    arrays = [
+        pa.array(values, pa.int64()).cast(pa.timestamp("ms")) if a.kind == "date" else pa.array(values, pa.string())
+        for a, values in zip(schema.others, columns)
+    ]
+    return pa.table(arrays, names=[a.name for a in schema.others])

@@ -1,0 +1,34 @@
+"""The subcommands that list what there is: stages and plugins."""
+
+from __future__ import annotations
+
+import click
+
+from filterkit.cli.stages import stage_command
+from filterkit.errors import UsageError
+from filterkit.plugins import Registry
+
+
+def stages(known: Registry, words: list[str], debug: bool) -> None:
+    """Print all stages, one a line, or the help of those named."""
+    for name in words:
+        command = stage_command(known.stage(name))
+        click.echo(command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")))
+    if not words:
+        width = max(map(len, known.stages), default=0)
+        for name in sorted(known.stages):
+            click.echo(f"{name:<{width}}  {known.stages[name].summary()}")
+        click.echo("\nAll about one: filterkit stages NAME")
+
+
+def plugins(known: Registry, words: list[str], debug: bool) -> None:
+    """Print all plugins with origin, stages and state; `debug` adds the tracebacks of broken ones."""
+    if words:
+        raise UsageError(f"plugins takes no argument, and there is '{words[0]}'")
+    width = max((len(plugin.name) for plugin in known.plugins), default=0)
+    origin = max((len(plugin.origin) for plugin in known.plugins), default=0)
+    for plugin in known.plugins:
+        state = f"broken: {plugin.problem}" if plugin.problem else ", ".join(s.name for s in plugin.stages)
+        click.echo(f"{plugin.name:<{width}}  {plugin.origin:<{origin}}  {state}")
+        if debug and plugin.trace:
+            click.echo(plugin.trace)

@@ -1,0 +1,145 @@
+"""The command ``filterkit``: parsing, dispatch, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from filterkit import __version__
+from filterkit.cli.stages import message, parse_stages, stage_command
+from filterkit.engine.local import available_cores
+from filterkit.errors import FilterkitError, UsageError, quoted
+from filterkit.plugins import Registry, registry
+
+SUBCOMMANDS = ("stages", "plugins")
+
+_HELP = """Pass ARFF through a chain of stages and write ARFF.
+
+\b
+INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for
+standard input; .gz, .bz2, .xz and .zst are recognised. Options go before INPUT,
+each stage's own options after its name:
+
+\b
+    filterkit in.arff shape --neighbors 10 bns l2 > out.arff
+
+\b
+Instead of INPUT there may be a subcommand:
+    stages [NAME]   what stages there are, or all about one
+    plugins         what plugins there are and whether they work
+"""
+
+
+class Size(click.ParamType):
+    """An amount of memory such as 256MB, as a number of bytes."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = value.strip().upper().removesuffix("B").removesuffix("I")
+        factor = 1024 ** (" KMGT".find(text[-1:]) if text[-1:] in "KMGT" and text else 0)
+        try:
+            size = int(float(text.rstrip("KMGT")) * factor)
+        except (ValueError, OverflowError):
+            size = 0
+        if size <= 0:
+            self.fail(f"{quoted(value)} is not a size such as 256MB", param, ctx)
+        return size
+
+
+@click.command(
+    help=_HELP,
+    context_settings={"allow_interspersed_args": False, "help_option_names": ["-h", "--help"], "max_content_width": 100},
+    options_metavar="[OPTIONS]",
+    add_help_option=True,
+)
+@click.option("-o", "--output", metavar="PATH", default="-", help="Write here, whole or not at all, instead of to standard output.")
+@click.option("-c", "--class", "class_", metavar="NAME|N|first|last|none", help="The class attribute, N from 1.  [default: last, if nominal]")
+@click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
+@click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
+@click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")
+@click.option("--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]")
+@click.option("--jobs", metavar="N", type=click.IntRange(1), help="Threads.  [default: the cores]")
+@click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
+@click.option("--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file; repeatable.")
+@click.option("--progress/--no-progress", default=None, help="A bar on standard error.  [default: if it is a terminal]")
+@click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--block-size", type=Size(), default="1MB", hidden=True)
+@click.version_option(__version__, prog_name="filterkit")
+@click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def command(context: click.Context, words: tuple[str, ...], plugins: tuple[str, ...], **options: Any) -> None:
+    known = registry()
+    for path in plugins:
+        known.add_file(path)
+    if not words:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
+    first, rest = words[0], list(words[1:])
+    if first in SUBCOMMANDS:
+        from filterkit.cli import listing
+
+        getattr(listing, first)(known, rest, options["debug"])
+        return
+    _notice_missing_input(known, first, rest)
+    stages = parse_stages(rest, known)
+    from filterkit.cli.run import run
+
+    run(first, stages, jobs=options.pop("jobs") or available_cores(), **options)
+
+
+def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
+    """Answer a chain whose input has been forgotten; a file of a stage's name is ``./name``."""
+    if first not in known.stages or os.path.exists(first):
+        return
+    if "--help" in rest[:1]:
+        stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
+    raise UsageError(
+        f"no file {quoted(first)}, which is a stage; the input comes first: filterkit INPUT {' '.join([first, *rest])}"
+    )
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(_main(arguments))
+
+
+def _main(arguments: list[str]) -> int:
+    try:
+        return command.main(arguments, prog_name="filterkit", standalone_mode=False) or 0
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        # Nobody reads on. Python would complain once more when it flushes standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except click.ClickException as error:
+        return _complain(message(error) + "; see: filterkit --help", 2)
+    except UsageError as error:
+        return _complain(str(error), 2)
+    except FilterkitError as error:
+        if "--debug" in arguments:
+            raise
+        return _complain(str(error), 1)
+    except MemoryError:
+        return _complain("out of memory; a smaller --memory or --jobs may help", 1)
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        return _complain(f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1)
+
+
+def _complain(text: str, status: int) -> int:
+    print(f"filterkit: {text}", file=sys.stderr)
+    return status

@@ -1,0 +1,69 @@
+"""The main job: read, fit, transform, write."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from filterkit import __version__
+from filterkit.arff.reader import Reader
+from filterkit.arff.writer import Formatter, header_text
+from filterkit.batch import Batch
+from filterkit.chain import Chain, SpooledRows
+from filterkit.cli.progress import Progress
+from filterkit.engine.local import LocalEngine
+from filterkit.output import open_output
+from filterkit.stage import Stage
+
+
+def run(
+    path: str,
+    stages: list[Stage],
+    *,
+    output: str,
+    class_: str | None,
+    positive: str | None,
+    encoding: str,
+    sparse: bool | None,
+    precision: int | None,
+    jobs: int,
+    memory: int,
+    block_size: int,
+    progress: bool | None,
+    verbose: bool,
+    debug: bool,
+) -> None:
+    """Pass the rows of `path` through `stages` to `output`; the arguments are the command line's options.
+
+    Raises
+    ------
+    FilterkitError : the input, a stage or the output fails.
+    """
+    began = time.perf_counter()
+    chain = Chain(stages)
+    engine = LocalEngine(jobs)
+    shown = Progress(sys.stderr.isatty() if progress is None else progress)
+    with Reader(path, class_, positive, encoding, block_size) as reader:
+        rows = SpooledRows(
+            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 4
+        )
+        try:
+            fitted = chain.fit(rows, memory=memory)
+            formatter = Formatter(fitted.schema, reader.schema.sparse if sparse is None else sparse, precision)
+
+            def put_out(batch: Batch) -> tuple[int, bytes]:
+                return len(batch), formatter.rows(fitted.transform(batch))
+
+            count = 0
+            with open_output(output) as out:
+                comment = f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"
+                out.write(header_text(fitted.schema, [comment]).encode())
+                for size, text in rows.map(put_out, last=True):
+                    out.write(text)
+                    count += size
+        finally:
+            rows.close()
+            shown.close()
+    if verbose:
+        features = f"{len(reader.schema.features)} features to {len(fitted.schema.features)}"
+        print(f"filterkit: {count} rows, {features}, {time.perf_counter() - began:.2f} s", file=sys.stderr)

@@ -1,0 +1,70 @@
+"""Stages on the command line: click commands made from the declarations, and words to stages."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from typing import Any
+
+import click
+
+from filterkit.errors import UsageError
+from filterkit.plugins import Registry
+from filterkit.stage import Stage
+
+
+def stage_command(stage: type[Stage]) -> click.Command:
+    """The click command that parses the options of `stage`; its help is the docstring."""
+    hints = typing.get_type_hints(stage)
+    parameters = [_parameter(field, hints[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
+    return click.Command(
+        stage.name,
+        params=list(parameters),
+        help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
+        context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
+        options_metavar="[OPTIONS]",
+    )
+
+
+def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Option:
+    flag = "--" + field.name.replace("_", "-")
+    if isinstance(hint, types.UnionType):
+        hint = next(part for part in hint.__args__ if part is not type(None))
+    help_text = field.metadata["help"]
+    shown = field.default is not None and hint is not bool
+    if hint is bool:
+        pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
+        return click.Option([pair], default=field.default, help=help_text, is_flag=True)
+    kind: Any = {int: click.INT, float: click.FLOAT}.get(hint, click.STRING)
+    metavar = {int: "N", float: "X"}.get(hint, "TEXT")
+    if field.metadata["choices"]:
+        kind, metavar = click.Choice(field.metadata["choices"]), None
+    return click.Option([flag], default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
+
+
+def parse_stages(words: list[str], plugins: Registry) -> list[Stage]:
+    """The stages that `words` describe: each a name and its options.
+
+    Raises
+    ------
+    UsageError : an unknown stage, option or value.
+    click.exceptions.Exit : a ``--help`` among them has been answered.
+    """
+    stages = []
+    while words:
+        stage = plugins.stage(words[0])
+        try:
+            context = stage_command(stage).make_context(f"filterkit INPUT {stage.name}", list(words[1:]))
+        except click.UsageError as error:
+            raise UsageError(f"{stage.name}: {message(error)}") from None
+        words = context.args
+        stages.append(stage(**context.params))
+    return stages
+
+
+def message(error: click.ClickException) -> str:
+    """The message of a click exception as one line in filterkit's manner."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,343 @@
+"""ContingencyTable: value × class counts of every column, the one statistic that column stages need.
+
+It is exact and does not depend on the order or grouping of rows: instance weights are split into parts on
+fixed binary grids (`limbs`), whose sums are exact in float64, and the parts are added last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from filterkit.batch import Batch, row_numbers
+from filterkit.errors import StageError, quoted
+from filterkit.ragged import sort_key
+from filterkit.schema import Schema
+
+# Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
+# total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
+_GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
+
+
+def limbs(weights: np.ndarray) -> np.ndarray:
+    """Split non-negative float64 `weights` (n,) into exactly summable parts (n, 1) or (n, 3)."""
+    rest = weights.astype(np.float64)
+    parts = []
+    for grid in _GRIDS:
+        part = np.rint(rest / grid) * grid
+        parts.append(part)
+        rest = rest - part
+        if len(parts) == 1 and not rest.any():
+            break
+    return np.stack(parts, axis=1)
+
+
+class ContingencyTable:
+    """For each of some columns of X, its distinct training values and the class weights of each.
+
+    Only rows with a known class and a positive weight are counted (a table that is not supervised has
+    one class, of all rows). Zeros are implicit: they are what is left of the class totals.
+
+    Attributes
+    ----------
+    schema : of the rows counted.
+    columns : int64 (k,), ascending numbers of the columns of X that the table covers.
+    indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
+    values : float64 (cells,), non-zero, finite and ascending within a column.
+    parts : float64 (cells, classes, limbs), the cells' class weights in exactly summable parts.
+    missing_parts : float64 (k, classes, limbs), the same for missing values.
+    total_parts : float64 (classes, limbs), the same for all rows.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: np.ndarray,
+        indptr: np.ndarray,
+        values: np.ndarray,
+        parts: np.ndarray,
+        missing_parts: np.ndarray,
+        total_parts: np.ndarray,
+    ) -> None:
+        self.schema = schema
+        self.columns = columns
+        self.indptr = indptr
+        self.values = values
+        self.parts = parts
+        self.missing_parts = missing_parts
+        self.total_parts = total_parts
+
+    def __len__(self) -> int:
+        """The number of columns covered."""
+        return len(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the table takes."""
+        return self.values.nbytes + self.parts.nbytes + self.missing_parts.nbytes
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """float64 (classes,): the weight of all rows of each class."""
+        return self.total_parts.sum(axis=-1)
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """float64 (k, classes): the weight of rows that miss the value."""
+        return self.missing_parts.sum(axis=-1)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows with the cell's value."""
+        return self.parts.sum(axis=-1)
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """float64 (k, classes): the weight of rows whose value is zero."""
+        return self._zero_parts.sum(axis=-1)
+
+    @cached_property
+    def _zero_parts(self) -> np.ndarray:
+        before = np.concatenate([np.zeros((1, *self.parts.shape[1:])), np.cumsum(self.parts, axis=0)])
+        return self.total_parts - self.missing_parts - (before[self.indptr[1:]] - before[self.indptr[:-1]])
+
+    @cached_property
+    def column_of_cell(self) -> np.ndarray:
+        """int64 (cells,): which of the covered columns a cell belongs to, from 0."""
+        return row_numbers(self.indptr)
+
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """bool (k,): whether the column is a nominal attribute."""
+        return self.schema.nominal[self.columns]
+
+    def first(self, count: int) -> ContingencyTable:
+        """The table of the first `count` columns covered."""
+        if count >= len(self):
+            return self
+        cells = int(self.indptr[count])
+        return ContingencyTable(
+            self.schema,
+            self.columns[:count],
+            self.indptr[: count + 1],
+            self.values[:cells].copy(),
+            self.parts[:cells].copy(),
+            self.missing_parts[:count],
+            self.total_parts,
+        )
+
+    def with_zeros(self) -> ContingencyTable:
+        """This table with zero as an ordinary, explicit value of the columns where it occurs."""
+        zeros = self._zero_parts
+        have = np.flatnonzero((zeros != 0).any(axis=(1, 2)))
+        column = self.column_of_cell
+        below = np.bincount(column[self.values < 0], minlength=len(self))
+        places = (self.indptr[:-1] + below)[have]
+        return ContingencyTable(
+            self.schema,
+            self.columns,
+            self.indptr + np.searchsorted(have, np.arange(len(self) + 1)),
+            np.insert(self.values, places, 0.0),
+            np.insert(self.parts, places, zeros[have], axis=0),
+            self.missing_parts,
+            self.total_parts,
+        )
+
+    def cumulative(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""
+        running = np.cumsum(self.parts, axis=0)
+        start = self.indptr[self.column_of_cell]
+        before = np.where((start > 0)[:, None, None], running[start - 1], 0.0)
+        return (running - before).sum(axis=-1)
+
+    def tasks(self) -> list[int]:
+        """The classes to tell from the rest: the positive one, or with more than two values and no
+        ``--positive`` every class that has rows.
+
+        The positive class is the one named; else, of two values, the rarer by weight, the later on a tie.
+        """
+        target = self.schema.class_attribute
+        assert target is not None
+        if self.schema.positive is not None:
+            return [target.values.index(self.schema.positive)]
+        if len(target.values) <= 2:
+            return [int(max(range(len(target.values)), key=lambda c: (-self.totals[c], c)))] if target.values else []
+        return np.flatnonzero(self.totals > 0).tolist()
+
+
+def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
+    """The table of the rows of `batch`.
+
+    Parameters
+    ----------
+    batch : some rows.
+    columns : int64, ascending columns of X to cover.
+    supervised : whether to count by the class, which is nominal, and only rows whose class is known;
+        otherwise all rows count as of one class.
+    reader : the name of the stage that asks, for messages.
+
+    Raises
+    ------
+    StageError : a negative or infinite weight, or an infinite value.
+    """
+    schema = batch.schema
+    if supervised:
+        target = schema.class_attribute
+        assert target is not None and batch.y is not None
+        classes = len(target.values)
+    else:
+        classes = 1
+        batch = batch.replace(y=np.zeros(len(batch), np.int32))
+    assert batch.y is not None
+    known = batch.y >= 0
+    weights = None
+    if batch.weights is not None:
+        bad = np.flatnonzero(~np.isfinite(batch.weights) | (batch.weights < 0))
+        if len(bad):
+            raise StageError(
+                reader,
+                f"the instance weight {batch.weights[bad[0]]:g} cannot be counted; it must be finite and at least 0",
+                batch.start + int(bad[0]),
+            )
+        known &= batch.weights > 0
+        weights = limbs(batch.weights[known])
+        if weights.shape[1] == 1 and (weights == 1).all():
+            weights = None
+    if not known.all():
+        batch = batch.replace(X=batch.X[known], y=batch.y[known], weights=None, others=None)
+    y = batch.y.astype(np.int64)
+    total_parts = _sums(y, weights, classes)
+    if batch.sparse:
+        X = batch.X
+        column, value, row = X.indices.astype(np.int64), X.data, row_numbers(X.indptr)
+        if len(columns) != X.shape[1]:
+            place = np.full(X.shape[1], -1)
+            place[columns] = np.arange(len(columns))
+            column = place[column]
+            keep = column >= 0
+            column, value, row = column[keep], value[keep], row[keep]
+    else:
+        X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+        value = X.T.ravel()
+        column = np.repeat(np.arange(X.shape[1]), X.shape[0])
+        row = np.tile(np.arange(X.shape[0]), X.shape[1])
+        keep = value != 0
+        if not keep.all():
+            column, value, row = column[keep], value[keep], row[keep]
+    infinite = np.flatnonzero(np.isinf(value))
+    if len(infinite):
+        name = schema.features[columns[column[infinite[0]]]].name
+        raise StageError(
+            reader,
+            f"attribute {quoted(name)} has an infinite value, which cannot be counted",
+            batch.start + int(np.flatnonzero(known)[row[infinite[0]]]),
+        )
+    absent = np.isnan(value)
+    missing_parts = np.zeros((len(columns), *total_parts.shape))
+    if absent.any():
+        at = column[absent] * classes + y[row[absent]]
+        missing_parts = _sums(at, None if weights is None else weights[row[absent]], len(columns) * classes)
+        missing_parts = missing_parts.reshape(len(columns), *total_parts.shape)
+        keep = ~absent
+        column, value, row = column[keep], value[keep], row[keep]
+    group, distinct = _codes(column, value)
+    key = group * classes + y[row]
+    cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
+    indptr = np.searchsorted(cell_column, np.arange(len(columns) + 1))
+    return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
+
+
+def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
+    """(length, limbs) sums of the weights that fall on each number of `at`."""
+    if weights is None:
+        return np.bincount(at, minlength=length).astype(np.float64)[:, None]
+    return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
+
+
+def _codes(column: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each (column, value), ascending in both, and the distinct values it counts by."""
+    small = len(value) > 0 and value.min() >= 0 and value.max() < 4096
+    if small:
+        whole = value.astype(np.int64)
+        if (whole == value).all():
+            distinct = np.arange(int(whole.max()) + 1, dtype=np.float64)
+            return column * len(distinct) + whole, distinct
+    distinct, code = np.unique(value, return_inverse=True)
+    return column * max(len(distinct), 1) + code, distinct
+
+
+def _cells(
+    key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Column, value and parts of the cells counted by `key` = (column, value, class)."""
+    if weights is None:
+        key = np.sort(key)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
+    key = key[first]
+    cell, label = np.divmod(key, classes) if classes else (key, key)
+    begin = np.diff(cell, prepend=-1) != 0
+    number = np.cumsum(begin) - 1
+    parts = np.zeros((int(begin.sum()), classes, amounts.shape[1]))
+    parts[number, label] = amounts
+    column, code = np.divmod(cell[begin], max(len(distinct), 1))
+    return column, distinct[code] if len(distinct) else np.empty(0), parts
+
+
+def merge(tables: Iterable[ContingencyTable]) -> ContingencyTable:
+    """The table of all rows of some tables, at least one, of the same schema and columns."""
+    tables = list(tables)
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    width = max(table.total_parts.shape[-1] for table in tables)
+
+    def wide(parts: np.ndarray) -> np.ndarray:
+        return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
+
+    return from_cells(
+        first.schema,
+        first.columns,
+        np.concatenate([table.column_of_cell for table in tables]),
+        np.concatenate([table.values for table in tables]),
+        np.concatenate([wide(table.parts) for table in tables]),
+        sum(wide(table.missing_parts) for table in tables),  # type: ignore[arg-type]
+        sum(wide(table.total_parts) for table in tables),  # type: ignore[arg-type]
+    )
+
+
+def from_cells(
+    schema: Schema,
+    columns: np.ndarray,
+    column: np.ndarray,
+    values: np.ndarray,
+    parts: np.ndarray,
+    missing_parts: np.ndarray,
+    total_parts: np.ndarray,
+) -> ContingencyTable:
+    """A table from cells in any order, of which those of one column and value are added up.
+
+    `column` counts within `columns`; the other arguments are the attributes of `ContingencyTable`. Zero
+    cells are dropped: they are implicit.
+    """
+    if (values == 0).any():
+        keep = values != 0
+        column, values, parts = column[keep], values[keep], parts[keep]
+    key = sort_key(column, values)
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    begin = np.ones(len(key), bool)
+    begin[1:] = key[1:] != key[:-1]
+    starts = np.flatnonzero(begin)
+    column, values = column[order][starts], values[order][starts]
+    parts = np.add.reduceat(parts[order], starts, axis=0) if len(starts) else parts[:0]
+    indptr = np.searchsorted(column, np.arange(len(columns) + 1))
+    return ContingencyTable(schema, columns, indptr, values, parts, missing_parts, total_parts)
+

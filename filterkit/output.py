@@ -1,0 +1,86 @@
+"""Where text goes: standard output, or a file that appears when it is complete."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from filterkit.errors import FilterkitError
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[IO[bytes]]:
+    """A binary stream to write to `path`.
+
+    A regular file is written aside, in the same folder, and renamed when the context ends well; if it
+    ends with an exception, the earlier file is as it was. Anything else (``-``, a pipe, a device) is
+    written straight. The endings ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` compress.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written; names it.
+    BrokenPipeError : nobody reads on.
+    """
+    try:
+        if path == "-":
+            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+                yield out
+            return
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+            with open(target, "wb") as out:
+                yield out
+            return
+        descriptor, aside = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+        try:
+            with open(descriptor, "wb") as raw:
+                with _compress(raw, target) as out:
+                    yield out
+                raw.flush()
+                os.fsync(raw.fileno())
+            os.chmod(aside, _mode(target))
+            os.replace(aside, target)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        name = "standard output" if path == "-" else path
+        raise FilterkitError(f"{name}: {error.strerror or error}") from None
+
+
+def _mode(path: str) -> int:
+    """The permissions that a file of this name has, or would have if it were made now."""
+    if os.path.exists(path):
+        return stat.S_IMODE(os.stat(path).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _compress(raw: IO[bytes], path: str) -> Any:
+    """A stream that compresses into `raw` by the ending of `path`."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".gz":
+        import gzip
+
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)
+    if ending == ".bz2":
+        import bz2
+
+        return bz2.BZ2File(raw, "wb")
+    if ending == ".xz":
+        import lzma
+
+        return lzma.LZMAFile(raw, "wb")
+    if ending == ".zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
+    return open(os.dup(raw.fileno()), "wb")

@@ -1,0 +1,151 @@
+"""Finding, loading and listing plugins.
+
+Plugins are the entry points of the group ``filterkit``, and files named with ``--plugin``. Each is
+imported by itself, so that a broken one is a row in the list and a warning, never a dead command line.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from types import ModuleType
+
+import pluggy
+
+from filterkit.errors import PluginError, UsageError, quoted, suggestion
+from filterkit.hookspecs import Hooks
+from filterkit.stage import Stage
+
+GROUP = "filterkit"
+
+
+@dataclass
+class Plugin:
+    """One plugin, loaded or broken.
+
+    `origin` is the distribution with its version, or the file. `problem` is empty, or one line that says
+    why the plugin cannot be used, and `trace` the traceback behind it.
+    """
+
+    name: str
+    origin: str
+    stages: list[type[Stage]] = field(default_factory=list)
+    problem: str = ""
+    trace: str = ""
+
+
+class Registry:
+    """The plugins found and the stages they bring.
+
+    Attributes
+    ----------
+    plugins : all of them, sorted by name, files last.
+    stages : stage classes by name, without those that two plugins claim.
+    """
+
+    def __init__(self) -> None:
+        self.plugins: list[Plugin] = []
+        self.stages: dict[str, type[Stage]] = {}
+        self._claims: dict[str, list[str]] = {}
+        self._manager = pluggy.PluginManager(GROUP)
+        self._manager.add_hookspecs(Hooks)
+
+    def add_entry_points(self) -> None:
+        """Load every installed plugin, in the order of their names."""
+        for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+            dist = point.dist
+            origin = f"{dist.name} {dist.version}" if dist is not None else point.value
+            try:
+                module = point.load()
+            except BaseException as error:
+                self._broken(point.name, origin, error)
+                continue
+            self._register(point.name, origin, module)
+
+    def add_file(self, path: str) -> None:
+        """Load the plugin in a Python file.
+
+        Raises
+        ------
+        PluginError : the file cannot be loaded.
+        """
+        name = os.path.splitext(os.path.basename(path))[0]
+        spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
+        if spec is None or spec.loader is None or not os.path.isfile(path):
+            raise PluginError(f"--plugin {path}: no such Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException as error:
+            self._broken(name, path, error)
+        else:
+            self._register(name, path, module)
+        if self.plugins[-1].problem:
+            raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}")
+
+    def _broken(self, name: str, origin: str, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        trace = "".join(traceback.format_exception(error))
+        message = f"{type(error).__name__}: {error}".partition("\n")[0]
+        self.plugins.append(Plugin(name, origin, problem=message, trace=trace))
+
+    def _register(self, name: str, origin: str, module: ModuleType) -> None:
+        """Take the stages that `module` offers."""
+        plugin = Plugin(name, origin)
+        try:
+            self._manager.register(module, name=f"{name} ({origin})")
+            self._manager.check_pending()
+            hook = getattr(module, "filterkit_stages", None)
+            for stage in hook() if hook is not None else []:
+                if not (isinstance(stage, type) and issubclass(stage, Stage) and stage.name):
+                    raise PluginError(f"filterkit_stages gives {stage!r}, which is no stage class with a name")
+                plugin.stages.append(stage)
+        except BaseException as error:
+            self._manager.unregister(name=f"{name} ({origin})")
+            self._broken(name, origin, error)
+            return
+        self.plugins.append(plugin)
+        for stage in plugin.stages:
+            owners = self._claims.setdefault(stage.name, [])
+            owners.append(f"{name} ({origin})")
+            if len(owners) == 1:
+                self.stages[stage.name] = stage
+            else:
+                self.stages.pop(stage.name, None)
+                plugin.problem = f"two plugins claim the stage '{stage.name}': {' and '.join(owners)}"
+
+    def stage(self, name: str) -> type[Stage]:
+        """The stage class called `name`.
+
+        Raises
+        ------
+        UsageError : there is none, with a suggestion where one is likely.
+        PluginError : two plugins claim the name.
+        """
+        if name in self.stages:
+            return self.stages[name]
+        if name in self._claims:
+            raise PluginError(
+                f"two plugins claim the stage '{name}': {' and '.join(self._claims[name])}; uninstall one of them"
+            )
+        hint = suggestion(name, sorted(self.stages))
+        if not hint and name.startswith("-"):
+            hint = "; options of filterkit itself go before the input"
+        if not hint and any(plugin.problem for plugin in self.plugins):
+            hint = "; some plugins are broken, see: filterkit plugins"
+        raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
+
+
+@cache
+def registry() -> Registry:
+    """The registry of this process, made on first use."""
+    found = Registry()
+    found.add_entry_points()
+    return found

@@ -1,0 +1,88 @@
+"""Ragged: an array of float64 arrays of different lengths, and searching in all of them at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+
+def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """complex128 keys that numpy sorts and searches by row number first, then by value."""
+    key = np.empty(len(values), np.complex128)
+    key.real = row
+    key.imag = values
+    return key
+
+
+class Ragged:
+    """Row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,).
+    values : float64.
+    """
+
+    def __init__(self, indptr: np.ndarray, values: np.ndarray) -> None:
+        self.indptr = np.asarray(indptr, np.int64)
+        self.values = np.asarray(values, np.float64)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 (n,): the length of each row."""
+        return np.diff(self.indptr)
+
+    @staticmethod
+    def concatenate(parts: list[Ragged]) -> Ragged:
+        """The rows of all parts, in order."""
+        starts = np.cumsum([0] + [part.indptr[-1] for part in parts])
+        indptr = [np.zeros(1, np.int64)] + [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
+        return Ragged(np.concatenate(indptr), np.concatenate([part.values for part in parts]))
+
+    def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Where each of `values` would go in its row, whose numbers ascend.
+
+        Returns
+        -------
+        int64 (n,): an index into `self.values`, the first in the row that is not less, or the row's end.
+        """
+        found = self._search_counts(rows, values)
+        return np.searchsorted(self._key, sort_key(rows, values)) if found is None else found
+
+    def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+        """`search` by look-up where all of `values` are small whole numbers, as word counts are; else None."""
+        if self._table is None or not len(values):
+            return None
+        low, high = values.min(), values.max()
+        if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
+            return None
+        whole = values.astype(np.int64)
+        if (whole != values).any():
+            return None
+        start, largest, table = self._table
+        found: np.ndarray = table[start[rows] + np.minimum(whole, largest[rows])]
+        return found
+
+    @cached_property
+    def _key(self) -> np.ndarray:
+        return sort_key(np.repeat(np.arange(len(self)), self.lengths), self.values)
+
+    @cached_property
+    def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole
+        v >= 0; None where that would take much more room than the values."""
+        if not len(self.values) or self.values.max() > 1 << 20:
+            return None
+        row = np.repeat(np.arange(len(self)), self.lengths)
+        step = np.clip(np.floor(self.values) + 1, 0, None).astype(np.int64)  # from this v on, the value is less
+        largest = np.zeros(len(self), np.int64)
+        np.maximum.at(largest, row, step)
+        start = np.concatenate([[0], np.cumsum(largest + 1)])
+        if start[-1] > 8 * (len(self.values) + len(self)):
+            return None
+        passed = np.cumsum(np.bincount(start[row] + step, minlength=int(start[-1])))
+        return start[:-1], largest, passed

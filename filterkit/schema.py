@@ -1,0 +1,196 @@
+"""Attribute and Schema: what the columns of a relation are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.errors import FilterkitError, quoted, suggestion
+
+KINDS = ("numeric", "nominal", "string", "date", "relational")
+DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
+
+
+class Attribute(NamedTuple):
+    """One column as an ARFF header declares it.
+
+    `kind` is one of `KINDS` (``real`` and ``integer`` are numeric, as in Weka). `values` are a nominal
+    attribute's labels in declared order; `format` is a date's pattern in Java's SimpleDateFormat
+    letters; `attributes` are the columns of a relational attribute's bags; `weight` is Weka's attribute
+    weight; `scores` are ``(metric, score)`` pairs that scorer stages left, the latest last.
+    """
+
+    name: str
+    kind: str = "numeric"
+    values: tuple[str, ...] = ()
+    format: str = ""
+    attributes: tuple[Attribute, ...] = ()
+    weight: float = 1.0
+    scores: tuple[tuple[str, float], ...] = ()
+
+    def scored(self, metric: str, score: float) -> Attribute:
+        """This attribute with `score` under `metric` as its latest score."""
+        rest = tuple(pair for pair in self.scores if pair[0] != metric)
+        return self._replace(scores=(*rest, (metric, score)))
+
+
+class Schema:
+    """The columns of a relation and the part each plays; immutable.
+
+    Parameters
+    ----------
+    relation : name of the relation.
+    attributes : all columns in file order; their names are unique.
+    class_index : position of the class attribute in `attributes`, or None.
+    positive : the class value named by ``--positive``, or None to follow the rule of `docs/formulas.md`.
+    sparse : whether X is a CSR matrix, as it is for a sparse source.
+    zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
+
+    Raises
+    ------
+    FilterkitError : two attributes of one name, or a class that is neither nominal nor numeric.
+    """
+
+    def __init__(
+        self,
+        relation: str,
+        attributes: tuple[Attribute, ...] | list[Attribute],
+        class_index: int | None = None,
+        positive: str | None = None,
+        sparse: bool = False,
+        zero: bool | None = None,
+    ) -> None:
+        self.relation = relation
+        self.attributes = tuple(attributes)
+        self.class_index = class_index
+        self.positive = positive
+        self.sparse = sparse
+        self.zero = sparse if zero is None else zero
+        if len({a.name for a in self.attributes}) != len(self.attributes):
+            seen: set[str] = set()
+            twice = next(a.name for a in self.attributes if a.name in seen or seen.add(a.name))  # type: ignore[func-returns-value]
+            raise FilterkitError(f"two attributes are named {quoted(twice)}")
+        target = self.class_attribute
+        if target is not None and target.kind not in ("nominal", "numeric"):
+            raise FilterkitError(
+                f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
+            )
+        if positive is not None and (target is None or positive not in target.values):
+            if target is None or target.kind != "nominal":
+                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
+            raise FilterkitError(
+                f"class {quoted(target.name)} has no value {quoted(positive)}"
+                + (suggestion(positive, list(target.values)) or f"; it has {', '.join(map(quoted, target.values[:10]))}")
+            )
+
+    def replace(self, **changes: Any) -> Schema:
+        """A copy with some of the constructor's arguments changed."""
+        current: dict[str, Any] = {
+            "relation": self.relation,
+            "attributes": self.attributes,
+            "class_index": self.class_index,
+            "positive": self.positive,
+            "sparse": self.sparse,
+            "zero": self.zero,
+        }
+        return Schema(**(current | changes))
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.relation, self.attributes, self.class_index, self.positive, self.sparse, self.zero
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return (
+            f"Schema({self.relation!r}, {len(self.attributes)} attributes, "
+            f"class {self.class_attribute.name if self.class_attribute else None!r})"
+        )
+
+    @property
+    def class_attribute(self) -> Attribute | None:
+        """The class attribute, or None."""
+        return None if self.class_index is None else self.attributes[self.class_index]
+
+    @cached_property
+    def feature_indices(self) -> np.ndarray:
+        """int64 positions in `attributes` of the columns of X: numeric and nominal, without the class."""
+        return np.array(
+            [i for i, a in enumerate(self.attributes) if a.kind in ("numeric", "nominal") and i != self.class_index],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def features(self) -> tuple[Attribute, ...]:
+        """The attributes of X, in the order of its columns."""
+        return tuple(self.attributes[i] for i in self.feature_indices)
+
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """bool per column of X: whether it is nominal."""
+        return np.array([a.kind == "nominal" for a in self.features], dtype=bool)
+
+    @cached_property
+    def others(self) -> tuple[Attribute, ...]:
+        """The attributes that ride along and that no stage computes with: string, date, relational."""
+        return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
+
+    def with_features(self, features: list[Attribute], source: np.ndarray, **changes: Any) -> Schema:
+        """This schema with other columns in X.
+
+        Parameters
+        ----------
+        features : the new columns of X, numeric or nominal, in order.
+        source : int per new column, the column of the present X whose place it takes (ascending).
+        changes : further arguments of `replace`.
+        """
+        made: dict[int, list[Attribute]] = {}
+        positions = self.feature_indices[source].tolist()
+        for position, attribute in zip(positions, features):
+            made.setdefault(position, []).append(attribute)
+        own = set(self.feature_indices.tolist())
+        attributes: list[Attribute] = []
+        class_index = self.class_index
+        for i, attribute in enumerate(self.attributes):
+            if i == self.class_index:
+                class_index = len(attributes)
+            if i in own:
+                attributes.extend(made.get(i, ()))
+            else:
+                attributes.append(attribute)
+        return self.replace(attributes=tuple(attributes), class_index=class_index, **changes)
+
+
+def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | None) -> int | None:
+    """The position of the class attribute.
+
+    Parameters
+    ----------
+    attributes : the columns.
+    choice : a name, a number from 1 as in Weka, ``first``, ``last``, ``none``, or None for the default:
+        the last attribute if it is nominal, else none. A number or keyword means itself even where an
+        attribute bears it as a name.
+
+    Raises
+    ------
+    FilterkitError : no such attribute.
+    """
+    if choice is None:
+        return len(attributes) - 1 if attributes and attributes[-1].kind == "nominal" else None
+    if choice.lower() == "none":
+        return None
+    if choice.lower() in ("first", "last"):
+        return 0 if choice.lower() == "first" else len(attributes) - 1
+    names = [a.name for a in attributes]
+    if choice.isascii() and choice.isdigit():
+        if not 1 <= int(choice) <= len(attributes):
+            raise FilterkitError(f"--class {choice}: the attributes are numbered from 1 to {len(attributes)}")
+        return int(choice) - 1
+    if choice not in names:
+        raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
+    return names.index(choice)

@@ -1,0 +1,114 @@
+"""Spool: batches kept between passes, in memory up to a budget and in a temporary file beyond it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from filterkit.batch import Batch, csr
+
+
+class Spool:
+    """An append-only list of batches that can be read any number of times.
+
+    Parameters
+    ----------
+    budget : bytes to hold in memory; what comes after goes to a file in the temporary folder, which has
+        no name, so that nothing is left behind.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+        self._file: IO[bytes] | None = None
+        self._kept: list[Kept] = []
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back memory and disk."""
+        self._kept = []
+        if self._file is not None:
+            self._file.close()
+
+    def append(self, batch: Batch) -> None:
+        """Keep `batch` as the next one."""
+        kept = Kept(batch)
+        self._left -= kept.nbytes
+        if self._left < 0:  # from here on everything goes to disk
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="filterkit-")
+            kept.write(self._file)
+        self._kept.append(kept)
+
+    def __iter__(self) -> Iterator[Kept]:
+        return iter(self._kept)
+
+
+class Kept:
+    """One batch of a spool: packed arrays, or their places in a file."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._rest = batch.replace(X=None, y=None, weights=None)
+        self._shape = batch.X.shape
+        X = batch.X
+        self._arrays: dict[str, np.ndarray] = (
+            {"data": _pack(X.data), "indices": X.indices, "indptr": X.indptr}
+            if batch.sparse
+            else {"X": _pack(np.ascontiguousarray(X).ravel())}
+        )
+        for name in ("y", "weights"):
+            if getattr(batch, name) is not None:
+                self._arrays[name] = getattr(batch, name)
+        self.nbytes = sum(array.nbytes for array in self._arrays.values())
+        self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
+        self._descriptor = -1
+
+    def write(self, file: IO[bytes]) -> None:
+        """Move the arrays to the end of `file`."""
+        for name, array in self._arrays.items():
+            self._places[name] = (file.tell(), array.dtype, len(array))
+            file.write(memoryview(array).cast("B"))
+        file.flush()
+        self._descriptor = file.fileno()
+        self._arrays = {}
+
+    def load(self) -> Batch:
+        """The batch; may run in any thread."""
+        arrays = self._arrays or {name: _read(self._descriptor, *place) for name, place in self._places.items()}
+        X: Any
+        if "X" in arrays:
+            X = arrays["X"].astype(np.float64).reshape(self._shape)
+        else:
+            X = csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._shape[1])
+        return self._rest.replace(X=X, y=arrays.get("y"), weights=arrays.get("weights"))
+
+
+def _pack(values: np.ndarray) -> np.ndarray:
+    """The same values as small integers where that loses nothing."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    if not (0 <= low and high < 65536) or np.signbit(values).any():  # also if there is a NaN
+        return values
+    packed = values.astype(np.uint8 if high < 256 else np.uint16)
+    return packed if (packed == values).all() else values
+
+
+def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
+    array = np.empty(length, dtype)
+    view = memoryview(array).cast("B")
+    while len(view):
+        count = os.preadv(descriptor, [view], offset)
+        if not count:
+            raise OSError("the temporary file is shorter than what was written to it")
+        view = view[count:]
+        offset += count
+    return array

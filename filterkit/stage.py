@@ -1,0 +1,328 @@
+"""Stage and its three bases: what a step of a chain is.
+
+A stage holds typed options, declared once as fields made by `option`. Fitting it gives a *fitted* object,
+which knows the schema it puts out and transforms batches without changing itself or them:
+
+- `RowStage`: nothing to fit; write `transform(batch)`.
+- `ColumnStage`: fits every column from its contingency table; write `fit(table)` and `apply(...)`.
+- `Stage`: anything else; write `fit(rows)`, which may read the batches as often as it needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, dataclass_transform
+
+import numpy as np
+
+from filterkit.batch import Batch, csr, row_numbers
+from filterkit.contingency import ContingencyTable, from_cells
+from filterkit.errors import StageError, UsageError, quoted
+from filterkit.ragged import Ragged
+from filterkit.schema import Attribute, Schema
+
+
+def option(default: Any, help: str, *, choices: tuple[str, ...] = (), minimum: float | None = None) -> Any:
+    """Declare an option of a stage, as the value of an annotated class attribute.
+
+    Parameters
+    ----------
+    default : its value when not given; None means "decided by the data", which `help` explains.
+    help : one sentence for ``--help`` and the reference page.
+    choices : the words allowed, for a text option.
+    minimum : the least number allowed.
+
+    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``.
+    The attribute `top_rows` is ``--top-rows`` on the command line; a bool is a pair ``--x/--no-x``, or a
+    plain flag ``--x`` if it defaults to False.
+    """
+    return dataclasses.field(
+        default=default, kw_only=True, metadata={"help": help, "choices": choices, "minimum": minimum}
+    )
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
+class Stage:
+    """A named step of a chain with its options.
+
+    The first line of a stage's docstring says what happens to the data and becomes its ``--help``.
+
+    Attributes
+    ----------
+    name : the word that stands in a chain: short, lower case.
+    needs_class : whether fitting needs a nominal class; the chain then checks it before any row is read.
+    """
+
+    name: ClassVar[str] = ""
+    needs_class: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclasses.dataclass(kw_only=True, eq=True)(cls)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            check_option(self.name, field, getattr(self, field.name))
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        """Learn from the training rows.
+
+        Parameters
+        ----------
+        rows : each call gives the training batches anew, in order, as the stages before put them out.
+        schema : theirs.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit")
+
+    def words(self) -> list[str]:
+        """The stage as the words of a command line, with only the options that differ from their default."""
+        words = [self.name]
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                flag = "--" + field.name.replace("_", "-")
+                if isinstance(value, bool):
+                    words.append(flag if value else "--no-" + flag[2:])
+                else:
+                    words += [flag, str(value)]
+        return words
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
+    """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
+    flag = "--" + field.name.replace("_", "-")
+    choices, minimum = field.metadata["choices"], field.metadata["minimum"]
+    if choices and value not in choices:
+        raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
+    if minimum is not None and value is not None and not value >= minimum:
+        raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
+
+
+class Fitted:
+    """A fitted stage: knows the `schema` of the batches it puts out, and transforms batches."""
+
+    schema: Schema
+
+    def transform(self, batch: Batch) -> Batch:
+        """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
+        raise NotImplementedError(f"{type(self).__name__} has no transform")
+
+
+class RowStage(Stage):
+    """A stage with nothing to fit, which maps each batch by itself and keeps the schema.
+
+    Override `output` too if the schema changes.
+    """
+
+    def output(self, schema: Schema) -> Schema:
+        """The schema of the batches put out for batches of `schema`."""
+        return schema
+
+    def transform(self, batch: Batch) -> Batch:
+        """The batch that comes out for `batch`; every row by itself, whatever batch it is in."""
+        raise NotImplementedError(f"{type(self).__name__} has no transform")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedRows(self, self.output(schema))
+
+
+class FittedRows(Fitted):
+    """A row stage, ready to run."""
+
+    def __init__(self, stage: RowStage, schema: Schema) -> None:
+        self.stage = stage
+        self.schema = schema
+
+    def transform(self, batch: Batch) -> Batch:
+        out = self.stage.transform(batch)
+        return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+State = dict[str, "np.ndarray | Ragged"]
+
+
+class ColumnStage(Stage):
+    """A stage that fits each column of X by itself, from the column's part of a contingency table.
+
+    Write `fit_columns` and `apply`. Where one column becomes several, or none, or another kind, write
+    `outputs` too.
+    """
+
+    needs_class: ClassVar[bool] = True
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        """What must be known of each column to transform it.
+
+        Parameters
+        ----------
+        table : of all training rows, and some or all columns.
+
+        Returns
+        -------
+        dict of arrays or `Ragged` arrays whose first axis runs over the covered columns in order. It may
+        not depend on which other columns the table covers.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        """The columns put out, for the state of all columns.
+
+        Parameters
+        ----------
+        schema : of the batches that come in.
+        state : what `fit_columns` returned.
+        totals : a table of no columns, for the class totals and tasks.
+
+        Returns
+        -------
+        source, attributes : for each column put out, the column of X it comes from, ascending, and its
+            attribute. The default keeps every column as it is.
+        """
+        return np.arange(len(schema.features)), list(schema.features)
+
+    def output(self, schema: Schema) -> Schema:
+        """The schema put out, apart from the columns of X: override to change `zero`."""
+        return schema
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        """The new values of some entries.
+
+        Parameters
+        ----------
+        values : float64 (n,), entries of X; NaN is missing.
+        columns : int64 (n,), the column put out that each is for.
+        state : what `fit_columns` returned, by column of X that comes in.
+
+        Returns
+        -------
+        float64 (n,), a new array.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no apply")
+
+    def join(self, states: list[State]) -> State:
+        """One state from those of strips of columns, in order."""
+        return {
+            key: Ragged.concatenate([s[key] for s in states])  # type: ignore[misc]
+            if isinstance(states[0][key], Ragged)
+            else np.concatenate([s[key] for s in states])  # type: ignore[list-item]
+            for key in states[0]
+        }
+
+    def finish(self, schema: Schema, state: State, totals: ContingencyTable) -> FittedColumns:
+        """The fitted stage from the state of all columns."""
+        source, attributes = self.outputs(schema, state, totals)
+        return FittedColumns(self, schema, state, source, attributes)
+
+
+class FittedColumns(Fitted):
+    """A fitted column stage: maps rows, and also the table of its input to the table of its output.
+
+    Parameters
+    ----------
+    stage, state : what to apply.
+    incoming : the schema of batches that come in.
+    source : int64, ascending: the column that each column put out comes from.
+    attributes : of the columns put out.
+    """
+
+    def __init__(
+        self, stage: ColumnStage, incoming: Schema, state: State, source: np.ndarray, attributes: list[Attribute]
+    ) -> None:
+        self.stage = stage
+        self.incoming = incoming
+        self.state = state
+        self.source = source
+        outgoing = stage.output(incoming)
+        try:
+            self.schema = incoming.with_features(
+                attributes, source, zero=outgoing.zero, sparse=incoming.sparse and outgoing.zero
+            )
+        except Exception as error:
+            raise StageError(stage.name, str(error)) from None
+        width = len(incoming.features)
+        self._first = np.searchsorted(source, np.arange(width + 1))
+        self._same = len(source) == width and bool((source == np.arange(width)).all())
+
+    def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.stage.apply(values, columns, self.state)
+
+    def transform(self, batch: Batch) -> Batch:
+        X = batch.X
+        if not batch.sparse:
+            if not self._same:
+                X = X[:, self.source]
+            rows, width = X.shape
+            image = self._apply(X.ravel(), np.tile(np.arange(width), rows)).reshape(rows, width)
+            return batch.replace(schema=self.schema, X=image)
+        values, columns, indptr = X.data, X.indices.astype(np.int64), X.indptr
+        if not self._same:
+            entry, columns = self._fan_out(columns)
+            values = values[entry]
+            repeats = np.diff(self._first)[X.indices]
+            indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
+        image = self._apply(values, columns)
+        if not self.schema.sparse:
+            return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
+        keep = image != 0
+        if not keep.all():
+            indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
+            image, columns = image[keep], columns[keep]
+        X = csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
+        return batch.replace(schema=self.schema, X=X)
+
+    def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        """The dense matrix of sparse entries where zeros have an image of their own."""
+        zeros = self._apply(np.zeros(len(self.source)), np.arange(len(self.source)))
+        X = np.tile(zeros, (len(indptr) - 1, 1))
+        X[row_numbers(indptr), columns] = image
+        return X
+
+    def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For entries in incoming `columns`: which entry, and for which outgoing column, each image is."""
+        repeats = np.diff(self._first)[columns]
+        entry = np.repeat(np.arange(len(columns)), repeats)
+        within = np.arange(len(entry)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        return entry, self._first[columns[entry]] + within
+
+    def push(self, table: ContingencyTable) -> ContingencyTable:
+        """The table of the output for the table of the input, for the columns that `table` covers.
+
+        Exactly the table of the transformed rows.
+        """
+        outputs = np.concatenate(
+            [np.arange(self._first[c], self._first[c + 1]) for c in table.columns.tolist()] or [np.empty(0, np.int64)]
+        ).astype(np.int64)
+        place = np.searchsorted(table.columns, self.source[outputs])
+        # Every cell of the input, zero and missing made explicit, times every output of its column.
+        full = table.with_zeros()
+        order = np.concatenate([full.column_of_cell, np.arange(len(full))])
+        values = np.concatenate([full.values, np.full(len(full), np.nan)])
+        parts = np.concatenate([full.parts, full.missing_parts])
+        by_place = np.argsort(order, kind="stable")
+        bounds = np.searchsorted(order[by_place], np.arange(len(full) + 1))
+        sizes = np.diff(bounds)[place]
+        output = np.repeat(np.arange(len(outputs)), sizes)
+        within = np.arange(len(output)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        cell = by_place[bounds[place[output]] + within]
+        image = self._apply(values[cell], outputs[output])
+        weights = parts[cell]
+        missing_parts = np.zeros((len(outputs), *full.missing_parts.shape[1:]))
+        absent = np.isnan(image)
+        np.add.at(missing_parts, output[absent], weights[absent])
+        present = ~absent & (weights != 0).any(axis=(1, 2))
+        return from_cells(
+            self.schema,
+            outputs,
+            output[present],
+            image[present],
+            weights[present],
+            missing_parts,
+            full.total_parts,
+        )

@@ -1,0 +1,1 @@
+"""The stages that come with filterkit; each module is a plugin like anyone's."""

@@ -1,0 +1,156 @@
+"""Feature shaping (Forman, Scholz and Rajaram, KDD 2009)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, State, hookimpl, option
+
+
+class Shape(ColumnStage):
+    """Replace each value by the local probability of the positive class around it.
+
+    p(v) is the share of positives among all training rows equal to v, up to `--neighbors` rows nearest
+    below and as many nearest above, taken value by value, the last pro rata; Laplace-corrected,
+    (positives + 1) / (rows + 2). Between training values p is interpolated linearly, beyond them it is
+    held (sections 3.2 and 3.3 of the paper).
+
+    Where zero is special it is a bin of its own that is no one's neighbour, and p(0) is subtracted, so
+    that zero stays zero and sparse rows stay sparse (section 3.5). If no training row has a zero, p(0) is
+    the estimate of the training value nearest zero. Missing is a bin of its own; nominal values have no
+    neighbours. A missing or nominal value that training did not see gets the share of positives in all
+    training rows. A column that is empty in training becomes 0.
+
+    With more than two classes and no ``--positive``, each column becomes one column a class that has
+    rows, named ``attribute@class``. With rows of one class only, the estimates hold no information but
+    are still defined.
+    """
+
+    name = "shape"
+
+    neighbors: int = option(15, "Rows to take in on each side of a value.", minimum=0)
+    zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
+
+    def output(self, schema: Schema) -> Schema:
+        return schema.replace(zero=self._special(schema))
+
+    def _special(self, schema: Schema) -> bool:
+        return schema.zero if self.zero is None else self.zero
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        special = self._special(table.schema)
+        cells = table if special else table.with_zeros()
+        tasks = table.tasks()
+        share = (table.totals[tasks] + 1) / (table.totals.sum() + 2)
+        estimates = self._estimates(cells, tasks)
+        missing = _laplace(table.missing, tasks)
+        missing[table.missing.sum(axis=1) == 0] = share
+        zero = np.zeros((len(table), len(tasks)))
+        if special:
+            zero = self._zero_estimates(cells, tasks, estimates, share)
+        empty = (np.diff(cells.indptr) == 0) & ~(special & (table.zeros.sum(axis=1) > 0))
+        missing[empty] = zero[empty] = 0.0
+        return {
+            "knots": Ragged(cells.indptr, cells.values),
+            "estimates": Ragged(cells.indptr * len(tasks), estimates.ravel()),
+            "missing": missing - zero,
+            "zero": zero,
+            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share, zero),
+            "nominal": table.nominal,
+            "special": np.full(len(table), special),
+        }
+
+    def _estimates(self, cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
+        """float64 (cells, tasks): p of each training value (section 3.2).
+
+        The positives among the rows between two ranks are read off the running count of positives as a
+        function of the running count of rows, linear within a value: that is "the last pro rata".
+        """
+        upto = cells.cumulative()
+        rows_upto, own = upto.sum(axis=1), cells.counts.sum(axis=1)
+        column = cells.column_of_cell
+        last = cells.indptr[1:][column] - 1
+        reach = np.where(cells.nominal[column], 0.0, float(self.neighbors))
+        low = np.maximum(rows_upto - own - reach, 0.0)
+        high = np.minimum(rows_upto + reach, rows_upto[last])
+        ranks = Ragged(cells.indptr, rows_upto)
+        at_low = np.minimum(ranks.search(column, low), last)
+        at_high = np.minimum(ranks.search(column, high), last)
+        estimates = np.empty((len(cells.values), len(tasks)))
+        for i, task in enumerate(tasks):
+            positives = np.zeros(len(cells.values))
+            for at, rank, sign in ((at_high, high, 1.0), (at_low, low, -1.0)):
+                beyond = (rows_upto[at] - rank) / own[at] * cells.counts[at, task]
+                positives += sign * (upto[at, task] - beyond)
+            estimates[:, i] = (positives + 1) / (high - low + 2)
+        return estimates
+
+    def _zero_estimates(
+        self, cells: ContingencyTable, tasks: list[int], estimates: np.ndarray, share: np.ndarray
+    ) -> np.ndarray:
+        """float64 (columns, tasks): p(0) where zero is special."""
+        zero = _laplace(cells.zeros, tasks)
+        absent = cells.zeros.sum(axis=1) == 0
+        zero[absent] = share  # of a nominal column, and of an empty one until it is seen to be empty
+        lengths = np.diff(cells.indptr)
+        chosen = np.flatnonzero(absent & ~cells.nominal & (lengths > 0))
+        if len(chosen):
+            # The first value that is not negative and the one before it: one of them is nearest.
+            knots = Ragged(cells.indptr, cells.values)
+            after = knots.search(chosen, np.zeros(len(chosen)))
+            before = np.maximum(after - 1, cells.indptr[chosen])
+            after = np.minimum(after, cells.indptr[chosen + 1] - 1)
+            nearest = np.where(np.abs(cells.values[before]) < np.abs(cells.values[after]), before, after)
+            zero[chosen] = estimates[nearest]
+        return zero
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        target = schema.class_attribute
+        assert target is not None
+        tasks = totals.tasks()
+        source = np.repeat(np.arange(len(schema.features)), len(tasks))
+        several = len(target.values) > 2 and schema.positive is None
+        suffixes = [f"@{target.values[task]}" if several else "" for task in tasks]
+        return source, [
+            Attribute(a.name + suffix, weight=a.weight) for a in schema.features for suffix in suffixes
+        ]
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        knots, estimates, zero = state["knots"], state["estimates"], state["zero"]
+        assert isinstance(knots, Ragged) and isinstance(estimates, Ragged) and isinstance(zero, np.ndarray)
+        nominal, special = state["nominal"], state["special"]
+        tasks = zero.shape[1]
+        column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
+        first, last = knots.indptr[column], knots.indptr[column + 1] - 1
+        if not len(knots.values):
+            image = zero[column, task]
+        else:
+            right = np.minimum(knots.search(column, values), np.maximum(last, 0))
+            at, upper = knots.values[right], estimates.values[right * tasks + task]
+            image = upper
+            between = np.flatnonzero((at > values) & (right > first))
+            if len(between):
+                image = upper.copy()
+                left = right[between] - 1
+                below, lower = knots.values[left], estimates.values[left * tasks + (task if tasks == 1 else task[between])]
+                part = (values[between] - below) / (at[between] - below)
+                image[between] = lower + part * (upper[between] - lower)
+            outside = (last < first) | (nominal[column] & (at != values))
+            if outside.any():
+                image = np.where(outside, state["unseen"][column, task], image)
+        image = image - zero[column, task]
+        absent = np.isnan(values)
+        if absent.any():
+            image = np.where(absent, state["missing"][column, task], image)
+        held = (values == 0) & special[column]
+        return np.where(held, 0.0, image) if held.any() else image
+
+
+def _laplace(counts: np.ndarray, tasks: list[int]) -> np.ndarray:
+    """(positives + 1) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
+    return (counts[:, tasks] + 1) / (counts.sum(axis=1)[:, None] + 2)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Shape]
