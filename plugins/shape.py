@@ -63,26 +63,36 @@ class Shape(ColumnStage):
     def _estimates(self, cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
         """float64 (cells, tasks): p of each training value (section 3.2).
 
-        The positives among the rows between two ranks are read off the running count of positives as a
-        function of the running count of rows, linear within a value: that is "the last pro rata".
+        A window takes whole values, and of one value on each side a part: `taken` of its `size` rows, read
+        off the running count of rows. Numerator and denominator are brought to whole numbers, so that with
+        whole weights p is the nearest float64, and estimates that are equal come out equal.
         """
-        upto = cells.cumulative()
-        rows_upto, own = upto.sum(axis=1), cells.counts.sum(axis=1)
+        upto, own = cells.cumulative(), cells.counts
+        rows_upto, rows_own = upto.sum(axis=1), own.sum(axis=1)
         column = cells.column_of_cell
         last = cells.indptr[1:][column] - 1
         reach = np.where(cells.nominal[column], 0.0, float(self.neighbors))
-        low = np.maximum(rows_upto - own - reach, 0.0)
+        low = np.maximum(rows_upto - rows_own - reach, 0.0)
         high = np.minimum(rows_upto + reach, rows_upto[last])
         ranks = Ragged(cells.indptr, rows_upto)
-        at_low = np.minimum(ranks.search(column, low), last)
-        at_high = np.minimum(ranks.search(column, high), last)
+        whole = own.copy()  # positives in whole values of the window, for each class
+        taken, size, at = [], [], []
+        for rank, below in ((low, True), (high, False)):
+            cut = np.minimum(ranks.search(column, rank), last)
+            inside = rows_upto[cut] - rank if below else rank - rows_upto[cut] + rows_own[cut]
+            all_of_it = inside == rows_own[cut]
+            whole += upto - own - upto[cut] if below else upto[cut] - own[cut] - upto
+            whole += np.where(all_of_it[:, None], own[cut], 0.0)
+            part = ~all_of_it & (inside > 0)
+            taken.append(np.where(part, inside, 0.0))
+            size.append(np.where(part, rows_own[cut], 1.0))
+            at.append(cut)
+        denominator = (high - low + 2) * size[0] * size[1]
         estimates = np.empty((len(cells.values), len(tasks)))
         for i, task in enumerate(tasks):
-            positives = np.zeros(len(cells.values))
-            for at, rank, sign in ((at_high, high, 1.0), (at_low, low, -1.0)):
-                beyond = (rows_upto[at] - rank) / own[at] * cells.counts[at, task]
-                positives += sign * (upto[at, task] - beyond)
-            estimates[:, i] = (positives + 1) / (high - low + 2)
+            numerator = (whole[:, task] + 1) * size[0] * size[1]
+            numerator += taken[0] * own[at[0], task] * size[1] + taken[1] * own[at[1], task] * size[0]
+            estimates[:, i] = numerator / denominator
         return estimates
 
     def _zero_estimates(
