@@ -331,13 +331,14 @@ def from_cells(
         keep = values != 0
         column, values, parts = column[keep], values[keep], parts[keep]
     key = sort_key(column, values)
-    order = np.argsort(key, kind="stable")
+    order = np.argsort(key, kind="stable")  # quick on the sorted runs that most cells come in
     key = key[order]
     begin = np.ones(len(key), bool)
-    begin[1:] = key[1:] != key[:-1]
+    np.not_equal(key[1:], key[:-1], out=begin[1:])
     starts = np.flatnonzero(begin)
-    column, values = column[order][starts], values[order][starts]
-    parts = np.add.reduceat(parts[order], starts, axis=0) if len(starts) else parts[:0]
+    parts = parts[order] if len(starts) == len(order) else np.add.reduceat(parts[order], starts, axis=0)
+    first = order[starts]
+    column, values = column[first], values[first]
     indptr = np.searchsorted(column, np.arange(len(columns) + 1))
     return ContingencyTable(schema, columns, indptr, values, parts, missing_parts, total_parts)
 

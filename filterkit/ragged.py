@@ -44,14 +44,28 @@ class Ragged:
         return Ragged(np.concatenate(indptr), np.concatenate([part.values for part in parts]))
 
     def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Where each of `values` would go in its row, whose numbers ascend.
+        """Where each of `values` would go in its row, whose entries ascend.
 
         Returns
         -------
         int64 (n,): an index into `self.values`, the first in the row that is not less, or the row's end.
         """
         found = self._search_counts(rows, values)
-        return np.searchsorted(self._key, sort_key(rows, values)) if found is None else found
+        if found is not None:
+            return found
+        turns = np.flatnonzero(rows[1:] != rows[:-1]) + 1
+        if len(values) > 256 * (len(turns) + 1):  # long runs in few rows: searching in one row is faster
+            return self._search_runs(rows, values, turns)
+        return np.searchsorted(self._key, sort_key(rows, values))
+
+    def _search_runs(self, rows: np.ndarray, values: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        """`search` run by run; a run goes from one of `turns` to the next, in one row."""
+        found = np.empty(len(values), np.int64)
+        bounds = [0, *turns.tolist(), len(values)]
+        for begin, end in zip(bounds, bounds[1:], strict=False):
+            first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
+            found[begin:end] = np.searchsorted(self.values[first:stop], values[begin:end]) + first
+        return found
 
     def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
         """`search` by look-up where all of `values` are small whole numbers, as word counts are; else None."""

@@ -259,8 +259,9 @@ class FittedColumns(Fitted):
             if not self._same:
                 X = X[:, self.source]
             rows, width = X.shape
-            image = self._apply(X.ravel(), np.tile(np.arange(width), rows)).reshape(rows, width)
-            return batch.replace(schema=self.schema, X=image)
+            # Column by column, because what is looked up for one column lies together.
+            image = self._apply(X.T.ravel(), np.repeat(np.arange(width), rows)).reshape(width, rows)
+            return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
         values, columns, indptr = X.data, X.indices.astype(np.int64), X.indptr
         if not self._same:
             entry, columns = self._fan_out(columns)

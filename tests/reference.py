@@ -1,8 +1,10 @@
-"""A slow, plain reference for `shape`, `bns` and `l2`, to test the real stages against.
+"""A plain reference for `shape`, `bns` and `l2`, to test the real stages against.
 
 It is written from the papers and from the section "Formulas (normative)" of the design, shares no code
-with filterkit, and favours the obvious over the fast. Sums, shares and interpolations are exact
-(fractions.Fraction) and rounded once, at the end; so values that are equal in theory are equal here.
+with filterkit, and favours the obvious over the fast. Sums, shares and interpolations are exact (whole
+numbers, and fractions.Fraction where they are not whole) and rounded once, at the end; so values that are
+equal in theory are equal here. A column is counted once, by its distinct values, which makes real data
+sets feasible.
 
 [F09] is Forman, Scholz, Rajaram, KDD 2009, "Feature Shaping for Linear SVM Classifiers";
 [F03] is Forman, JMLR 2003, "Extensive Empirical Study of Feature Selection Metrics".
@@ -14,24 +16,31 @@ The data, everywhere:
     classes  the declared class names
     weights  weight of each row, or None for 1 each
 
-*Training rows* are those with a known class and a weight above 0. Only they are fitted on.
+*Training rows* are those with a known class and a weight above 0. Only they are fitted on; all rows are
+transformed. So a row to transform with what other rows teach is one whose class is -1.
 """
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from statistics import NormalDist
 
 NAN = float("nan")
 
 
-# ---- classes -------------------------------------------------------------------------------------
+# ---- classes and counts --------------------------------------------------------------------------
+
+
+def exact(number):
+    """`number` as an int if it is whole, else as a Fraction: in sums of neither is anything rounded."""
+    return int(number) if number == int(number) else Fraction(number)
 
 
 def training_rows(y, weights):
     """[(row number, class code, weight)] of the training rows, weights exact."""
     if weights is None:
         weights = [1] * len(y)
-    return [(i, c, Fraction(w)) for i, (c, w) in enumerate(zip(y, weights, strict=True)) if c >= 0 and w > 0]
+    return [(i, c, exact(w)) for i, (c, w) in enumerate(zip(y, weights, strict=True)) if c >= 0 and w > 0]
 
 
 def positive_class(y, classes, weights, positive=None):
@@ -62,16 +71,40 @@ def tasks(y, classes, weights, positive=None):
     return [k for k in range(len(classes)) if k in present]
 
 
-def _table(X, j, y, weights, task):
-    """What training says of column j: ({value: [pos, rows]}, [pos, rows] missing, [pos, rows] in all)."""
-    values, missing, total = {}, [Fraction(0), Fraction(0)], [Fraction(0), Fraction(0)]
-    for i, c, w in training_rows(y, weights):
-        v = X[i][j]
-        own = missing if math.isnan(v) else values.setdefault(v, [Fraction(0), Fraction(0)])
-        for counts in (own, total):
-            counts[0] += w if c == task else 0
-            counts[1] += w
-    return values, missing, total
+def _columns(X, kinds):
+    """The columns of X, each a list."""
+    return [[row[j] for row in X] for j in range(len(kinds))]
+
+
+def _count(column, training, classes):
+    """What training says of a column: {value: [weight in each class]}, and the same list for missing."""
+    values, missing = {}, [0] * len(classes)
+    for i, c, w in training:
+        v = column[i]
+        if math.isnan(v):
+            missing[c] += w
+        elif v in values:
+            values[v][c] += w
+        else:
+            values[v] = [w if c == k else 0 for k in range(len(classes))]
+    return values, missing
+
+
+def _of_task(counts, task):
+    """(pos, rows) from the weights in each class."""
+    return counts[task], sum(counts)
+
+
+def _totals(training, classes):
+    """[weight of the training rows in each class]."""
+    return [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
+
+
+def _image(function, column):
+    """A column mapped by a function of exact numbers, each distinct value once."""
+    images = {v: float(function(v)) for v in set(column) if not math.isnan(v)}
+    missing = float(function(NAN))
+    return [missing if math.isnan(v) else images[v] for v in column]
 
 
 # ---- shape ---------------------------------------------------------------------------------------
@@ -79,46 +112,53 @@ def _table(X, j, y, weights, task):
 
 def _laplace(pos, rows):
     """The Laplace-corrected share of positives ([F09] 3.2)."""
-    return (pos + 1) / (rows + 2)
-
-
-def _neighbors(table, nearest_first, n):
-    """[pos, rows] of up to n rows, by weight, value by value; the value that would overflow pro rata ([F09] 3.2)."""
-    pos, rows, room = Fraction(0), Fraction(0), Fraction(n)
-    for v in nearest_first:
-        part = min(Fraction(1), room / table[v][1])
-        pos += part * table[v][0]
-        rows += part * table[v][1]
-        room -= part * table[v][1]
-    return pos, rows
+    return Fraction(pos + 1, rows + 2)
 
 
 def _local_probabilities(table, n):
-    """{value: p(value)}, from the rows equal to it and up to n on either side ([F09] 3.2)."""
+    """{value: p(value)}, from the rows equal to it and up to n, by weight, on either side ([F09] 3.2).
+
+    Think of all rows in a line, in the order of their values. Up to n rows on either side of those that
+    equal v are a stretch of the line; where it ends within the rows of one value, they count pro rata.
+    """
+    known = sorted(table)
+    pos_before, rows_before = [0], [0]  # the k-th: in all values before the k-th
+    for v in known:
+        pos_before.append(pos_before[-1] + table[v][0])
+        rows_before.append(rows_before[-1] + table[v][1])
+
+    def positives(rows):
+        """Positives among the first so many rows of the line."""
+        k = bisect_left(rows_before, rows)
+        if rows_before[k] == rows:
+            return pos_before[k]
+        pos_own, rows_own = table[known[k - 1]]
+        return pos_before[k - 1] + Fraction((rows - rows_before[k - 1]) * pos_own, rows_own)
+
     p = {}
-    for v in table:
-        below = sorted((u for u in table if u < v), reverse=True)
-        above = sorted(u for u in table if u > v)
-        pos_b, rows_b = _neighbors(table, below, n)
-        pos_a, rows_a = _neighbors(table, above, n)
-        p[v] = _laplace(table[v][0] + pos_b + pos_a, table[v][1] + rows_b + rows_a)
+    for k, v in enumerate(known):
+        start = max(rows_before[k] - n, 0)
+        stop = min(rows_before[k + 1] + n, rows_before[-1])
+        p[v] = _laplace(positives(stop) - positives(start), stop - start)
     return p
 
 
-def _interpolate(p, x):
-    """p at x: linear between the values of p, held beyond them ([F09] 3.2)."""
-    known = sorted(p)
-    if x <= known[0]:
-        return p[known[0]]
-    if x >= known[-1]:
-        return p[known[-1]]
-    low = max(v for v in known if v <= x)
-    high = min(v for v in known if v > x)
+def _interpolate(known, p, x):
+    """p at x: linear between the values of p, which are `known` in order, held beyond them ([F09] 3.2)."""
+    if x in p:
+        return p[x]
+    k = bisect_left(known, x)
+    if k in (0, len(known)):
+        return p[known[min(k, len(known) - 1)]]
+    low, high = known[k - 1], known[k]
     return p[low] + (p[high] - p[low]) * (Fraction(x) - Fraction(low)) / (Fraction(high) - Fraction(low))
 
 
 def _shaper(table, missing, total, kind, n, zero):
-    """The map of one column for one task, value -> exact output ([F09] 3.2, 3.3, and 3.5 for zero)."""
+    """The map of one column for one task, value -> exact output ([F09] 3.2, 3.3, and 3.5 for zero).
+
+    `table` is {value: (pos, rows)}; `missing` and `total` are such pairs of the missing and of all rows.
+    """
     if not table:  # empty in training
         return lambda x: Fraction(0)
 
@@ -132,6 +172,7 @@ def _shaper(table, missing, total, kind, n, zero):
 
     # Zero, when special, neither is nor has a neighbour, and is left out of the interpolation.
     p = _local_probabilities({v: counts for v, counts in table.items() if not (zero and v == 0)}, n)
+    known = sorted(p)
     if not zero:
         p_zero = Fraction(0)
     elif 0.0 in table:
@@ -144,7 +185,7 @@ def _shaper(table, missing, total, kind, n, zero):
             return p_missing - p_zero
         if zero and (x == 0 or not p):
             return Fraction(0)
-        return _interpolate(p, x) - p_zero
+        return _interpolate(known, p, x) - p_zero
 
     return output
 
@@ -163,13 +204,17 @@ def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None
     - a column with no value at all in training maps all, missing included, to 0.
     """
     multi = positive_class(y, classes, weights, positive) is None
-    plan, columns = [], []
-    for j, kind in enumerate(kinds):
-        for task in tasks(y, classes, weights, positive):
-            output = _shaper(*_table(X, j, y, weights, task), kind, neighbors, zero)
+    chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
+    totals = _totals(training, classes)
+    plan, new = [], []
+    for j, (kind, column) in enumerate(zip(kinds, _columns(X, kinds), strict=True)):
+        values, missing = _count(column, training, classes)
+        for task in chosen:
+            table = {v: _of_task(counts, task) for v, counts in values.items()}
+            output = _shaper(table, _of_task(missing, task), _of_task(totals, task), kind, neighbors, zero)
             plan.append((j, "@" + classes[task] if multi else ""))
-            columns.append([float(output(row[j])) for row in X])
-    return plan, [[column[i] for column in columns] for i in range(len(X))]
+            new.append(_image(output, column))
+    return plan, [[column[i] for column in new] for i in range(len(X))]
 
 
 # ---- bns -----------------------------------------------------------------------------------------
@@ -187,18 +232,24 @@ def bns_scores(X, kinds, y, classes, weights=None, positive=None):
     A threshold is any distinct training value t, and a row is past it if its value is >= t; for a nominal
     column, if its value is t. A missing value is past no threshold, but its row counts in pos and neg.
     """
+    chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
+    totals = _totals(training, classes)
     scores = []
-    for j, kind in enumerate(kinds):
+    for kind, column in zip(kinds, _columns(X, kinds), strict=True):
+        values, _ = _count(column, training, classes)
         best = 0.0
-        for task in tasks(y, classes, weights, positive):
-            table, _, (pos, rows) = _table(X, j, y, weights, task)
+        for task in chosen:
+            pos, rows = _of_task(totals, task)
             neg = rows - pos
             if pos == 0 or neg == 0:
                 continue
-            for t in table:
-                past = [table[v] for v in table if (v == t if kind == "nominal" else v >= t)]
-                tp = sum(p for p, _ in past)
-                fp = sum(r - p for p, r in past)
+            tp = fp = 0
+            for t in sorted(values, reverse=True):
+                tp_own, rows_own = _of_task(values[t], task)
+                if kind == "nominal":
+                    tp = fp = 0
+                tp += tp_own
+                fp += rows_own - tp_own
                 best = max(best, bns(tp / pos, fp / neg))
         scores.append(best)
     return scores
@@ -210,20 +261,20 @@ def scale(X, kinds, scores, y, weights, zero):
     max and min are over the training values, zeros included; o is 0 when zero is special, else min. A column
     constant or empty in training becomes 0. Missing values and nominal columns stay as they are.
     """
-    new = [list(row) for row in X]
-    for j, kind in enumerate(kinds):
-        if kind == "nominal":
-            continue
-        seen = [X[i][j] for i, _, _ in training_rows(y, weights) if not math.isnan(X[i][j])]
+    training = training_rows(y, weights)
+
+    def scaled(column, score):
+        seen = {column[i] for i, _, _ in training if not math.isnan(column[i])}
         low, high = (Fraction(min(seen)), Fraction(max(seen))) if seen else (0, 0)
-        for row in new:
-            if math.isnan(row[j]):
-                continue
-            if low == high:
-                row[j] = 0.0
-            else:
-                row[j] = float((Fraction(row[j]) - (0 if zero else low)) * Fraction(scores[j]) / (high - low))
-    return new
+        offset = 0 if zero else low
+        factor = Fraction(score) / (high - low) if low < high else 0
+        return _image(lambda v: v if math.isnan(v) else (Fraction(v) - offset) * factor, column)
+
+    new = [
+        column if kind == "nominal" else scaled(column, score)
+        for kind, column, score in zip(kinds, _columns(X, kinds), scores, strict=True)
+    ]
+    return [[column[i] for column in new] for i in range(len(X))]
 
 
 # ---- l2 ------------------------------------------------------------------------------------------

@@ -139,8 +139,7 @@ def _sparse(formatter: Formatter, batch: Batch) -> Any:
         more_rows.append(stated)
         more_positions.append(np.full(len(stated), schema.class_index))
         more_texts.append(_texts(formatter, schema.class_index, batch.y[stated]))
-    riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-    for index, column in zip(riding, formatter.other_columns(batch)):
+    for index, column in zip(formatter.riding, formatter.other_columns(batch)):
         more_rows.append(np.arange(len(batch)))
         more_positions.append(np.full(len(batch), index))
         more_texts.append(pa.array(column, pa.string()))

@@ -72,6 +72,7 @@ class Formatter:
         self.sparse = sparse
         self.precision = precision
         self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
+        self.riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
         self.dates = [DateFormat(a.format) if a.kind == "date" else None for a in schema.attributes]
         self._fast = False
 
@@ -117,14 +118,13 @@ class Formatter:
 
     def _plain_rows(self, batch: Batch) -> str:
         features = self.schema.feature_indices.tolist()
-        riding = [i for i, a in enumerate(self.schema.attributes) if a.kind in ("string", "date", "relational")]
         others = self.other_columns(batch)
         target = self.schema.class_index
         y = [] if batch.y is None else batch.y.tolist()
         weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
         lines = []
         for row in range(len(batch)):
-            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(riding, others)]
+            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(self.riding, others)]
             if target is not None and not (self.sparse and y[row] == 0):
                 cells.append((target, self._value(target, y[row])))
             if batch.sparse:

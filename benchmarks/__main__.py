@@ -1,0 +1,5 @@
+"""Entry point of ``python -m benchmarks``."""
+
+from benchmarks.compare import main
+
+main()

@@ -1,0 +1,56 @@
+"""Running a command as a whole process: how long it takes from start to end, and its peak memory.
+
+This process imports nothing large: on Linux, a child's peak memory is at least what its parent held when
+it was started.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Run(NamedTuple):
+    """One run of a process: wall-clock `seconds`, and `memory`, its largest resident set in bytes."""
+
+    seconds: float
+    memory: int
+
+
+class Failed(Exception):
+    """A command that should have succeeded ended with another status than 0."""
+
+
+def pin(cores: int) -> list[int]:
+    """Keep this process, and so all that it starts, on so many of the cores it may use; which ones."""
+    chosen = sorted(os.sched_getaffinity(0))[:cores]
+    os.sched_setaffinity(0, chosen)
+    return chosen
+
+
+def run(command: Sequence[str]) -> tuple[Run, str]:
+    """Run `command` to its end.
+
+    Returns
+    -------
+    run, said : the measurement, and what the process wrote on standard output and standard error.
+
+    Raises
+    ------
+    Failed : its exit status is not 0.
+    """
+    with tempfile.TemporaryFile() as said:
+        began = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        words = said.read().decode(errors="replace").strip()
+    if process.returncode:
+        raise Failed(f"status {process.returncode} from {' '.join(command)[:200]}: {words[-500:]}")
+    return Run(seconds, usage.ru_maxrss * 1024), words
