@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 CHUNK = 10_000  # rows; each has a random generator of its own
 DENSE_COLUMNS = 50
 WORDS = 30_000
-DRAWS = 94  # words drawn for a row, on average
-FLATNESS = 1.0  # of the head of the word frequencies: 1 / (rank + FLATNESS)
+DRAWS = 91  # words drawn for a row, on average
+FLATNESS = 2.0  # of the head of the word frequencies: 1 / (rank + FLATNESS)
 
 
 def dense(rows: int) -> Iterator[bytes]:
@@ -53,9 +53,7 @@ def sparse(rows: int) -> Iterator[bytes]:
         chance = random.random(len(row))
         word = np.where(positive[row], np.searchsorted(upto[1], chance), np.searchsorted(upto[0], chance))
         cell, count = np.unique(row * WORDS + word, return_counts=True)
-        pairs = pc.binary_join_element_wise(
-            texts.take(pa.array(cell % WORDS)), pa.array(count).cast(pa.string()), " "
-        )
+        pairs = pc.binary_join_element_wise(texts.take(pa.array(cell % WORDS)), pa.array(count).cast(pa.string()), " ")
         offsets = pa.array(np.searchsorted(cell // WORDS, np.arange(size + 1)).astype(np.int32))
         joined = pc.binary_join(pa.ListArray.from_arrays(offsets, pairs), ",")
         # The first class value is not written: it is the default of a sparse row.
@@ -77,7 +75,10 @@ def _lines(rows: pa.Array, before: str, after: object) -> bytes:
     return "".join(pc.binary_join_element_wise(before, rows, after, "\n", "").to_pylist()).encode()
 
 
-MAKERS: dict[str, tuple[Callable[[int], Iterator[bytes]], int]] = {"dense": (dense, 200_000), "sparse": (sparse, 100_000)}
+MAKERS: dict[str, tuple[Callable[[int], Iterator[bytes]], int]] = {
+    "dense": (dense, 200_000),
+    "sparse": (sparse, 100_000),
+}
 
 
 def main(kind: str, path: str, rows: str = "") -> None:

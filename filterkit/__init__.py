@@ -1,10 +1,10 @@
 """filterkit: a streaming ARFF filter chain.
 
-    >>> import filterkit
-    >>> data = filterkit.read("arff_samples/iris.arff")
-    >>> chain = filterkit.chain("shape bns l2").fit(data)
-    >>> chain.transform(data).X.shape
-    (150, 12)
+>>> import filterkit
+>>> data = filterkit.read("arff_samples/iris.arff")
+>>> chain = filterkit.chain("shape bns l2").fit(data)
+>>> chain.transform(data).X.shape
+(150, 12)
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from filterkit.chain import Chain, FittedChain
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
 from filterkit.hookspecs import hookimpl
+from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
 from filterkit.ragged import Ragged
 from filterkit.schema import Attribute, Schema
 from filterkit.stage import ColumnStage, Fitted, RowStage, Stage, State, option
@@ -43,8 +44,14 @@ __all__ = [
     "chain",
     "concatenate",
     "csr",
+    "from_arrow",
+    "from_liac",
+    "from_pandas",
     "hookimpl",
     "option",
     "read",
+    "to_arrow",
+    "to_liac",
+    "to_pandas",
     "write",
 ]

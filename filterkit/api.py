@@ -39,9 +39,7 @@ def batches(
         yield from reader.batches()
 
 
-def read(
-    path: str, class_: str | None = None, positive: str | None = None, encoding: str = "utf-8"
-) -> Batch:
+def read(path: str, class_: str | None = None, positive: str | None = None, encoding: str = "utf-8") -> Batch:
     """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters as for `batches`."""
     with Reader(path, class_, positive, encoding) as reader:
         return concatenate(reader.batches(), reader.schema)

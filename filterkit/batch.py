@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from filterkit.schema import Schema
 
-    Matrix = np.ndarray | csr_array
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -38,7 +36,7 @@ class Batch:
     """
 
     schema: Schema
-    X: Matrix
+    X: Any  # an ndarray or csr_array; scipy.sparse is imported only where there is one
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
     others: pa.Table | None = None
@@ -71,7 +69,7 @@ class Batch:
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class")
-        return np.array([*target.values, None], dtype=object)[self.y]
+        return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
 
 
 def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int) -> csr_array:
@@ -107,11 +105,11 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
     if parts[0].others is not None:
         import pyarrow as pa
 
-        others = pa.concat_tables([part.others for part in parts])  # type: ignore[misc]
+        others = pa.concat_tables([part.others for part in parts])
     return Batch(
         schema,
         X,
-        None if parts[0].y is None else np.concatenate([part.y for part in parts]),  # type: ignore[misc]
+        None if parts[0].y is None else np.concatenate([part.y for part in parts]),
         None
         if all(part.weights is None for part in parts)
         else np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts]),

@@ -39,6 +39,12 @@ class Rows(Protocol):
         """``function(batch)`` for every batch; `last` promises that the rows are not asked for again."""
 
 
+class Mapping(Protocol):
+    """A function that maps another over batches."""
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]: ...
+
+
 class SpooledRows:
     """Rows that come once, and again from a spool.
 
@@ -53,7 +59,7 @@ class SpooledRows:
     def __init__(
         self,
         schema: Schema,
-        once: Callable[[Callable[[Batch], T]], Iterator[T]],
+        once: Mapping,
         engine: LocalEngine,
         memory: int,
     ) -> None:
@@ -74,7 +80,11 @@ class SpooledRows:
     def _first(self, function: Callable[[Batch], T]) -> Iterator[T]:
         self._spool = Spool(self._memory)
         start = 0
-        for batch, result in self._once(lambda batch: (batch, function(batch))):
+
+        def keep(batch: Batch) -> tuple[Batch, T]:
+            return batch, function(batch)
+
+        for batch, result in self._once(keep):
             self._spool.append(batch.replace(start=start))
             start += len(batch)
             yield result
@@ -120,9 +130,7 @@ class Chain:
     def __str__(self) -> str:
         return shlex.join(word for stage in self.stages for word in stage.words())
 
-    def fit(
-        self, rows: Batch | list[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY
-    ) -> FittedChain:
+    def fit(self, rows: Batch | list[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY) -> FittedChain:
         """Fit every stage on the training rows.
 
         Parameters
@@ -282,4 +290,3 @@ class FittedChain:
         if batch.schema is not self.incoming and batch.schema.attributes != self.incoming.attributes:
             raise FilterkitError("the attributes of these rows are not those that the chain was fitted on")
         return _apply(self.stages, batch)
-

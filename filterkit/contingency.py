@@ -81,27 +81,27 @@ class ContingencyTable:
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return self.total_parts.sum(axis=-1)
+        return np.asarray(self.total_parts.sum(axis=-1))
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of rows that miss the value."""
-        return self.missing_parts.sum(axis=-1)
+        return np.asarray(self.missing_parts.sum(axis=-1))
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of rows with the cell's value."""
-        return self.parts.sum(axis=-1)
+        return np.asarray(self.parts.sum(axis=-1))
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k, classes): the weight of rows whose value is zero."""
-        return self._zero_parts.sum(axis=-1)
+        return np.asarray(self._zero_parts.sum(axis=-1))
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
         before = np.concatenate([np.zeros((1, *self.parts.shape[1:])), np.cumsum(self.parts, axis=0)])
-        return self.total_parts - self.missing_parts - (before[self.indptr[1:]] - before[self.indptr[:-1]])
+        return np.asarray(self.total_parts - self.missing_parts - (before[self.indptr[1:]] - before[self.indptr[:-1]]))
 
     @cached_property
     def column_of_cell(self) -> np.ndarray:
@@ -111,7 +111,7 @@ class ContingencyTable:
     @cached_property
     def nominal(self) -> np.ndarray:
         """bool (k,): whether the column is a nominal attribute."""
-        return self.schema.nominal[self.columns]
+        return np.asarray(self.schema.nominal[self.columns])
 
     def first(self, count: int) -> ContingencyTable:
         """The table of the first `count` columns covered."""
@@ -150,7 +150,7 @@ class ContingencyTable:
         running = np.cumsum(self.parts, axis=0)
         start = self.indptr[self.column_of_cell]
         before = np.where((start > 0)[:, None, None], running[start - 1], 0.0)
-        return (running - before).sum(axis=-1)
+        return np.asarray((running - before).sum(axis=-1))
 
     def tasks(self) -> list[int]:
         """The classes to tell from the rest: the positive one, or with more than two values and no
@@ -207,7 +207,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
             weights = None
     if not known.all():
         batch = batch.replace(X=batch.X[known], y=batch.y[known], weights=None, others=None)
-    y = batch.y.astype(np.int64)
+    y = np.asarray(batch.y, np.int64)
     total_parts = _sums(y, weights, classes)
     if batch.sparse:
         X = batch.X
@@ -341,4 +341,3 @@ def from_cells(
     column, values = column[first], values[first]
     indptr = np.searchsorted(column, np.arange(len(columns) + 1))
     return ContingencyTable(schema, columns, indptr, values, parts, missing_parts, total_parts)
-

@@ -53,10 +53,12 @@ class StageError(FilterkitError):
         self.stage = stage
         self.message = message
         self.row = row
+        self.source: str | None = None  # the input's name, once known
 
     def __str__(self) -> str:
+        source = "" if self.source is None else f"{self.source}: "
         place = "" if self.row is None else f"row {self.row + 1}: "
-        return f"{self.stage}: {place}{self.message}"
+        return f"{self.stage}: {source}{place}{self.message}"
 
 
 class UsageError(FilterkitError):

@@ -102,11 +102,12 @@ class Registry:
         try:
             self._manager.register(module, name=f"{name} ({origin})")
             self._manager.check_pending()
-            hook = getattr(module, "filterkit_stages", None)
-            for stage in hook() if hook is not None else []:
+            for hook in self._manager.hook.filterkit_stages.get_hookimpls():
+                if hook.plugin is module:
+                    plugin.stages += list(hook.function())  # type: ignore[call-overload]
+            for stage in plugin.stages:
                 if not (isinstance(stage, type) and issubclass(stage, Stage) and stage.name):
                     raise PluginError(f"filterkit_stages gives {stage!r}, which is no stage class with a name")
-                plugin.stages.append(stage)
         except BaseException as error:
             self._manager.unregister(name=f"{name} ({origin})")
             self._broken(name, origin, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Ragged:
         """`search` run by run; a run goes from one of `turns` to the next, in one row."""
         found = np.empty(len(values), np.int64)
         bounds = [0, *turns.tolist(), len(values)]
-        for begin, end in zip(bounds, bounds[1:], strict=False):
+        for begin, end in pairwise(bounds):
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
             found[begin:end] = np.searchsorted(self.values[first:stop], values[begin:end]) + first
         return found

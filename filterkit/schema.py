@@ -82,7 +82,10 @@ class Schema:
                 raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
             raise FilterkitError(
                 f"class {quoted(target.name)} has no value {quoted(positive)}"
-                + (suggestion(positive, list(target.values)) or f"; it has {', '.join(map(quoted, target.values[:10]))}")
+                + (
+                    suggestion(positive, list(target.values))
+                    or f"; it has {', '.join(map(quoted, target.values[:10]))}"
+                )
             )
 
     def replace(self, **changes: Any) -> Schema:

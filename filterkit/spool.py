@@ -75,7 +75,7 @@ class Kept:
         """Move the arrays to the end of `file`."""
         for name, array in self._arrays.items():
             self._places[name] = (file.tell(), array.dtype, len(array))
-            file.write(memoryview(array).cast("B"))
+            file.write(array.data.cast("B"))
         file.flush()
         self._descriptor = file.fileno()
         self._arrays = {}
@@ -96,7 +96,7 @@ def _pack(values: np.ndarray) -> np.ndarray:
     if not len(values):
         return values
     low, high = values.min(), values.max()
-    if not (0 <= low and high < 65536) or np.signbit(values).any():  # also if there is a NaN
+    if not (low >= 0 and high < 65536) or np.signbit(values).any():  # also if there is a NaN
         return values
     packed = values.astype(np.uint8 if high < 256 else np.uint16)
     return packed if (packed == values).all() else values
@@ -104,7 +104,7 @@ def _pack(values: np.ndarray) -> np.ndarray:
 
 def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     array = np.empty(length, dtype)
-    view = memoryview(array).cast("B")
+    view = array.data.cast("B")
     while len(view):
         count = os.preadv(descriptor, [view], offset)
         if not count:

@@ -145,7 +145,7 @@ class FittedRows(Fitted):
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
 
-State = dict[str, "np.ndarray | Ragged"]
+State = dict[str, Any]  # of ndarray and Ragged, by name
 
 
 class ColumnStage(Stage):
@@ -209,9 +209,9 @@ class ColumnStage(Stage):
     def join(self, states: list[State]) -> State:
         """One state from those of strips of columns, in order."""
         return {
-            key: Ragged.concatenate([s[key] for s in states])  # type: ignore[misc]
+            key: Ragged.concatenate([s[key] for s in states])
             if isinstance(states[0][key], Ragged)
-            else np.concatenate([s[key] for s in states])  # type: ignore[list-item]
+            else np.concatenate([s[key] for s in states])
             for key in states[0]
         }
 

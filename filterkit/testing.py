@@ -169,7 +169,9 @@ def same(one: Batch, other: Batch) -> bool:
         pairs = [(one.X, other.X)]
     weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (one, other)]
     pairs += [(one.y, other.y), (weights[0], weights[1])]
-    if (one.others is None) != (other.others is None) or (one.others is not None and not one.others.equals(other.others)):
+    if (one.others is None) != (other.others is None) or (
+        one.others is not None and not one.others.equals(other.others)
+    ):
         return False
     return all((a is None and b is None) or np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 

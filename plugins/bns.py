@@ -53,16 +53,16 @@ class Bns(ColumnStage):
         return {"score": scores, "offset": offset, "factor": factor}
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        scores = state["score"].tolist()  # type: ignore[union-attr]
+        scores = state["score"].tolist()
         return np.arange(len(scores)), [a.scored("bns", s) for a, s in zip(schema.features, scores)]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         if self.score_only:
             return values.copy()
-        offset, factor = state["offset"], state["factor"]
-        if offset.any():  # type: ignore[union-attr]
-            values = values - offset[columns]  # type: ignore[index]
-        return values * factor[columns]  # type: ignore[index,no-any-return]
+        if state["offset"].any():
+            values = values - state["offset"][columns]
+        image: np.ndarray = values * state["factor"][columns]
+        return image
 
 
 def best_over_thresholds(cells: ContingencyTable) -> np.ndarray:

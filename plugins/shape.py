@@ -121,13 +121,10 @@ class Shape(ColumnStage):
         source = np.repeat(np.arange(len(schema.features)), len(tasks))
         several = len(target.values) > 2 and schema.positive is None
         suffixes = [f"@{target.values[task]}" if several else "" for task in tasks]
-        return source, [
-            Attribute(a.name + suffix, weight=a.weight) for a in schema.features for suffix in suffixes
-        ]
+        return source, [Attribute(a.name + suffix, weight=a.weight) for a in schema.features for suffix in suffixes]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         knots, estimates, zero = state["knots"], state["estimates"], state["zero"]
-        assert isinstance(knots, Ragged) and isinstance(estimates, Ragged) and isinstance(zero, np.ndarray)
         nominal, special = state["nominal"], state["special"]
         tasks = zero.shape[1]
         column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
@@ -142,7 +139,8 @@ class Shape(ColumnStage):
             if len(between):
                 image = upper.copy()
                 left = right[between] - 1
-                below, lower = knots.values[left], estimates.values[left * tasks + (task if tasks == 1 else task[between])]
+                below = knots.values[left]
+                lower = estimates.values[left * tasks + (task[between] if tasks > 1 else 0)]
                 part = (values[between] - below) / (at[between] - below)
                 image[between] = lower + part * (upper[between] - lower)
             outside = (last < first) | (nominal[column] & (at != values))

@@ -290,3 +290,33 @@ def l2(X, kinds):
         norm = math.hypot(*(v for v, kind in zip(row, kinds, strict=True) if kind == "numeric" and not math.isnan(v)))
         new.append([v / norm if kind == "numeric" and norm > 0 else v for v, kind in zip(row, kinds, strict=True)])
     return new
+
+
+# ---- chains --------------------------------------------------------------------------------------
+
+
+def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
+    """Stages one after the other, e.g. 'shape --neighbors 5 --zero bns l2'. Returns (plan of `shape`, scores, new X).
+
+    `zero` says whether zero is special to begin with, as it is for sparse input; `shape` decides it for
+    the stages after it. Without `shape` the plan has every column as it is, without `bns` scores is None.
+    """
+    plan, scores = [(j, "") for j in range(len(kinds))], None
+    words = text.split()
+    while words:
+        name, options = words.pop(0), {"zero": zero}
+        while words and words[0].startswith("--"):
+            flag = words.pop(0)
+            if flag == "--neighbors":
+                options["neighbors"] = int(words.pop(0))
+            else:
+                options["zero"] = {"--zero": True, "--no-zero": False}[flag]
+        if name == "shape":
+            plan, X = shape(X, kinds, y, classes, weights, positive=positive, **options)
+            kinds, zero = ["numeric"] * len(plan), options["zero"]
+        elif name == "bns":
+            scores = bns_scores(X, kinds, y, classes, weights, positive)
+            X = scale(X, kinds, scores, y, weights, zero)
+        else:
+            X = {"l2": l2}[name](X, kinds)
+    return plan, scores, X

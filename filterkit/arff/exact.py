@@ -43,7 +43,8 @@ def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
     ArffError : at the first row that Weka refuses or would lose a part of.
     """
     tokens = tokenize(text, line)
-    for token in tokens:
+    first = layout.schema.attributes[0]
+    while (token := _next(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
                 raise ArffError("an empty field: there is nothing but a comma", line=token.line)
@@ -55,24 +56,30 @@ def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
         yield Row(token.line, _weight_and_end(tokens, token.line, layout), sparse, values)
 
 
+def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
+    """The next token, or None at the end; an error in it, such as an open quote, names `attribute`."""
+    try:
+        return next(tokens, None)
+    except ArffError as error:
+        error.attribute = attribute.name
+        raise
+
+
 def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         raise ArffError("an empty field: the row begins with a comma", line=token.line)
-    for position in range(layout.count):
+    for position, attribute in enumerate(layout.schema.attributes):
         if position:
-            token = next(tokens)
+            token = _next(tokens, attribute)
             if token.kind == EOL:
                 raise ArffError(
-                    f"too few values: {position} of {layout.count}; the next would be "
-                    f"{quoted(layout.schema.attributes[position].name)}",
+                    f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}",
                     line=token.line,
                 )
             if token.commas > 1:
                 raise ArffError(
-                    "an empty field; a missing value is written ?",
-                    line=token.line,
-                    attribute=layout.schema.attributes[position].name,
+                    "an empty field; a missing value is written ?", line=token.line, attribute=attribute.name
                 )
         values[position] = _value(token, position, layout)
     return values
@@ -83,11 +90,11 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
     while True:
         token = next(tokens)
         if token.kind == CLOSE:
-            return values
+            break
         if token.kind == EOL:
             raise ArffError("the sparse row is not closed by '}'", line=line)
         digits = token.text[1:] if token.text[:1] == "+" else token.text
-        if not (digits.isascii() and digits.removeprefix("-").isdigit()):
+        if not (digits.isascii() and digits.removeprefix("-").isdigit() and len(digits) < 19):
             raise ArffError(f"expected the index of an attribute, found {token.describe()}", line=token.line)
         position = int(digits)
         if not 0 <= position < layout.count:
@@ -95,13 +102,21 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
                 f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows",
                 line=token.line,
             )
-        name = layout.schema.attributes[position].name
+        attribute = layout.schema.attributes[position]
         if position in values:
-            raise ArffError(f"index {position} stands twice in the row", line=token.line, attribute=name)
-        token = next(tokens)
+            raise ArffError(f"index {position} stands twice in the row", line=token.line, attribute=attribute.name)
+        token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
-            raise ArffError(f"index {position} has no value", line=token.line, attribute=name)
+            raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
         values[position] = _value(token, position, layout)
+    for position in layout.unlabelled:
+        if position not in values:
+            raise ArffError(
+                "a sparse row leaves it out, which means its first value, and it has none",
+                line=line,
+                attribute=layout.schema.attributes[position].name,
+            )
+    return values
 
 
 def _value(token: Token, position: int, layout: Layout) -> Any:
@@ -143,7 +158,7 @@ def _bad_value(token: Token, attribute: Attribute) -> ArffError:
     else:
         message = f"{quoted(token.text)} is not one of its values" + (
             suggestion(token.text, list(attribute.values))
-            or f" {{{', '.join(attribute.values[:8])}{', …' if len(attribute.values) > 8 else ''}}}"
+            or f" {{{', '.join(quoted(v)[1:-1] for v in attribute.values[:8])}{', …' if len(attribute.values) > 8 else ''}}}"
         )
     return ArffError(message, line=token.line, attribute=attribute.name)
 
@@ -153,9 +168,11 @@ def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:
-        inner, close = next(tokens), next(tokens)
+        if token.commas > 1:
+            raise ArffError("an empty field before the weight", line=line)
+        inner = next(tokens)
         number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
-        if number is None or math.isnan(number) or close.kind != CLOSE:
+        if number is None or math.isnan(number) or next(tokens).kind != CLOSE:
             raise ArffError(f"expected an instance weight such as {{2.5}}, found {inner.describe()}", line=line)
         weight = number
         token = next(tokens)

@@ -33,7 +33,7 @@ _MASKED = re.compile(
 _BARE = re.compile(rb"[^\x00-\x20,%'\"{}\\]+")
 _CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))
 _PAIRS = bytes.maketrans(b",", b"\n")
-_DENSE_WEIGHT = re.compile(rb",?\{([^{}\n]*)\}(?=\n)")
+_DENSE_WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 _SPARSE_WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 _MARK = b'"'  # stands for a quoted value that is no bare word; a quote cannot occur in plain text
 
@@ -137,11 +137,11 @@ def _dense(plain: _Plain, layout: Layout) -> Batch:
     if b"{" in text or b"}" in text:
         found = _DENSE_WEIGHT.findall(text)
         text = _DENSE_WEIGHT.sub(b"", text)
-        if b"{" in text or b"}" in text:
+        if b"{" in text or b"}" in text or b",\n" in text:
             raise _Odd
         weights = _weights(found, text.count(b"\n") - text.count(b"\n\n") - text.startswith(b"\n"))
     if b",\n" in text:
-        if b",,\n" in text:
+        if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
             raise _Odd
         text = text.replace(b",\n", b"\n")
     if plain.marked:
@@ -260,6 +260,8 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
 def _sparse(plain: _Plain, layout: Layout) -> Batch:
     text = plain.text
     weights = None
+    if layout.unlabelled:
+        raise _Odd
     found = _census(text)
     if found.open != found.lines or found.blanks != found.commas + found.lines:
         text = _tidy_braces(text)

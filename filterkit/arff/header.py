@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute
 
 _PLAIN = re.compile(r"[ \t]*@attribute[ \t]+([^\x00-\x20,%'\"{}\\]+)[ \t]+(?:numeric|real|integer)[ \t]*\Z", re.I)
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = re.compile(r"(\r\n|\n|\r)")
 _DATA = re.compile(rb"[\r\n][\x00-\x20,]*(?:'@data'|\"@data\"|@data(?![^\x00-\x20,%'\"{}]))", re.I)
 _NUMERIC = "plain numeric"  # kind of a token that stands for the whole declaration of a numeric attribute
 
@@ -122,19 +123,20 @@ def _header_tokens(text: str) -> Iterator[Token]:
     line = 1
     rest: list[str] = []
     begin = 1
-    for part in _LINE_END.split(text):
-        plain = None if rest and rest[-1].endswith("\\") else _PLAIN.match(part)
+    parts = _LINE_END.split(text) + ["\n"]
+    for part, end in zip(parts[::2], parts[1::2], strict=True):
+        plain = None if rest and rest[-2].endswith("\\") else _PLAIN.match(part)
         if plain is not None and part.isascii():
             if rest:
-                yield from tokenize("\n".join(rest) + "\n", begin)
+                yield from tokenize("".join(rest), begin)
                 rest = []
             yield Token(_NUMERIC, plain[1], line, 0)
             begin = line + 1
         else:
-            rest.append(part)
+            rest += part, end
         line += 1
     if rest:
-        yield from tokenize("\n".join(rest) + "\n", begin)
+        yield from tokenize("".join(rest), begin)
 
 
 def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:
@@ -159,7 +161,8 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
             name = tokens.need(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
                 raise ArffError(f"expected @end {bag}, found @end {name.text}", line=name.line)
-            tokens.rest_of_line()
+            if extra := tokens.rest_of_line():
+                raise ArffError(f"unexpected {extra[0].describe()} after @end {bag}", line=name.line)
             return attributes, lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
@@ -231,8 +234,10 @@ def _date(tokens: _Tokens, name: str) -> Attribute:
     pattern = DEFAULT_DATE_FORMAT
     if token is not None and token.kind in (WORD, QUOTED):
         pattern = token.text
-    elif token is not None:
+    elif token is not None and token.kind != CLOSE:
         tokens.push_back(token)
+    elif token is not None:
+        raise ArffError(f"expected a date format, found {token.describe()}", line=token.line, attribute=name)
     line = tokens.line
     try:
         DateFormat(pattern)
@@ -244,8 +249,10 @@ def _date(tokens: _Tokens, name: str) -> Attribute:
 def _weight(tokens: _Tokens, name: str) -> float:
     """The attribute weight ``{w}`` that may end a declaration; other text after a type means nothing to Weka."""
     rest = tokens.rest_of_line()
-    if len(rest) >= 3 and rest[0].kind == OPEN and rest[2].kind == CLOSE:
-        weight = parse_number(rest[1].text)
-        if weight is not None:
-            return weight
-    return 1.0
+    if not rest or rest[0].kind != OPEN:
+        return 1.0
+    weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None
+    if weight is None or math.isnan(weight):
+        found = rest[1].describe() if len(rest) > 1 else "the end of the line"
+        raise ArffError(f"expected a weight such as {{2.5}}, found {found}", line=rest[0].line, attribute=name)
+    return weight

@@ -19,6 +19,7 @@ class Layout:
     codes : per attribute, None or the dict from a nominal label to its index.
     dates : per attribute, None or the `DateFormat` of a date attribute.
     textual : bool per attribute, whether its values are read as text: all but numeric ones.
+    unlabelled : the positions of nominal attributes without any value.
     words : the nominal labels that do not read as a number.
     """
 
@@ -38,5 +39,6 @@ class Layout:
         ]
         self.dates: list[DateFormat | None] = [DateFormat(a.format) if a.kind == "date" else None for a in attributes]
         self.textual = np.array([a.kind != "numeric" for a in attributes])
+        self.unlabelled = [i for i, a in enumerate(attributes) if a.kind == "nominal" and not a.values]
         labels = {value for a in attributes for value in a.values}
         self.words = sorted(value for value in labels if parse_number(value) is None)

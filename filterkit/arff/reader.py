@@ -12,7 +12,7 @@ from filterkit.arff import exact
 from filterkit.arff.header import Header, find_data, parse_header
 from filterkit.arff.layout import Layout
 from filterkit.arff.source import Source, blocks, cut, expand
-from filterkit.arff.tokens import count_lines, tokenize
+from filterkit.arff.tokens import count_lines
 from filterkit.batch import Batch
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
@@ -132,7 +132,7 @@ class Reader:
         begin = _BEFORE_ROW.match(text)
         assert begin is not None
         line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
-        if line and not line.lower().startswith(("@relation", "'@relation", '"@relation')):
+        if line and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
             start = count_lines(text[: begin.end()].decode("latin-1")) + 1
             parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
             raise ArffError("expected @relation", line=start)
@@ -190,7 +190,7 @@ class Reader:
             raise
 
     def _parse(self, text: bytes, line: int) -> Parsed:
-        if len(text) >= ODD or self._use_fast and len(text) >= 512:
+        if len(text) >= ODD or (self._use_fast and len(text) >= 512):
             from filterkit.arff import fast
 
             batch = fast.parse_block(text, self.layout)

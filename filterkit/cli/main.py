@@ -12,7 +12,7 @@ import click
 from filterkit import __version__
 from filterkit.cli.stages import message, parse_stages, stage_command
 from filterkit.engine.local import available_cores
-from filterkit.errors import FilterkitError, UsageError, quoted
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import Registry, registry
 
 SUBCOMMANDS = ("stages", "plugins")
@@ -34,7 +34,7 @@ Instead of INPUT there may be a subcommand:
 """
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """An amount of memory such as 256MB, as a number of bytes."""
 
     name = "SIZE"
@@ -55,19 +55,39 @@ class Size(click.ParamType):
 
 @click.command(
     help=_HELP,
-    context_settings={"allow_interspersed_args": False, "help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "allow_interspersed_args": False,
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
     options_metavar="[OPTIONS]",
     add_help_option=True,
 )
-@click.option("-o", "--output", metavar="PATH", default="-", help="Write here, whole or not at all, instead of to standard output.")
-@click.option("-c", "--class", "class_", metavar="NAME|N|first|last|none", help="The class attribute, N from 1.  [default: last, if nominal]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    default="-",
+    help="Write here, whole or not at all, instead of to standard output.",
+)
+@click.option(
+    "-c",
+    "--class",
+    "class_",
+    metavar="NAME|N|first|last|none",
+    help="The class attribute, N from 1.  [default: last, if nominal]",
+)
 @click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
 @click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")
-@click.option("--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]")
+@click.option(
+    "--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]"
+)
 @click.option("--jobs", metavar="N", type=click.IntRange(1), help="Threads.  [default: the cores]")
 @click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
-@click.option("--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file; repeatable.")
+@click.option(
+    "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file; repeatable."
+)
 @click.option("--progress/--no-progress", default=None, help="A bar on standard error.  [default: if it is a terminal]")
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -75,10 +95,12 @@ class Size(click.ParamType):
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def command(context: click.Context, words: tuple[str, ...], plugins: tuple[str, ...], **options: Any) -> None:
+def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[str, ...], **options: Any) -> None:
     known = registry()
     for path in plugins:
         known.add_file(path)
+    if words[:1] != ("plugins",):
+        _warn_of_broken(known)
     if not words:
         click.echo(context.get_help(), err=True)
         context.exit(2)
@@ -96,14 +118,27 @@ def command(context: click.Context, words: tuple[str, ...], plugins: tuple[str, 
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Answer a chain whose input has been forgotten; a file of a stage's name is ``./name``."""
-    if first not in known.stages or os.path.exists(first):
+    """Answer a chain whose input has been forgotten, and a misspelt subcommand; a file of such a name is
+    ``./name``."""
+    if os.path.exists(first) or first == "-" or "://" in first:
         return
-    if "--help" in rest[:1]:
-        stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
-    raise UsageError(
-        f"no file {quoted(first)}, which is a stage; the input comes first: filterkit INPUT {' '.join([first, *rest])}"
-    )
+    if first in known.stages:
+        if "--help" in rest[:1]:
+            stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
+        example = " ".join(["filterkit INPUT", first, *rest])
+        raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
+    hint = suggestion(first, [*SUBCOMMANDS])
+    if hint:
+        raise UsageError(f"no file {quoted(first)}{hint}")
+
+
+def _warn_of_broken(known: Registry) -> None:
+    """One line for each plugin that cannot be used."""
+    for plugin in known.plugins:
+        if plugin.problem:
+            print(
+                f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}", file=sys.stderr
+            )
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

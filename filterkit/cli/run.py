@@ -12,6 +12,7 @@ from filterkit.batch import Batch
 from filterkit.chain import Chain, SpooledRows
 from filterkit.cli.progress import Progress
 from filterkit.engine.local import LocalEngine
+from filterkit.errors import StageError
 from filterkit.output import open_output
 from filterkit.stage import Stage
 
@@ -61,6 +62,9 @@ def run(
                 for size, text in rows.map(put_out, last=True):
                     out.write(text)
                     count += size
+        except StageError as error:
+            error.source = reader.name
+            raise
         finally:
             rows.close()
             shown.close()

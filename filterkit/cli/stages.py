@@ -37,6 +37,7 @@ def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Option:
     if hint is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([pair], default=field.default, help=help_text, is_flag=True)
+    metavar: str | None
     kind: Any = {int: click.INT, float: click.FLOAT}.get(hint, click.STRING)
     metavar = {int: "N", float: "X"}.get(hint, "TEXT")
     if field.metadata["choices"]:

@@ -1,0 +1,215 @@
+"""The works: what is compared with what, and the target of each ratio."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.work import Command, Contender, Input, Skipped, Target, Work
+
+HERE = Path(__file__).resolve().parent
+IRIS = HERE.parent / "arff_samples" / "iris.arff"
+CHAIN = ("shape", "bns", "l2")
+ALL_FILTER = "weka.filters.AllFilter"
+NORMALIZE = "weka.filters.unsupervised.instance.Normalize"
+# The text sets, and the class that is the positive one.
+TEXTS = {
+    "oh0": "Mexico", "oh5": "Nitrogen", "oh10": "Italy", "oh15": "Aluminum", "tr11": "1", "tr12": "100", "tr23": "271",
+}  # fmt: skip
+
+
+class Places(NamedTuple):
+    """Folders for made inputs and outputs, and of the text sets; class paths of the Wekas, None if absent."""
+
+    data: Path
+    text: Path
+    weka39: str | None
+    weka36: str | None
+
+
+def works(places: Places) -> Iterator[Work | Skipped]:
+    """All works, in order."""
+    made = _Made(places.data)
+    yield _unchanged(places, "dense", made.dense, 4, "dense, 75 MB: read and written unchanged")
+    yield _unchanged(places, "sparse", made.sparse, 15, "sparse, 47 MB: read and written unchanged")
+    yield _l2(places, made)
+    yield _liac(places, "chain-liac", "sparse, 47 MB: shape bns l2", made.sparse, Target("at least", 8))
+    yield _floor(places, made)
+    yield _jobs(places, made)
+    yield _iris(places)
+    yield _memory("memory-chain", made, CHAIN)
+    yield _memory("memory-l2", made, ("l2",))
+    yield _dense_floor(places, made)
+    for name, positive in TEXTS.items():
+        path = places.text / f"{name}.wc.arff.gz"
+        if path.exists():
+            what = f"text set {name}: shape bns l2"
+            yield _liac(places, f"text-{name}", what, Input(path), Target("at least"), positive, times=2)
+        else:
+            yield Skipped(f"text-{name}", f"no {path.name} in the folder of text sets (--text)")
+
+
+class _Made:
+    """The inputs that are made on the spot."""
+
+    def __init__(self, data: Path) -> None:
+        self.dense = _made(data / "dense.arff", "dense")
+        self.sparse = _made(data / "sparse.arff", "sparse")
+        self.large = _made(data / "sparse-1m.arff", "sparse", "1000000")
+
+
+def _made(path: Path, kind: str, *rows: str) -> Input:
+    return Input(path, (sys.executable, "-m", "benchmarks.inputs", kind, str(path), *rows))
+
+
+def filterkit(source: Path, output: str, *options: str, stages: tuple[str, ...] = ()) -> Command:
+    """The command line of filterkit."""
+    script = Path(sys.executable).with_name("filterkit")
+    start = (str(script),) if script.exists() else (sys.executable, "-m", "filterkit")
+    return (*start, "--output", output, *options, str(source), *stages)
+
+
+def weka(class_path: str, name: str, source: Path, output: Path) -> Command:
+    """The command line of a Weka filter."""
+    return ("java", "-cp", class_path, name, "-i", str(source), "-o", str(output), "-c", "last")
+
+
+def check(kind: str, *arguments: object) -> Command:
+    """The command line of a guard."""
+    return (sys.executable, "-m", "benchmarks.checks", kind, *map(str, arguments))
+
+
+def _unchanged(places: Places, kind: str, source: Input, limit: float, what: str) -> Work | Skipped:
+    if places.weka39 is None:
+        return Skipped(kind, "no Weka 3.9 (--weka39) or no Java")
+    ours, theirs = places.data / f"{kind}-filterkit.arff", places.data / f"{kind}-weka.arff"
+    return Work(
+        kind,
+        what,
+        Contender("filterkit", filterkit(source.path, str(ours))),
+        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, source.path, theirs)),
+        Target("at least", limit),
+        inputs=(source,),
+        checks=(check("rows", ours, theirs, 0), check("rows", ours, source.path, 0)),
+        outputs=(ours, theirs),
+    )
+
+
+def _l2(places: Places, made: _Made) -> Work | Skipped:
+    if places.weka36 is None:
+        return Skipped("l2", "no Weka 3.6 (--weka36) or no Java")
+    ours, theirs = places.data / "l2-filterkit.arff", places.data / "l2-weka.arff"
+    return Work(
+        "l2",
+        "sparse, 47 MB: l2",
+        Contender("filterkit", filterkit(made.sparse.path, str(ours), stages=("l2",))),
+        Contender("Weka 3.6 Normalize", weka(places.weka36, NORMALIZE, made.sparse.path, theirs)),
+        Target("at least", 60),
+        inputs=(made.sparse,),
+        checks=(check("rows", ours, theirs, 5.01e-7),),  # Weka writes six decimals
+        outputs=(ours, theirs),
+        slow=True,
+    )
+
+
+def _liac(
+    places: Places, name: str, what: str, source: Input, target: Target, positive: str = "", times: int = 1
+) -> Work:
+    ours, theirs = places.data / f"{name}-filterkit.arff", places.data / f"{name}-liac.arff"
+    options = ("--positive", positive) if positive else ()
+    peer = (sys.executable, str(HERE / "peer_liac.py"), str(source.path), str(theirs), *options[1:])
+    return Work(
+        name,
+        what,
+        Contender("filterkit", filterkit(source.path, str(ours), *options, stages=CHAIN)),
+        Contender("liac-arff + numpy + scipy", peer),
+        target,
+        inputs=(source,),
+        checks=(check("rows", ours, theirs, 1e-9),),
+        outputs=(ours, theirs),
+        times=times,
+    )
+
+
+def _floor(places: Places, made: _Made) -> Work:
+    ours, floor, kept = (places.data / f"floor{ending}" for ending in ("-filterkit.arff", ".txt", "-pairs"))
+    command = filterkit(made.sparse.path, str(ours), stages=CHAIN)
+    return Work(
+        "chain-floor",
+        "sparse, 47 MB: shape bns l2",
+        Contender("filterkit", command),
+        Contender(
+            "pyarrow CSV floor",
+            (sys.executable, str(HERE / "peer_floor.py"), "sparse", str(made.sparse.path), str(floor), str(kept)),
+        ),
+        Target("at most", 2.5),
+        inputs=(made.sparse,),
+        prepare=(command, (sys.executable, "-m", "benchmarks.pairs", "save", str(ours), str(kept))),
+        checks=(check("pairs", ours, floor),),
+        outputs=(ours, floor, Path(f"{kept}.index.npy"), Path(f"{kept}.value.npy")),
+    )
+
+
+def _jobs(places: Places, made: _Made) -> Work:
+    two, one = places.data / "jobs-2.arff", places.data / "jobs-1.arff"
+    return Work(
+        "jobs",
+        "sparse, 47 MB: shape bns l2",
+        Contender("filterkit --jobs 2", filterkit(made.sparse.path, str(two), "--jobs", "2", stages=CHAIN)),
+        Contender("filterkit --jobs 1", filterkit(made.sparse.path, str(one), "--jobs", "1", stages=CHAIN)),
+        Target("at least", 1.5),
+        inputs=(made.sparse,),
+        checks=(check("same", two, one),),
+        outputs=(two, one),
+    )
+
+
+def _iris(places: Places) -> Work | Skipped:
+    if places.weka39 is None:
+        return Skipped("iris", "no Weka 3.9 (--weka39) or no Java")
+    ours, theirs = places.data / "iris-filterkit.arff", places.data / "iris-weka.arff"
+    return Work(
+        "iris",
+        "iris, start to end: l2 against unchanged",
+        Contender("filterkit", filterkit(IRIS, str(ours), stages=("l2",))),
+        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, IRIS, theirs)),
+        Target("at most", 1),
+        inputs=(Input(IRIS),),
+        checks=(check("count", ours, theirs),),
+        outputs=(ours, theirs),
+        times=4,
+    )
+
+
+def _memory(name: str, made: _Made, stages: tuple[str, ...]) -> Work:
+    def contender(label: str, source: Input, rows: int) -> Contender:
+        command = filterkit(source.path, "/dev/null", "--memory", "256MB", "--verbose", stages=stages)
+        return Contender(label, command, says=f" {rows} rows,")
+
+    return Work(
+        name,
+        f"sparse, --memory 256MB: {' '.join(stages)}",
+        contender("filterkit, 1,000,000 rows", made.large, 1_000_000),
+        contender("filterkit, 100,000 rows", made.sparse, 100_000),
+        Target("at most", 1.15, "memory"),
+        inputs=(made.sparse, made.large),
+    )
+
+
+def _dense_floor(places: Places, made: _Made) -> Work:
+    ours, floor = places.data / "dense-floor-filterkit.arff", places.data / "dense-floor.csv"
+    return Work(
+        "dense-floor",
+        "dense, 75 MB: read and written unchanged",
+        Contender("filterkit", filterkit(made.dense.path, str(ours))),
+        Contender(
+            "pyarrow CSV floor",
+            (sys.executable, str(HERE / "peer_floor.py"), "dense", str(made.dense.path), str(floor)),
+        ),
+        Target("at most"),
+        inputs=(made.dense,),
+        checks=(check("table", ours, floor),),
+        outputs=(ours, floor),
+    )
