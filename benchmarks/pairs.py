@@ -47,6 +47,8 @@ def read(path: str) -> Rows:
     if not data.startswith(b"{"):
         return _dense(data, attributes)
     default = header[header.rindex(b"{") + 1 : header.rindex(b"}")].split(b",")[0].strip().decode()
+    for blank, tidy in ((b", ", b","), (b"{ ", b"{"), (b" }", b"}")):
+        data = data.replace(blank, tidy)
     return _sparse(data, attributes, default)
 
 

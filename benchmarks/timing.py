@@ -52,5 +52,6 @@ def run(command: Sequence[str]) -> tuple[Run, str]:
         said.seek(0)
         words = said.read().decode(errors="replace").strip()
     if process.returncode:
-        raise Failed(f"status {process.returncode} from {' '.join(command)[:200]}: {words[-500:]}")
+        last = words.splitlines()[-1:] or ["it said nothing"]
+        raise Failed(f"status {process.returncode} from {' '.join(map(os.path.basename, command))[:200]}: {last[0]}")
     return Run(seconds, usage.ru_maxrss * 1024), words

@@ -127,7 +127,7 @@ def samples():
     """Cases for `pytest.mark.parametrize`: all of `arff_samples/`, the two large ones in part."""
 
     def fortunes():
-        return columns(sample("fortunes"), np.arange(0, 2011, 20))
+        return columns(sample("fortunes"), np.arange(0, 2011, 10))
 
     small = [
         pytest.param(lambda name=name: sample(name, class_="first" if name == "wine" else None), id=name)
@@ -147,9 +147,9 @@ def texts():
         return columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 5))
 
     return [
-        pytest.param(lambda: shared("text/oh0.wc.arff.gz", positive="Anticoagulants"), id="oh0"),
-        pytest.param(lambda: shared("text/oh15.wc.arff.gz", positive="Retinal-Detachment"), id="oh15"),
-        pytest.param(lambda: shared("text/tr23.wc.arff.gz", positive="4"), id="tr23"),
+        pytest.param(lambda: shared("text/oh0.wc.arff.gz", positive="Ethics"), id="oh0"),
+        pytest.param(lambda: shared("text/oh15.wc.arff.gz", positive="Memory"), id="oh15"),
+        pytest.param(lambda: shared("text/tr23.wc.arff.gz", positive="277"), id="tr23"),
         pytest.param(multi_class, id="tr23-multi-class"),
     ]
 

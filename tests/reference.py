@@ -299,7 +299,8 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
     """Stages one after the other, e.g. 'shape --neighbors 5 --zero bns l2'. Returns (plan of `shape`, scores, new X).
 
     `zero` says whether zero is special to begin with, as it is for sparse input; `shape` decides it for
-    the stages after it. Without `shape` the plan has every column as it is, without `bns` scores is None.
+    the stages after it. Without `shape` the plan has every column as it is; scores is None unless the
+    columns put out have a score of `bns`.
     """
     plan, scores = [(j, "") for j in range(len(kinds))], None
     words = text.split()
@@ -312,8 +313,9 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
             else:
                 options["zero"] = {"--zero": True, "--no-zero": False}[flag]
         if name == "shape":
-            plan, X = shape(X, kinds, y, classes, weights, positive=positive, **options)
-            kinds, zero = ["numeric"] * len(plan), options["zero"]
+            made, X = shape(X, kinds, y, classes, weights, positive=positive, **options)
+            plan = [(plan[j][0], plan[j][1] + suffix) for j, suffix in made]
+            kinds, zero, scores = ["numeric"] * len(plan), options["zero"], None
         elif name == "bns":
             scores = bns_scores(X, kinds, y, classes, weights, positive)
             X = scale(X, kinds, scores, y, weights, zero)

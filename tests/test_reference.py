@@ -31,7 +31,7 @@ def column(*runs):
 
 
 @pytest.mark.parametrize(
-    "y, classes, weights, positive, expected",
+    ("y", "classes", "weights", "positive", "expected"),
     [
         ([0, 0, 1], TWO, None, None, 1),  # the rarer
         ([0, 1, 1], TWO, None, None, 0),
@@ -263,3 +263,23 @@ def test_l2():
     X = [[3, 7, 4, NAN], [0, 7, 0, NAN], [NAN, NAN, -2, 0]]
     expected = [0.6, 7, 0.8, NAN], [0, 7, 0, NAN], [NAN, NAN, -1, 0]
     assert ref.l2(X, ["numeric", "nominal", "numeric", "numeric"]) == [approx(row) for row in expected]
+
+
+# ---- chains --------------------------------------------------------------------------------------
+
+
+def test_chain_is_its_stages_one_after_the_other():
+    X, y = [[1, 2.5], [1, 0], [2, 0], [3, NAN], [3, 1]], [1, 0, 1, 0, -1]
+    kinds, scores = ["numeric"] * 2, None
+    plan, shaped = ref.shape(X, kinds, y, TWO, None, neighbors=3, zero=True)
+    scores = ref.bns_scores(shaped, kinds, y, TWO)
+    by_hand = ref.l2(ref.scale(shaped, kinds, scores, y, None, zero=True), kinds)
+    got = ref.chain("shape --neighbors 3 --zero bns l2", X, kinds, y, TWO)
+    assert got == (plan, scores, [approx(row) for row in by_hand])
+
+
+def test_chain_keeps_track_of_columns():
+    plan, scores, X = ref.chain("bns shape", [[5], [6]], ["nominal"], [0, 2], ["a", "b", "c"])
+    assert plan == [(0, "@a"), (0, "@c")]
+    assert scores is None
+    assert X == [approx([2 / 3, 1 / 3]), approx([1 / 3, 2 / 3])]

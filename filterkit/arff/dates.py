@@ -9,10 +9,14 @@ from filterkit.errors import ArffError, quoted
 
 _MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"]
 _MONTHS += ["November", "December"]
+_SHORT_MONTHS = [month[:3].lower() for month in _MONTHS]
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_NUMERIC = "yMdHkKhmsS"
+_NUMERIC = set("yMdHkKhmsS")
+_LATEST_YEAR = 292278993  # the last whole year of Java's calendar
 _FIELD = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
-_ZONE = r"(?P<zone>Z|UTC|(?:GMT)?[+-]\d{1,2}:?\d{2}|GMT|[+-]\d{2})"
+_HOURS, _MINUTES = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
+_ZONE = rf"(?i:GMT)[+-](?:{_HOURS}|\d):{_MINUTES}|[+-]{_HOURS}{_MINUTES}|(?i:GMT|UTC|Coordinated Universal Time)"
+_ISO_ZONES = ["", rf"Z|[+-]{_HOURS}", rf"Z|[+-]{_HOURS}{_MINUTES}", rf"Z|[+-]{_HOURS}:{_MINUTES}"]
 _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Julian to Gregorian
 
 
@@ -20,8 +24,8 @@ class DateFormat:
     """A pattern such as ``yyyy-MM-dd HH:mm``, which reads text to milliseconds since 1970 UTC and back.
 
     Letters: y M d H k K h m s S a E z Z X and quoted text. Weka sets the format to be strict, so 31
-    February is refused; ``yy`` lies within 80 years before and 20 after today. Unlike in Weka, text after
-    the date is an error.
+    February is refused; two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
+    Weka, text after the date is an error, and zones have no names but UTC and GMT.
 
     Raises
     ------
@@ -38,42 +42,35 @@ class DateFormat:
             position = match.end()
             if match[2] is None:
                 self._fields.append(("", 0, (match[1].replace("''", "'") or "'") if match[1] is not None else match[0]))
-            elif match[2] in _NUMERIC + "aEzZX":
+            elif match[2] in _NUMERIC | set("aEzZ") or (match[2] == "X" and len(match[0]) <= 3):
                 self._fields.append((match[2], len(match[0]), ""))
             else:
                 raise ArffError(f"date format {quoted(pattern)}: the letter '{match[2]}' is not supported")
         if position != len(pattern):
             raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
+        self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]
         self._regex = re.compile(self._expression(), re.ASCII)
         self._memo: dict[str, int] = {}
 
     def _expression(self) -> str:
+        numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
+        last = {_group(letter): i for i, (letter, _, _) in enumerate(self._fields)}  # of two, Java keeps the later
         parts = []
-        used: set[str] = set()
         for i, (letter, width, literal) in enumerate(self._fields):
-            following = self._fields[i + 1][0] if i + 1 < len(self._fields) else ""
-            numeric = letter in _NUMERIC and not (letter == "M" and width > 2)
             if not letter:
                 parts.append(re.escape(literal))
                 continue
-            if numeric and following and following in _NUMERIC:
-                body = rf"\d{{{width}}}"
-            elif numeric:
-                body = r"\d{1,18}"
+            if numeric[i]:
+                body = _digits(width) if any(numeric[i + 1 : i + 2]) else r"[ \t]*\d{1,18}"
             elif letter == "M":
-                body = "|".join(f"{m}|{m[:3]}" for m in _MONTHS)
+                body = "(?i:" + "|".join(f"{m}|{m[:3]}" for m in _MONTHS) + ")"
             elif letter == "E":
-                body = "|".join(f"{d}|{d[:3]}" for d in _DAYS)
+                body = "(?i:" + "|".join(f"{d}|{d[:3]}" for d in _DAYS) + ")"
             elif letter == "a":
-                body = "AM|PM"
+                body = "(?i:AM|PM)"
             else:
-                parts.append(r"[ \t]*" + (_ZONE if "zone" not in used else _ZONE.replace("?P<zone>", "?:")))
-                used.add("zone")
-                continue
-            name = "text_" + letter if letter == "M" and not numeric else letter
-            group = f"(?P<{name}>" if name not in used else "(?:"
-            used.add(name)
-            parts.append(rf"[ \t]*{group}{'' if numeric else '(?i:'}{body}{'' if numeric else ')'})")
+                body = r"[ \t]*(?:" + (_ISO_ZONES[width] if letter == "X" else _ZONE) + ")"
+            parts.append((f"(?P<{_group(letter)}>" if last[_group(letter)] == i else "(?:") + body + ")")
         return "".join(parts) + r"[ \t]*\Z"
 
     def parse(self, text: str) -> int | None:
@@ -89,15 +86,15 @@ class DateFormat:
         def number(letter: str, default: int = 0) -> int:
             return int(found[letter]) if found.get(letter) else default
 
-        year, month, day = number("y", 1970), number("M", 1), number("d", 1)
-        if len(found.get("y") or "") == 2 and any(letter == "y" and width <= 2 for letter, width, _ in self._fields):
-            oldest = datetime.date.today().year - 80
-            year += oldest // 100 * 100
-            year += 100 if year < oldest else 0
-        if found.get("text_M"):
-            month = 1 + [m[:3].lower() for m in _MONTHS].index(found["text_M"][:3].lower())
+        year, day = number("y", 1970), number("d", 1)
+        name = found.get("M") or "1"
+        month = int(name) if name.strip().isdigit() else 1 + _SHORT_MONTHS.index(name[:3].lower())
+        if self._short_year and len(found["y"].strip()) == 2:
+            today = datetime.date.today()
+            year += (today.year - 80) // 100 * 100
+            year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
         limits = {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
-        if not (1 <= year <= 9_000_000 and 1 <= month <= 12) or any(
+        if not (1 <= year <= _LATEST_YEAR and 1 <= month <= 12) or any(
             not low <= number(letter, low) <= high for letter, (low, high) in limits.items()
         ):
             return None
@@ -106,8 +103,13 @@ class DateFormat:
             return None  # such as 31 February
         if found.get("E") and _DAYS[(days + 3) % 7][:3].lower() != found["E"][:3].lower():
             return None
-        hour = number("H") + number("k") % 24 + number("K") + number("h") % 12
-        hour += 12 if (found.get("a") or "").upper() == "PM" else 0
+        afternoon = (found.get("a") or "").upper() == "PM"
+        hour = number("K") + number("h") % 12 + 12 * afternoon
+        if found.get("H") or found.get("k"):
+            full = number("H") + number("k") % 24
+            if found.get("a") and (full >= 12) != afternoon:
+                return None
+            hour = full
         seconds = (hour * 60 + number("m")) * 60 + number("s") - _offset(found.get("zone"))
         result = (days * 86400 + seconds) * 1000 + number("S")
         if len(self._memo) < 10000:
@@ -133,12 +135,25 @@ class DateFormat:
             elif letter == "a":
                 parts.append("PM" if hour >= 12 else "AM")
             elif letter in "zZX":
-                parts.append({"z": "UTC", "Z": "+0000", "X": "Z"}[letter])
+                name = "UTC" if width < 4 else "Coordinated Universal Time"
+                parts.append({"z": name, "Z": "+0000", "X": "Z"}[letter])
             elif letter == "y" and width == 2:
                 parts.append(f"{year % 100:02d}")
             else:
                 parts.append(f"{values[letter]:0{width}d}")
         return "".join(parts)
+
+
+def _group(letter: str) -> str:
+    """The name of the group of a pattern letter in the regular expression."""
+    return "zone" if letter in ("z", "Z", "X") else letter
+
+
+def _digits(width: int) -> str:
+    """A number that another one follows: it and blanks before it are sought in `width` characters."""
+    choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
+    choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
+    return rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
 
 
 def _offset(zone: str | None) -> int:

@@ -68,7 +68,8 @@ def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
 def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
-        raise ArffError("an empty field: the row begins with a comma", line=token.line)
+        first = layout.schema.attributes[0].name
+        raise ArffError("an empty field: the row begins with a comma", line=token.line, attribute=first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
             token = _next(tokens, attribute)
@@ -156,9 +157,9 @@ def _bad_value(token: Token, attribute: Attribute) -> ArffError:
         if token.text.lower() in ("na", "nan", "null", "none", "n/a", ""):
             message += "; a missing value is written ?"
     else:
+        values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
         message = f"{quoted(token.text)} is not one of its values" + (
-            suggestion(token.text, list(attribute.values))
-            or f" {{{', '.join(quoted(v)[1:-1] for v in attribute.values[:8])}{', …' if len(attribute.values) > 8 else ''}}}"
+            suggestion(token.text, list(attribute.values)) or f" {{{', '.join(values)}}}"
         )
     return ArffError(message, line=token.line, attribute=attribute.name)
 

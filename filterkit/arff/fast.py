@@ -152,7 +152,7 @@ def _dense(plain: _Plain, layout: Layout) -> Batch:
     attributes = layout.schema.attributes
     names = [str(i) for i in range(layout.count)]
     types = {}
-    for name, attribute in zip(names, attributes):
+    for name, attribute in zip(names, attributes, strict=True):
         if attribute.kind == "numeric":
             types[name] = pa.float64()
         else:
@@ -347,11 +347,14 @@ def _words(pairs: bytes, chosen: np.ndarray, marked: list[str]) -> list[tuple[st
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
     lines = np.flatnonzero(characters == 0x0A)
     stops = lines[np.searchsorted(lines, starts)]
-    words = [pairs[start:stop] for start, stop in zip(starts.tolist(), stops.tolist())]
+    words = [pairs[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
     if not marked:
         return [(word.decode(), False) for word in words]
     marks = np.searchsorted(np.flatnonzero(characters == 0x22), starts).tolist()
-    return [(marked[mark], True) if word == _MARK else (word.decode(), False) for word, mark in zip(words, marks)]
+    return [
+        (marked[mark], True) if word == _MARK else (word.decode(), False)
+        for word, mark in zip(words, marks, strict=True)
+    ]
 
 
 def _batch(
@@ -373,7 +376,7 @@ def _batch(
         row_of = (np.searchsorted(indptr, chosen, "right") - 1).tolist()
         values = values.copy()
         for pair, row, position, (word, quoted_) in zip(
-            chosen.tolist(), row_of, positions[chosen].tolist(), words
+            chosen.tolist(), row_of, positions[chosen].tolist(), words, strict=True
         ):
             values[pair] = _text_value(word, quoted_, position, row, layout, others)
     if any(... in column for column in others):
@@ -399,7 +402,7 @@ def _batch(
                 pa.array(column, pa.int64()).cast(pa.timestamp("ms"))
                 if a.kind == "date"
                 else pa.array(column, pa.string())
-                for a, column in zip(schema.others, others)
+                for a, column in zip(schema.others, others, strict=True)
             ],
             names=[a.name for a in schema.others],
         )

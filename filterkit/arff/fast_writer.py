@@ -139,7 +139,7 @@ def _sparse(formatter: Formatter, batch: Batch) -> Any:
         more_rows.append(stated)
         more_positions.append(np.full(len(stated), schema.class_index))
         more_texts.append(_texts(formatter, schema.class_index, batch.y[stated]))
-    for index, column in zip(formatter.riding, formatter.other_columns(batch)):
+    for index, column in zip(formatter.riding, formatter.other_columns(batch), strict=True):
         more_rows.append(np.arange(len(batch)))
         more_positions.append(np.full(len(batch), index))
         more_texts.append(pa.array(column, pa.string()))
@@ -159,7 +159,7 @@ def _mixed_texts(formatter: Formatter, position: np.ndarray, values: np.ndarray,
     texts = number_texts(values, formatter.precision)
     words = [
         formatter.labels[p][-1 if value != value else int(value)]  # type: ignore[index]
-        for p, value in zip(position[nominal].tolist(), values[nominal].tolist())
+        for p, value in zip(position[nominal].tolist(), values[nominal].tolist(), strict=True)
     ]
     return pc.replace_with_mask(texts, pa.array(nominal), pa.array(words, pa.string()))
 

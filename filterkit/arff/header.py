@@ -123,7 +123,7 @@ def _header_tokens(text: str) -> Iterator[Token]:
     line = 1
     rest: list[str] = []
     begin = 1
-    parts = _LINE_END.split(text) + ["\n"]
+    parts = [*_LINE_END.split(text), "\n"]
     for part, end in zip(parts[::2], parts[1::2], strict=True):
         plain = None if rest and rest[-2].endswith("\\") else _PLAIN.match(part)
         if plain is not None and part.isascii():
@@ -173,7 +173,7 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
 
 def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
     first: dict[str, int] = {}
-    for attribute, line in zip(attributes, lines):
+    for attribute, line in zip(attributes, lines, strict=True):
         if attribute.name in first:
             raise ArffError(
                 f"declared a second time (first in line {first[attribute.name]})", line=line, attribute=attribute.name

@@ -129,6 +129,8 @@ class Reader:
     @staticmethod
     def _check_begin(text: bytes) -> None:
         """Refuse what is no ARFF at all before a large file of it has been read."""
+        if text.startswith(b"\x1f\x8b"):
+            raise ArffError("this is compressed by gzip, which the name of a file must show by the ending .gz")
         begin = _BEFORE_ROW.match(text)
         assert begin is not None
         line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
@@ -253,9 +255,7 @@ class Reader:
             mask = np.zeros(len(batch), bool)
             mask[rows] = True
             filled = pc.if_else(pa.array(mask), pa.scalar(self._first[column]), batch.others.column(column))
-            batch = batch.replace(
-                others=batch.others.set_column(column, self.schema.others[column].name, filled)
-            )
+            batch = batch.replace(others=batch.others.set_column(column, self.schema.others[column].name, filled))
         return batch
 
     def batches(self) -> Iterator[Batch]:

@@ -101,7 +101,7 @@ class Formatter:
         """The ARFF text of each column of `Batch.others`, ``?`` for missing."""
         columns = []
         if batch.others is not None:
-            for column, attribute in zip(batch.others.columns, self.schema.others):
+            for column, attribute in zip(batch.others.columns, self.schema.others, strict=True):
                 if attribute.kind == "date":
                     form = DateFormat(attribute.format)
                     moments = column.cast("int64").to_pylist()
@@ -124,12 +124,12 @@ class Formatter:
         weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
         lines = []
         for row in range(len(batch)):
-            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(self.riding, others)]
+            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(self.riding, others, strict=True)]
             if target is not None and not (self.sparse and y[row] == 0):
                 cells.append((target, self._value(target, y[row])))
             if batch.sparse:
                 begin, end = batch.X.indptr[row : row + 2]
-                entries: Any = zip(batch.X.indices[begin:end].tolist(), batch.X.data[begin:end].tolist())
+                entries: Any = zip(batch.X.indices[begin:end].tolist(), batch.X.data[begin:end].tolist(), strict=True)
             else:
                 entries = enumerate(batch.X[row].tolist())
             cells += [(features[column], self._value(features[column], value)) for column, value in entries]
@@ -152,5 +152,3 @@ def _sparse_of(X: np.ndarray) -> Any:
     row, column = np.nonzero(X)
     indptr = np.searchsorted(row, np.arange(X.shape[0] + 1))
     return csr(X[row, column], column.astype(np.int32), indptr.astype(np.int32), X.shape[1])
-
-

@@ -150,10 +150,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _main(arguments: list[str]) -> int:
     try:
-        return command.main(arguments, prog_name="filterkit", standalone_mode=False) or 0
+        # Not command.main, which has its own ideas of interrupts and closed pipes.
+        with command.make_context("filterkit", list(arguments)) as context:
+            command.invoke(context)
+        return 0
     except click.exceptions.Exit as error:
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # Nobody reads on. Python would complain once more when it flushes standard output at exit.

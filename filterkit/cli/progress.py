@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for work that takes a while."""
+"""Progress on standard error, for work that takes a while: a bar on a terminal, else a line every tenth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from filterkit.arff.reader import Reader
 
 T = TypeVar("T")
 
-_PATIENCE = 1.0  # seconds before a bar appears
+_PATIENCE = 1.0  # seconds before anything is shown
 
 
 class Progress:
@@ -20,24 +20,29 @@ class Progress:
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
         self._bar: Any = None
+        self._shown = 0
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
         """The same `items`, whose making reads from `reader`."""
-        if not self._enabled or not reader.source.size:
-            yield from items
-            return
-        began, shown = time.monotonic(), 0
+        began = time.monotonic()
         for item in items:
             yield item
-            if self._bar is None and time.monotonic() - began > _PATIENCE:
+            size = reader.source.size
+            if self._enabled and size and time.monotonic() - began > _PATIENCE:
+                self._show(min(reader.source.position(), size), size)
+        self.close()
+
+    def _show(self, position: int, size: int) -> None:
+        if not sys.stderr.isatty():
+            if position * 10 // size > self._shown * 10 // size:
+                print(f"filterkit: {position * 100 // size}% read", file=sys.stderr)
+        else:
+            if self._bar is None:
                 import click
 
-                self._bar = click.progressbar(length=reader.source.size, label="filterkit", file=sys.stderr)
-            if self._bar is not None:
-                position = min(reader.source.position(), reader.source.size or 0)
-                self._bar.update(max(position - shown, 0))
-                shown = max(position, shown)
-        self.close()
+                self._bar = click.progressbar(length=size, label="filterkit", file=sys.stderr)
+            self._bar.update(position - self._shown)
+        self._shown = position
 
     def close(self) -> None:
         """End the line of the bar."""

@@ -1,0 +1,225 @@
+"""`bns`: numbers worked by hand, and agreement with the plain reference."""
+
+import numpy as np
+import pytest
+from agreement import (
+    FRACTIONS,
+    assert_agrees,
+    batches,
+    columns,
+    dense,
+    make,
+    sample,
+    samples,
+    shared,
+    sparsely,
+    tables,
+    texts,
+)
+from filterkit_plugins.bns import separation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import filterkit
+
+NAN = np.nan
+
+Z_60, Z_75, Z_80, Z_90, Z_9995 = (  # from a table of the Normal distribution
+    0.2533471031357997,
+    0.6744897501960817,
+    0.8416212335729143,
+    1.2815515655446004,
+    3.2905267314919255,
+)
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+def column(*runs, **options):
+    """A batch of one column from runs of (value, number of 'yes', number of 'no')."""
+    rows = [(v, c) for v, yes, no in runs for c in [1] * yes + [0] * no]
+    return make([[v] for v, _ in rows], [c for _, c in rows], positive="yes", **options)
+
+
+def fit(batch, options=""):
+    return filterkit.chain(f"bns {options}").fit(batch)
+
+
+def score(batch):
+    return dict(fit(batch).schema.features[0].scores)["bns"]
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+
+def test_the_formula_with_rates_held_inside():
+    got = separation(np.array([8.0, 10, 0, 5]), np.array([2.0, 0, 10, 5]), 10.0, 10.0)
+    assert got.tolist() == close([2 * Z_80, 2 * Z_9995, 2 * Z_9995, 0])
+    # The bound is 0.0005 exactly, not half a count: of 100000, 49 and none are alike, 51 is more.
+    few = separation(np.array([0.0, 49, 51]), np.full(3, 5e4), 1e5, 1e5)
+    assert few[0] == few[1] == close(Z_9995)
+    assert few[2] < few[1]
+
+
+def test_nothing_is_told_apart_without_positives_or_negatives():
+    assert separation(np.array([1.0]), np.array([0.0]), 2.0, 0.0).tolist() == [0]
+    assert separation(np.array([0.0]), np.array([1.0]), 0.0, 2.0).tolist() == [0]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_word_becomes_zero_or_its_score(sparse):
+    for runs in ((0, 2, 8), (1, 8, 2)), ((0, 8, 2), (1, 2, 8)):  # a negative word does as well
+        batch = column(*runs, sparse=sparse)
+        assert score(batch) == close(2 * Z_80)
+        np.testing.assert_array_equal(dense(fit(batch).transform(batch)), dense(batch) * score(batch))
+
+
+def test_the_best_threshold_counts():
+    # >= 1: .9 and .6, z .9 - z .6 = 1.028; >= 2: .8 and .2, 1.683; >= 0: 1 and 1, 0
+    assert score(column((0, 1, 4), (1, 1, 4), (2, 8, 2))) == close(2 * Z_80)
+
+
+def test_zeros_count_as_a_threshold_above_negative_values():
+    # >= 0: .8 and .2; >= 1: .1 and .1
+    assert score(column((-1, 2, 8), (0, 7, 1), (1, 1, 1))) == close(2 * Z_80)
+    assert score(column((-1, 2, 8), (0, 7, 1), (1, 1, 1), sparse=True)) == close(2 * Z_80)
+
+
+def test_a_nominal_column_is_scored_by_its_best_value_and_stays():
+    # the value b: .8 and .2; a and c: .1 and .4. As a number, >= 1 has .9 and .6.
+    runs = (0, 1, 4), (1, 8, 2), (2, 1, 4)
+    assert score(column(*runs, nominal=[0])) == close(2 * Z_80)
+    assert score(column(*runs)) == close(Z_90 - Z_60)
+    batch = column(*runs, nominal=[0])
+    np.testing.assert_array_equal(fit(batch).transform(batch).X, batch.X)
+
+
+def test_rows_with_a_missing_value_count_among_pos_and_neg_and_stay_missing():
+    # >= 1: 2 of 4 and 3 of 4
+    batch = column((1, 2, 3), (NAN, 2, 1))
+    assert score(batch) == close(Z_75)
+    assert fit(batch).transform(batch).X.ravel().tolist() == close([0] * 5 + [NAN] * 3)
+
+
+def test_rows_count_by_weight_and_only_training_rows():
+    # pos 4 of 5, neg 1 of 5; the last two rows would spoil it
+    batch = make([[1], [0], [1], [0], [1], [1]], [1, 1, 0, 0, 0, -1], weights=[4, 1, 1, 4, 0, 9], positive="yes")
+    assert score(batch) == close(2 * Z_80)
+
+
+@pytest.mark.parametrize("runs", [[(7, 3, 5)], [(NAN, 3, 5)], [(0, 3, 0), (1, 5, 0)], [(0, 0, 3), (1, 0, 5)]])
+def test_constant_and_empty_columns_and_one_class_score_0(runs):
+    batch = column(*runs)
+    assert score(batch) == 0
+    image = fit(batch).transform(batch).X
+    np.testing.assert_array_equal(image, np.where(np.isnan(batch.X), NAN, 0.0))
+
+
+def test_of_several_classes_the_best_told_apart_counts():
+    # value 1 in 8 of 10 a, 4 of 10 b, 4 of 20 c.  a: .8 and 8/30; b: .4 and 12/30; c: .2 and 12/20.
+    # a leads: z .8 + z 22/30 = .842 + .623; c: .842 + .253
+    rows = [(0, 1)] * 8 + [(0, 0)] * 2 + [(1, 1)] * 4 + [(1, 0)] * 6 + [(2, 1)] * 4 + [(2, 0)] * 16
+    X, y = [[v] for _, v in rows], [c for c, _ in rows]
+    assert score(make(X, y, "abc")) == close(Z_80 + 0.6229257232100877)
+    assert score(make(X, y, "abc", positive="c")) == close(Z_80 + Z_60)
+
+
+def test_values_are_scaled_to_the_range_of_the_score():
+    # Training has 1 and 3: (v - 1) or v, times score / 2; 5 and -1 are from other rows.
+    batch = make([[1], [3], [5], [-1], [NAN]], [0, 1, -1, -1, -1])
+    s = 2 * Z_9995
+    assert fit(batch).transform(batch).X.ravel().tolist() == close([0, s, 2 * s, -s, NAN])
+    special = batch.replace(schema=batch.schema.replace(zero=True))
+    assert fit(special).transform(special).X.ravel().tolist() == close([s / 2, 1.5 * s, 2.5 * s, -s / 2, NAN])
+
+
+def test_zeros_are_part_of_the_range():
+    batch = make([[0], [2], [4]], [0, 1, 1], sparse=True)
+    s = 2 * Z_9995
+    assert dense(fit(batch).transform(batch)).ravel().tolist() == close([0, s / 2, s])
+
+
+def test_score_only_leaves_values_alone():
+    for batch in (sample("mixed"), sample("sparse-counts-multiclass")):
+        scaled, scored = fit(batch), fit(batch, "--score-only")
+        assert scored.schema == scaled.schema
+        np.testing.assert_array_equal(dense(scored.transform(batch)), dense(batch))
+
+
+def test_the_score_is_the_latest_and_replaces_an_earlier_one():
+    batch = column((0, 2, 8), (1, 8, 2))
+    marked = batch.schema.with_features(
+        [batch.schema.features[0]._replace(scores=(("bns", 9.0), ("other", 1.0)))], np.array([0])
+    )
+    fitted = fit(batch.replace(schema=marked))
+    assert fitted.schema.features[0].scores == (("other", 1.0), ("bns", score(batch)))
+
+
+def test_zero_is_special_after_a_shape_that_makes_it_so():
+    batch = sample("iris")
+    out = filterkit.chain("shape --zero bns").fit(batch).transform(batch)
+    held = filterkit.chain("shape --zero").fit(batch).transform(batch)
+    assert (held.X != 0).any()
+    np.testing.assert_array_equal(np.sign(out.X), np.sign(held.X))  # nothing was taken off
+
+
+# ---- against the reference -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("load", samples())
+@pytest.mark.parametrize("chain", ["bns", "shape bns"])
+def test_samples_agree(load, chain):
+    assert_agrees(load(), chain)
+
+
+@pytest.mark.parametrize("load", texts())
+def test_word_counts_agree(load):
+    assert assert_agrees(load(), "bns").sparse
+
+
+@pytest.mark.parametrize("load", tables())
+def test_tables_agree(load):
+    assert_agrees(load(), "bns")
+
+
+@pytest.mark.parametrize("chain", ["bns", "shape --neighbors 5 bns", "shape --zero bns"])
+def test_rows_that_training_did_not_see_agree(chain):
+    assert_agrees(shared("uci/diabetes.arff"), chain, trained=400)
+    assert_agrees(shared("uci/glass.arff"), chain, trained=120)
+    words = columns(shared("text/oh0.wc.arff.gz", positive="Ethics"), np.arange(0, 3182, 20))
+    assert_agrees(words, chain, trained=300)
+
+
+def test_zero_made_special_on_dense_rows_agrees():
+    batch = shared("uci/diabetes.arff")
+    special = batch.replace(schema=batch.schema.replace(zero=True))
+    assert_agrees(special, "bns")
+    np.testing.assert_array_equal(
+        fit(special).transform(special).X, fit(sparsely(batch)).transform(sparsely(batch)).X.toarray()
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(batches(), st.integers(0, 14))
+def test_small_batches_agree(batch, trained):
+    assert_agrees(batch, "bns", trained=min(trained, len(batch)))
+
+
+@settings(max_examples=400, deadline=None)
+@given(batches(), st.sampled_from([0, 1, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]), st.integers(0, 14))
+def test_small_batches_agree_after_shape(batch, neighbors, zero, trained):
+    assert_agrees(batch, f"shape --neighbors {neighbors} {zero} bns", trained=min(trained, len(batch)))
+
+
+@settings(deadline=None)
+@given(batches(weights=[FRACTIONS]))
+def test_fractional_weights_agree(batch):
+    assert_agrees(batch, "bns")
+
+
+def test_fractional_weights_agree_on_many_rows():
+    batch = shared("uci/diabetes.arff")
+    weights = np.resize([0.1, 1 / 3, 1.0, 0.0, 2.5, 1e-6], len(batch))
+    assert_agrees(batch.replace(weights=weights), "bns")

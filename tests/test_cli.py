@@ -1,0 +1,363 @@
+"""The command line as people use it: real processes, pipes, signals and files."""
+
+import gzip
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from filterkit.cli.main import command
+
+SAMPLES = Path(__file__).parent.parent / "arff_samples"
+IRIS = str(SAMPLES / "iris.arff")
+
+PLUGIN = '''
+import filterkit
+
+class Add(filterkit.RowStage):
+    """Add a number to every value.
+
+    Missing stays missing.
+    """
+
+    name = "add"
+    amount: float = filterkit.option(1.0, "What to add.")
+    kind: str = filterkit.option("all", "Which values.", choices=("all", "none"))
+    quietly: bool = filterkit.option(True, "Say nothing.")
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X + self.amount)
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Add]
+'''
+
+
+def filterkit(*arguments, **options):
+    options.setdefault("capture_output", True)
+    return subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments], text=True, check=False, timeout=120, **options
+    )
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "filterkit", *arguments], **options)
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    path = tmp_path / "my.py"
+    path.write_text(PLUGIN)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """A file that takes seconds to pass through."""
+    path = tmp_path_factory.mktemp("big") / "big.arff"
+    with open(path, "w") as file:
+        file.write("@relation big\n@attribute a numeric\n@attribute b numeric\n@attribute c {x,y}\n@data\n")
+        rows = "".join(f"{i / 7},{i % 13},{'xy'[i % 2]}\n" for i in range(20000))
+        for _ in range(60):
+            file.write(rows)
+    return str(path)
+
+
+# What comes out
+
+
+def test_rows_pass_unchanged_without_stages():
+    done = filterkit(IRIS)
+    assert done.stdout.splitlines()[0] == "% filterkit 0.1.0"
+    rows = Path(IRIS).read_text().partition("@data\n")[2].splitlines()
+    assert done.stdout.partition("@data\n")[2].splitlines() == [row for row in rows if row]
+
+
+def test_the_chain_is_written_as_a_comment_with_its_options():
+    done = filterkit(IRIS, "shape", "--neighbors", "3", "--no-zero", "bns", "--score-only", "l2")
+    assert done.stdout.splitlines()[0] == "% filterkit 0.1.0: shape --neighbors 3 --no-zero bns --score-only l2"
+    assert "@relation iris\n" in done.stdout
+
+
+def test_standard_input_and_a_file_are_the_same(tmp_path):
+    with open(IRIS) as file:
+        piped = filterkit("-", "shape", "bns", "l2", stdin=file)
+    assert piped.stdout == filterkit(IRIS, "shape", "bns", "l2").stdout
+    assert piped.stdout
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_output_is_compressed_by_its_ending(ending, tmp_path):
+    path = str(tmp_path / f"out.arff{ending}")
+    assert filterkit("-o", path, IRIS, "l2").returncode == 0
+    assert filterkit(path).stdout.partition("@data")[2] == filterkit(IRIS, "l2").stdout.partition("@data")[2]
+    assert not Path(path).read_bytes().startswith(b"%")
+
+
+def test_sparse_and_dense_forms_hold_the_same(tmp_path):
+    sparse, dense = tmp_path / "s.arff", tmp_path / "d.arff"
+    source = str(SAMPLES / "sparse-counts-multiclass.arff")
+    assert filterkit("--dense", "-o", str(dense), source).returncode == 0
+    assert "{" not in dense.read_text().partition("@data\n")[2]
+    assert filterkit("--sparse", "-o", str(sparse), str(dense)).returncode == 0
+    assert sparse.read_text() == filterkit(source).stdout
+
+
+def test_precision_rounds_to_significant_digits():
+    done = filterkit("--precision", "3", IRIS, "l2")
+    assert done.stdout.splitlines()[-1] == "0.69,0.351,0.597,0.211,virginica"
+
+
+def test_class_may_stand_anywhere():
+    wine = str(SAMPLES / "wine.arff")
+    outputs = {filterkit("-c", choice, wine, "bns").stdout for choice in ("first", "1", "class")}
+    assert len(outputs) == 1
+    assert "% bns=" in outputs.pop()
+
+
+def test_a_glob_of_parts_is_one_input(tmp_path):
+    text = Path(IRIS).read_text()
+    header, _, rows = text.partition("@data\n")
+    rows = rows.splitlines(keepends=True)
+    (tmp_path / "p1.arff").write_text(header + "@data\n" + "".join(rows[:50]))
+    (tmp_path / "p2.arff").write_text(header + "@data\n" + "".join(rows[50:90]))
+    (tmp_path / "p3.arff").write_text("".join(rows[90:]))
+    assert filterkit(str(tmp_path / "p*.arff"), "shape", "bns").stdout == filterkit(IRIS, "shape", "bns").stdout
+    (tmp_path / "p2.arff").write_text("@relation other\n@attribute z numeric\n@data\n1\n")
+    done = filterkit(str(tmp_path / "p*.arff"))
+    assert done.returncode == 1
+    assert "p2.arff: its attributes are not those of" in done.stderr
+
+
+@pytest.mark.parametrize("sample", ["fortunes", "mixed", "mixed-sparse", "digits", "breast-cancer"])
+def test_same_bytes_for_any_block_size_jobs_and_memory(sample):
+    path = str(SAMPLES / f"{sample}.arff")
+    outputs = {
+        filterkit(*options.split(), path, "shape", "bns", "l2").stdout
+        for options in (
+            "--jobs 1",
+            "--jobs 2 --block-size 1",
+            "--jobs 2 --block-size 1kB",
+            "--jobs 1 --block-size 16MB",
+            "--jobs 2 --block-size 20kB --memory 1MB",
+            "--memory 4GB",
+        )
+    }
+    assert len(outputs) == 1
+    assert "@data" in outputs.pop()
+
+
+# Help and lists
+
+
+def test_help_names_every_option():
+    text = filterkit("--help").stdout
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.hidden:
+            assert option.opts[-1] in text
+
+
+def test_stage_help_comes_from_its_declaration(plugin):
+    for arguments in (["add", "--help"], [IRIS, "add", "--help"], ["stages", "add"]):
+        text = filterkit("--plugin", plugin, *arguments).stdout
+        assert "Add a number to every value." in text
+        assert "--amount X" in text
+        assert "What to add.  [default: 1.0]" in text
+        assert "--kind [all|none]" in text
+        assert "--quietly / --no-quietly" in text
+
+
+def test_stages_are_listed_with_their_first_line(plugin):
+    text = filterkit("--plugin", plugin, "stages").stdout
+    assert "add    Add a number to every value.\n" in text
+    assert "shape  Replace each value by the local probability" in text
+
+
+def test_plugins_are_listed(plugin):
+    text = filterkit("--plugin", plugin, "plugins").stdout
+    assert "bns        filterkit 0.1.0" in text
+    assert "my " in text
+
+
+def test_a_stage_of_a_file_works_at_once(plugin):
+    done = filterkit("--plugin", plugin, str(SAMPLES / "iris.arff"), "add", "--amount", "-5.5", "--no-quietly")
+    assert done.stdout.splitlines()[0].endswith("add --amount -5.5 --no-quietly")
+    assert float(done.stdout.splitlines()[-1].split(",")[0]) == pytest.approx(5.9 - 5.5)
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["nofile.arff", "l2"], 1, "nofile.arff: No such file or directory"),
+        ([str(SAMPLES), "l2"], 1, "Is a directory"),
+        ([IRIS, "bsn"], 2, "no stage 'bsn'; did you mean 'bns'?"),
+        ([IRIS, "qqq"], 2, "no stage 'qqq'; see: filterkit stages"),
+        ([IRIS, "l2", "extra.arff"], 2, "no stage 'extra.arff'"),
+        (["bns", "l2"], 2, "no file 'bns', which is a stage; the input comes first: filterkit INPUT bns l2"),
+        (["staegs"], 2, "no file 'staegs'; did you mean 'stages'?"),
+        ([IRIS, "shape", "--neighbor", "3"], 2, "shape: no such option '--neighbor'"),
+        ([IRIS, "shape", "--neighbors", "x"], 2, "shape: invalid value for '--neighbors': 'x' is not a valid integer"),
+        ([IRIS, "shape", "--neighbors", "-1"], 2, "shape: --neighbors must be at least 0, not -1"),
+        ([IRIS, "--precision", "3"], 2, "options of filterkit itself go before the input"),
+        (["--precison", "3", IRIS], 2, "--precision"),
+        (["--memory", "lots", IRIS], 2, "'lots' is not a size such as 256MB"),
+        (["--encoding", "klingon", IRIS], 2, "--encoding: no encoding 'klingon'"),
+        (["--positive", "setsa", IRIS, "bns"], 1, "class 'class' has no value 'setsa'; did you mean 'setosa'?"),
+        (["-c", "clas", IRIS, "bns"], 1, "--class: no attribute 'clas'; did you mean 'class'?"),
+        (["-c", "9", IRIS, "bns"], 1, "--class 9: the attributes are numbered from 1 to 5"),
+        (["-c", "none", IRIS, "bns"], 1, "bns: "),
+        (["-c", "1", IRIS, "bns"], 1, "it needs a nominal class, and 'sepal length (cm)' is numeric"),
+        (["--plugin", "none.py", IRIS], 1, "--plugin none.py: no such Python file"),
+        (["plugins", "x"], 2, "plugins takes no argument"),
+        (["*.nothing", "l2"], 1, "no file matches this pattern"),
+    ],
+    ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else None,
+)
+def test_mistakes_get_one_line(arguments, status, message):
+    done = filterkit(*arguments)
+    assert done.returncode == status
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert done.stderr.startswith("filterkit: ")
+    assert done.stderr.count("\n") <= 2
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_at_all_shows_the_help():
+    done = filterkit()
+    assert done.returncode == 2
+    assert "Usage: filterkit [OPTIONS] INPUT [STAGE" in done.stderr
+
+
+def test_bad_data_leaves_the_earlier_output_alone(tmp_path):
+    bad, out = tmp_path / "bad.arff", tmp_path / "out.arff"
+    bad.write_text(Path(IRIS).read_text() + "1,2,oops,4,setosa\n")
+    out.write_text("precious")
+    done = filterkit("-o", str(out), str(bad), "l2")
+    line = len(bad.read_text().splitlines())
+    assert done.returncode == 1
+    assert done.stderr == f"filterkit: {bad}:{line}: attribute 'petal length (cm)': 'oops' is not a number\n"
+    assert out.read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == ["bad.arff", "out.arff"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_is_named():
+    assert "/dev/full: No space left on device" in filterkit("-o", "/dev/full", IRIS, "l2").stderr
+    with open("/dev/full", "w") as full:
+        done = filterkit(IRIS, "l2", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert done.stderr == "filterkit: standard output: No space left on device\n"
+
+
+def test_an_output_folder_that_is_not_there_is_named(tmp_path):
+    done = filterkit("-o", str(tmp_path / "no" / "out.arff"), IRIS)
+    assert done.returncode == 1
+    assert "out.arff: No such file or directory" in done.stderr
+
+
+def test_an_output_file_keeps_its_permissions(tmp_path):
+    out = tmp_path / "out.arff"
+    out.write_text("")
+    out.chmod(0o640)
+    filterkit("-o", str(out), IRIS)
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_stage_that_breaks_is_told_in_a_line(tmp_path):
+    path = tmp_path / "breaks.py"
+    path.write_text(PLUGIN.replace("return batch.replace", "raise ValueError('oh no')  #"))
+    done = filterkit("--plugin", str(path), IRIS, "add")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "filterkit: unexpected ValueError: oh no (--debug shows where)\n",
+    )
+    assert "Traceback" in filterkit("--debug", "--plugin", str(path), IRIS, "add").stderr
+
+
+def test_a_row_that_a_stage_cannot_take_is_named(tmp_path):
+    path = tmp_path / "inf.arff"
+    path.write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\nInfinity,x\n")
+    for stage in ("l2", "bns", "shape"):
+        done = filterkit("--block-size", "8", str(path), stage)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"filterkit: {stage}: {path}: row 3: ")
+
+
+def test_a_broken_plugin_file_is_told_in_a_line(tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("import nothing_of_this_name\n")
+    done = filterkit("--plugin", str(path), IRIS, "l2")
+    assert done.returncode == 1
+    assert done.stderr == f"filterkit: --plugin {path}: ModuleNotFoundError: No module named 'nothing_of_this_name'\n"
+
+
+# Pipes and signals
+
+
+def test_a_closed_pipe_ends_it_quietly(big):
+    reader = start(big, "l2", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert reader.stdout.readline().startswith(b"% filterkit")
+    reader.stdout.close()
+    assert reader.stderr.read() == b""
+    assert reader.wait(60) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_behind(how, big, tmp_path):
+    out = tmp_path / "out.arff"
+    out.write_text("precious")
+    process = start("-o", str(out), big, "l2", stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(how)
+    assert process.wait(60) == 128 + how
+    assert process.stderr.read() == b""
+    assert os.listdir(tmp_path) == ["out.arff"]
+    assert out.read_text() == "precious"
+
+
+def test_damaged_input_on_a_pipe_is_named(tmp_path):
+    path = tmp_path / "cut.arff.gz"
+    path.write_bytes(gzip.compress(Path(IRIS).read_bytes())[:-200])
+    done = filterkit(str(path), "l2")
+    assert done.returncode == 1
+    assert "cut.arff.gz: the compressed data ends too early" in done.stderr
+
+
+def test_a_verbose_run_says_what_was_done():
+    assert filterkit("--verbose", "-o", "/dev/null", IRIS, "l2").stderr.startswith("filterkit: 150 rows, 4 features")
+
+
+def at_once(*arguments):
+    """A Python program that runs filterkit and shows progress without waiting a second."""
+    code = "import sys; from filterkit.cli import main, progress; progress._PATIENCE = 0.0; main.main(sys.argv[1:])"
+    return [sys.executable, "-c", code, "--block-size", "1kB", "--jobs", "1", "-o", "/dev/null", *arguments]
+
+
+def test_a_progress_bar_shows_on_a_terminal():
+    primary, secondary = pty.openpty()
+    subprocess.run(at_once(IRIS, "l2"), stderr=secondary, check=True, timeout=60)
+    os.close(secondary)
+    shown = os.read(primary, 100_000)
+    os.close(primary)
+    assert b"filterkit  [####" in shown
+    assert b"100%" in shown
+
+
+def test_elsewhere_progress_is_lines_and_only_on_request():
+    asked = subprocess.run(at_once("--progress", IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
+    assert asked.stderr.endswith("filterkit: 100% read\n")
+    silent = subprocess.run(at_once(IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
+    assert silent.stderr == ""

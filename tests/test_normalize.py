@@ -1,0 +1,135 @@
+"""`l2`: numbers worked by hand, agreement with scikit-learn and with the plain reference, alone and in chains."""
+
+import numpy as np
+import pytest
+from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample, samples, tables, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import normalize
+
+import filterkit
+from filterkit import StageError
+
+NAN = np.nan
+
+
+def l2(batch):
+    return filterkit.chain("l2").fit(batch).transform(batch)
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_become_unit_vectors(sparse):
+    batch = make([[3, 0, 4], [0, -5, 0], [0, 0, 0], [1, 2, 2]], [0, 1, 0, 1], sparse=sparse)
+    out = l2(batch)
+    assert out.sparse == sparse
+    assert out.schema is batch.schema
+    assert dense(out).ravel().tolist() == [0.6, 0, 0.8, 0, -1, 0, 0, 0, 0, 1 / 3, 2 / 3, 2 / 3]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_missing_and_nominal_values_stay_and_do_not_count(sparse):
+    batch = make([[3, 7, 4, NAN], [0, 7, 0, NAN], [NAN, NAN, -2, 0]], [0, 1, 0], nominal=[1], sparse=sparse)
+    expected = [[0.6, 7, 0.8, NAN], [0, 7, 0, NAN], [NAN, NAN, -1, 0]]
+    np.testing.assert_array_equal(dense(l2(batch)), expected)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200, 1e300, 1e-300, 4e-324])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_huge_and_tiny_values_have_a_length_too(scale, sparse):
+    batch = make([[3 * scale, 0, 4 * scale, NAN], [1, 1, 1, 1]], [0, 1], sparse=sparse)
+    three, four = np.array([3 * scale, 4 * scale]) / scale  # of the tiniest numbers, what is left of 3 and 4
+    expected = [[three / np.hypot(three, four), 0, four / np.hypot(three, four), NAN], [0.5] * 4]
+    np.testing.assert_allclose(dense(l2(batch)), expected, rtol=1e-14)
+
+
+def test_values_far_apart_do_not_disturb_each_other():
+    batch = make([[1e200, 1e-200], [1e-200, 1e-200], [1e200, 1]], [0, 1, 0])
+    np.testing.assert_allclose(l2(batch).X, [[1, 0], [0.5**0.5, 0.5**0.5], [1, 1e-200]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_an_infinite_value_is_an_error_that_names_the_row(sparse, infinite):
+    batch = make([[1, 2], [NAN, 3], [0, infinite]], [0, 1, 0], sparse=sparse).replace(start=40)
+    with pytest.raises(StageError, match=r"^l2: row 43: an infinite value") as caught:
+        l2(batch)
+    assert caught.value.row == 42
+
+
+def test_no_rows_and_no_columns():
+    assert l2(sample("empty")).X.shape == (0, 2)
+    assert l2(columns(sample("iris"), np.empty(0, np.int64))).X.shape == (150, 0)
+    nothing = make(np.empty((0, 2)), [], sparse=True)
+    assert l2(nothing).X.shape == (0, 2)
+
+
+def test_what_rides_along_stays():
+    batch = sample("mixed")
+    out = l2(batch)
+    assert out.y is batch.y
+    assert out.weights is batch.weights
+    assert out.others is batch.others
+
+
+def test_a_row_comes_out_the_same_whatever_rows_are_around_it():
+    for batch in (sample("digits"), sample("sparse-counts-multiclass")):
+        whole = dense(l2(batch))
+        for i in range(0, len(batch), 7):
+            np.testing.assert_array_equal(dense(l2(batch.rows(i, i + 1)))[0], whole[i])
+
+
+# ---- against scikit-learn and the reference --------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["breast-cancer", "digits", "fortunes", "iris", "sparse-counts-multiclass"])
+def test_scikit_learn_agrees(name):
+    batch = sample(name)
+    expected = normalize(batch.X)
+    np.testing.assert_allclose(dense(l2(batch)), expected.toarray() if batch.sparse else expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("load", samples())
+@pytest.mark.parametrize("chain", ["l2", "bns l2", "shape bns l2"])
+def test_samples_agree(load, chain):
+    assert_agrees(load(), chain)
+
+
+@pytest.mark.parametrize("load", texts())
+def test_word_counts_agree(load):
+    assert assert_agrees(load(), "shape bns l2").sparse
+
+
+@pytest.mark.parametrize("load", tables())
+@pytest.mark.parametrize("chain", ["l2", "bns l2", "shape bns l2", "shape --neighbors 5 --zero bns l2"])
+def test_tables_agree(load, chain):
+    assert_agrees(load(), chain)
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "sparse-counts-multiclass"])
+def test_stages_after_l2_see_its_rows(name):
+    # Held against the reference on the very numbers that l2 gave: the last bit decides what is a tie.
+    batch = sample(name)
+    for chain in ("shape", "bns", "shape bns l2"):
+        whole = filterkit.chain(f"l2 {chain}").fit(batch).transform(batch)
+        np.testing.assert_array_equal(dense(whole), dense(assert_agrees(l2(batch), chain)))
+
+
+@pytest.mark.parametrize("chain", ["bns shape l2", "shape --neighbors 3 shape", "bns bns l2"])
+def test_stages_in_another_order_agree(chain):
+    assert_agrees(sample("iris"), chain)
+    assert_agrees(sample("mixed-sparse"), chain)
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches(weights=[None, FRACTIONS]))
+def test_small_batches_agree(batch):
+    assert_agrees(batch, "l2")
+
+
+@settings(max_examples=300, deadline=None)
+@given(batches(), st.sampled_from([0, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]), st.integers(0, 14))
+def test_small_batches_agree_in_a_chain(batch, neighbors, zero, trained):
+    assert_agrees(batch, f"shape --neighbors {neighbors} {zero} bns l2", trained=min(trained, len(batch)))

@@ -1,0 +1,104 @@
+"""Ragged: rows of different lengths, searched all at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filterkit import Ragged
+from filterkit.ragged import sort_key
+
+
+def ragged(rows):
+    return Ragged(np.cumsum([0] + [len(row) for row in rows]), np.array([v for row in rows for v in row], float))
+
+
+def searched(rows, at, values):
+    """What `search` is to give, by numpy.searchsorted row by row."""
+    starts = np.cumsum([0] + [len(row) for row in rows])
+    return [starts[i] + np.searchsorted(rows[i], v) for i, v in zip(at, values, strict=True)]
+
+
+@st.composite
+def rows_and_questions(draw, known, asked):
+    rows = draw(st.lists(st.lists(known, max_size=5, unique=True).map(sorted), min_size=1, max_size=5))
+    questions = draw(st.lists(st.tuples(st.integers(0, len(rows) - 1), asked), max_size=12))
+    at = np.array([i for i, _ in questions], np.int64)
+    return rows, at, np.array([v for _, v in questions], float)
+
+
+NUMBERS = st.floats(-5, 5) | st.integers(-3, 9).map(float)
+COUNTS = st.integers(0, 12).map(float)
+
+
+@given(rows_and_questions(NUMBERS, NUMBERS))
+def test_search_is_searchsorted_in_each_row(case):
+    rows, at, values = case
+    assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
+
+
+@given(rows_and_questions(NUMBERS, COUNTS))
+def test_search_of_counts_is_the_same_by_look_up_and_by_keys(case):
+    rows, at, values = case
+    assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
+    # With a value that is no count among them, there is no look-up.
+    at, values = np.append(at, 0), np.append(values, 0.5)
+    assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
+
+
+def test_counts_are_looked_up_and_other_values_are_not():
+    table, at = ragged([[1, 2, 5], [], [0.5, 3]]), np.array([0, 1, 2])
+
+    def by_look_up(values):
+        return table._search_counts(at, np.array(values, float)) is not None
+
+    assert by_look_up([1, 2, 3])
+    assert by_look_up([0, 0, 1e9])
+    assert not by_look_up([1, 2, 2.5])
+    assert not by_look_up([1, 2, -1])
+    assert not by_look_up([1, 2, np.nan])
+    assert not by_look_up([1, 2, 2.0**31])
+    assert ragged([[1, 1 << 21]])._search_counts(at[:1], np.array([1.0])) is None  # the table would be too large
+    assert ragged([[1, 4000], [2]])._search_counts(at[:1], np.array([1.0])) is None
+
+
+@pytest.mark.parametrize("largest", [3.0, 4000.0, 3e6])
+def test_search_beyond_the_ends(largest):
+    rows = [[], [-2.0, 0.5, largest], [], [7.0], []]
+    at = np.array([0, 0, 1, 1, 1, 1, 2, 3, 3, 3, 4])
+    for values in (
+        [-9, 9, -9, 0, 1, 1e300, 0, -9, 7, 8, 0],
+        [0, 9, 0, 1, 2, 1e9, 0, 6, 7, 8, 0],
+    ):
+        assert ragged(rows).search(at, np.array(values, float)).tolist() == searched(rows, at, values)
+
+
+def test_search_of_nothing_and_in_nothing():
+    none = np.empty(0, np.int64)
+    assert ragged([[1, 2]]).search(none, np.empty(0)).tolist() == []
+    assert ragged([[], []]).search(np.array([0, 1]), np.array([3.0, 0.5])).tolist() == [0, 0]
+
+
+def test_a_missing_value_does_not_disturb_the_others():
+    table = ragged([[1, 2], [3, 4]])
+    got = table.search(np.array([0, 0, 1, 1]), np.array([2, np.nan, np.nan, 4]))
+    assert got[[0, 3]].tolist() == [1, 3]
+
+
+def test_lengths():
+    table = ragged([[1, 2], [], [3]])
+    assert len(table) == 3
+    assert table.lengths.tolist() == [2, 0, 1]
+
+
+@given(st.lists(st.lists(st.lists(COUNTS, max_size=3), max_size=3), min_size=1, max_size=4))
+def test_concatenate_gives_all_rows_in_order(parts):
+    got = Ragged.concatenate([ragged(rows) for rows in parts])
+    expected = ragged([row for rows in parts for row in rows])
+    assert got.indptr.tolist() == expected.indptr.tolist()
+    assert got.values.tolist() == expected.values.tolist()
+
+
+def test_sort_key_orders_by_row_and_then_by_value():
+    key = sort_key(np.array([1, 0, 1, 0]), np.array([-5.0, 2, -7, 1e300]))
+    assert np.argsort(key).tolist() == [1, 3, 2, 0]
