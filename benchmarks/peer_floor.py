@@ -55,12 +55,18 @@ def sparse(path: str, output: str, prefix: str) -> None:
         csv.ParseOptions(delimiter=" ", quote_char=False),
         csv.ConvertOptions(column_types={"index": pa.int32(), "value": pa.float64()}, null_values=["neg", "pos"]),
     )
-    index, value = (pa.array(np.load(f"{prefix}.{name}.npy", mmap_mode="r")) for name in ("index", "value"))
+    index, value = _load(f"{prefix}.index.npy", pa.int32()), _load(f"{prefix}.value.npy", pa.float64())
     csv.write_csv(
         pa.table({"index": index, "value": value}),
         output,
         csv.WriteOptions(include_header=False, quoting_style="none", delimiter=" "),
     )
+
+
+def _load(path: str, kind: pa.DataType) -> pa.Array:
+    """A numpy array in a file as an Arrow array, without a copy, and without pandas, which ``pa.array`` imports."""
+    values = np.load(path, mmap_mode="r")
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
 def _map(path: str) -> mmap.mmap:

@@ -15,7 +15,7 @@ from benchmarks.work import Outcome, Skipped
 from benchmarks.works import Places
 
 PACKAGES = ("filterkit", "numpy", "scipy", "pyarrow", "liac-arff")
-COLUMNS = ("work", "contenders", "runs", "seconds (median)", "peak MB", "ratio (min-max)", "target", "met")
+COLUMNS = ("work", "contenders", "runs", "seconds", "CPU seconds", "peak MB", "ratio (min-max)", "target", "met")
 
 
 def versions(places: Places, cores: list[int]) -> list[str]:
@@ -78,6 +78,7 @@ def _cells(outcome: Outcome, end: str) -> list[str]:
         f"{subject}{end}{other}",
         str(len(outcome.subject)),
         end.join(_median(runs, "seconds", 1, 2) for runs in both),
+        end.join(_median(runs, "cpu", 1, 2) for runs in both),
         end.join(_median(runs, "memory", 1e6, 0) for runs in both),
         f"{ratio}{end}{what}" if end == "\n" else ratio,
         "for information" if target.limit is None else f"{limit} {target.limit:g}",

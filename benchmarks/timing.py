@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """One run of a process: wall-clock `seconds`, and `memory`, its largest resident set in bytes."""
+    """One run of a process: wall-clock `seconds`, `cpu` seconds on all cores, `memory` at its largest in bytes."""
 
     seconds: float
+    cpu: float
     memory: int
 
 
@@ -54,4 +55,4 @@ def run(command: Sequence[str]) -> tuple[Run, str]:
     if process.returncode:
         last = words.splitlines()[-1:] or ["it said nothing"]
         raise Failed(f"status {process.returncode} from {' '.join(map(os.path.basename, command))[:200]}: {last[0]}")
-    return Run(seconds, usage.ru_maxrss * 1024), words
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024), words

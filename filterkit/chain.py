@@ -206,7 +206,7 @@ class _Tables:
         self._before = before
         self._schema = schema
         self._budget = budget
-        self._pushed: list[FittedColumns] = []
+        self._through: list[FittedColumns] = []  # the tables have to go through these stages
         self._whole: ContingencyTable | None = None
 
     def fit(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
@@ -218,27 +218,26 @@ class _Tables:
             totals = table
         assert totals is not None
         fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
-        self._pushed.append(fitted)
-        if self._whole is not None:
-            self._whole = fitted.push(self._whole)
+        self._through.append(fitted)
         return fitted
 
     def _strips(self, reader: str) -> Iterator[ContingencyTable]:
         """Tables of as many columns at a time as the budget allows, pushed through the stages so far."""
         if self._whole is not None:
+            self._whole = _push(self._through, self._whole)
+            self._through = []
             yield self._whole
             return
         width = len(self._schema.features)
         low = 0
         while True:
             table = self._take(low, width, reader)
-            whole = len(table) == width
-            low += len(table)
-            for fitted in self._pushed:
-                table = fitted.push(table)
-            if whole:
+            if len(table) == width:
                 self._whole = table
-            yield table
+                yield from self._strips(reader)
+                return
+            low += len(table)
+            yield _push(self._through, table)
             if low >= width:
                 return
 
@@ -249,18 +248,41 @@ class _Tables:
         def count(batch: Batch) -> ContingencyTable:
             return tabulate(_apply(self._before, batch), np.arange(low, stop[0]), self.supervised, reader)
 
-        pile: list[ContingencyTable] = []
+        pile = _Pile()
         for table in self._rows.map(count):
-            pile.append(table.first(stop[0] - low))
-            # Merge like a binary counter, so that every cell takes part in few merges.
-            while len(pile) > 1 and len(pile[-2].values) <= 2 * len(pile[-1].values):
-                pile[-2:] = [merge(pile[-2:])]
-            while sum(table.nbytes for table in pile) > self._budget and stop[0] - low > 1:
+            pile.add(table.first(stop[0] - low))
+            while pile.nbytes > self._budget and stop[0] - low > 1:
                 stop[0] = low + (stop[0] - low) // 2
-                pile = [table.first(stop[0] - low) for table in pile]
-        if not pile:
-            pile.append(count(empty(self._rows.schema)))
-        return merge(pile)
+                pile.tables = [table.first(stop[0] - low) for table in pile.tables]
+        if not pile.tables:
+            pile.add(count(empty(self._rows.schema)))
+        return merge(pile.tables)
+
+
+def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyTable:
+    for fitted in through:
+        table = fitted.push(table)
+    return table
+
+
+class _Pile:
+    """Tables waiting to be merged: eight of a kind become one of the next, so that every cell takes part in
+    few merges, and tables of the same words shrink early."""
+
+    def __init__(self) -> None:
+        self.tables: list[ContingencyTable] = []
+        self._levels: list[int] = []
+
+    @property
+    def nbytes(self) -> int:
+        return sum(table.nbytes for table in self.tables)
+
+    def add(self, table: ContingencyTable) -> None:
+        self.tables.append(table)
+        self._levels.append(0)
+        while self._levels[-8:] == [self._levels[-1]] * 8:
+            self.tables[-8:] = [merge(self.tables[-8:])]
+            self._levels[-8:] = [self._levels[-1] + 1]
 
 
 class FittedChain:

@@ -300,6 +300,8 @@ def merge(tables: Iterable[ContingencyTable]) -> ContingencyTable:
     width = max(table.total_parts.shape[-1] for table in tables)
 
     def wide(parts: np.ndarray) -> np.ndarray:
+        if parts.shape[-1] == width:
+            return parts
         return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
 
     return from_cells(

@@ -16,6 +16,12 @@ def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
     return key
 
 
+def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """int64: the numbers ``start, start + 1, …`` of each range, one range after the other."""
+    ends = np.cumsum(lengths)
+    return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
+
+
 class Ragged:
     """Row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
 

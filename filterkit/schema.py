@@ -33,7 +33,7 @@ class Attribute(NamedTuple):
     def scored(self, metric: str, score: float) -> Attribute:
         """This attribute with `score` under `metric` as its latest score."""
         rest = tuple(pair for pair in self.scores if pair[0] != metric)
-        return self._replace(scores=(*rest, (metric, score)))
+        return Attribute(*self[:-1], (*rest, (metric, score)))  # several times faster than _replace
 
 
 class Schema:

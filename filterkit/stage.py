@@ -20,7 +20,7 @@ import numpy as np
 from filterkit.batch import Batch, csr, row_numbers
 from filterkit.contingency import ContingencyTable, from_cells
 from filterkit.errors import StageError, UsageError, quoted
-from filterkit.ragged import Ragged
+from filterkit.ragged import Ragged, ranges
 from filterkit.schema import Attribute, Schema
 
 
@@ -288,32 +288,24 @@ class FittedColumns(Fitted):
     def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For entries in incoming `columns`: which entry, and for which outgoing column, each image is."""
         repeats = np.diff(self._first)[columns]
-        entry = np.repeat(np.arange(len(columns)), repeats)
-        within = np.arange(len(entry)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        return entry, self._first[columns[entry]] + within
+        return np.repeat(np.arange(len(columns)), repeats), ranges(self._first[columns], repeats)
 
     def push(self, table: ContingencyTable) -> ContingencyTable:
         """The table of the output for the table of the input, for the columns that `table` covers.
 
         Exactly the table of the transformed rows.
         """
-        outputs = np.concatenate(
-            [np.arange(self._first[c], self._first[c + 1]) for c in table.columns.tolist()] or [np.empty(0, np.int64)]
-        ).astype(np.int64)
+        outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
         place = np.searchsorted(table.columns, self.source[outputs])
         # Every cell of the input, zero and missing made explicit, times every output of its column.
         full = table.with_zeros()
-        order = np.concatenate([full.column_of_cell, np.arange(len(full))])
-        values = np.concatenate([full.values, np.full(len(full), np.nan)])
-        parts = np.concatenate([full.parts, full.missing_parts])
-        by_place = np.argsort(order, kind="stable")
-        bounds = np.searchsorted(order[by_place], np.arange(len(full) + 1))
-        sizes = np.diff(bounds)[place]
-        output = np.repeat(np.arange(len(outputs)), sizes)
-        within = np.arange(len(output)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        cell = by_place[bounds[place[output]] + within]
-        image = self._apply(values[cell], outputs[output])
+        sizes = np.diff(full.indptr)
+        values = np.insert(full.values, full.indptr[1:], np.nan)
+        parts = np.insert(full.parts, full.indptr[1:], full.missing_parts, axis=0)
+        output = np.repeat(np.arange(len(outputs)), sizes[place] + 1)
+        cell = ranges((full.indptr[:-1] + np.arange(len(full)))[place], sizes[place] + 1)
         weights = parts[cell]
+        image = self._apply(values[cell], outputs[output])
         missing_parts = np.zeros((len(outputs), *full.missing_parts.shape[1:]))
         absent = np.isnan(image)
         np.add.at(missing_parts, output[absent], weights[absent])

@@ -1,0 +1,408 @@
+"""The ARFF grammar in small texts: what is read, by both paths and at every block size."""
+
+import bz2
+import gzip
+import lzma
+
+import sys
+
+import pytest
+import zstandard
+from conftest import content, load, write_text
+
+from filterkit import FilterkitError
+
+INF = "Infinity"
+
+
+def read(folder, text, **options):
+    """The content of `text`, which must be the same at every block size."""
+    path = write_text(folder, text)
+    found = [content(load(path, size, **options)) for size in (1, 3, 64, 1 << 20)]
+    assert all(other == found[0] for other in found)
+    return found[0]
+
+
+def values(folder, declarations, rows):
+    """The values of the `rows` of a file whose attributes are called a, b, c and so on."""
+    names = "abcdefgh"
+    header = "".join(f"@attribute {name} {kind}\n" for name, kind in zip(names, declarations, strict=False))
+    return [row["values"] for row in read(folder, f"@relation r\n{header}@data\n{rows}")["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("1,x,s\n", [[1.0, "x", "s"]]),
+        ("1 x s\n", [[1.0, "x", "s"]]),
+        ("1\tx\ts\n", [[1.0, "x", "s"]]),
+        (" 1 , x ,\ts \n", [[1.0, "x", "s"]]),
+        ("1\x01x\x0bs\x0c\n", [[1.0, "x", "s"]]),
+        ("1,x,s,\n", [[1.0, "x", "s"]]),
+        ("1,x,s , \n", [[1.0, "x", "s"]]),
+        ("1,x,s", [[1.0, "x", "s"]]),
+        ("1,x,s\n\n  \n2,y,t\n", [[1.0, "x", "s"], [2.0, "y", "t"]]),
+        ("?,?,?\n", [[None, None, None]]),
+        ("1'x'\"s\"\n", [[1.0, "x", "s"]]),
+        ("'1','x','s'\n", [[1.0, "x", "s"]]),
+        ("1,x,'?'\n", [[1.0, "x", "?"]]),
+        ('1,x,"?"\n', [[1.0, "x", "?"]]),
+        ("1,x,''\n", [[1.0, "x", ""]]),
+        ("", []),
+        ("\n \n", []),
+        ("% only a comment", []),
+    ],
+)
+def test_separators_and_missing_values(tmp_path, way, rows, expected):
+    assert values(tmp_path, ["numeric", "{x,y}", "string"], rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("quoted", "expected"),
+    [
+        ("'a b'", "a b"),
+        ('"a,b"', "a,b"),
+        ("'50%'", "50%"),
+        ("'{x}'", "{x}"),
+        ("'it\"s'", 'it"s'),
+        ('"it\'s"', "it's"),
+        (r"'it\'s'", "it's"),
+        (r'"say \"so\""', 'say "so"'),
+        (r"'\\'", "\\"),
+        (r"'\n\t\r\a\b\f\v'", "\n\t\r\a\b\f\v"),
+        (r"'\101\60\0'", "A0\0"),
+        (r"'\1012'", "A2"),
+        (r"'\400'", "\x200"),
+        (r"'\8\u0041\%'", "8u0041%"),
+        ("' lead and trail '", " lead and trail "),
+        ("'a\\\nb'", "a\nb"),
+        ("'a\\\rb'", "a\rb"),
+        ("'é日本\u00a0'", "é日本\u00a0"),
+    ],
+)
+def test_quoted_values(tmp_path, way, quoted, expected):
+    assert values(tmp_path, ["string", "numeric"], f"{quoted},1\n'',2\n") == [[expected, 1.0], ["", 2.0]]
+    assert values(tmp_path, [f"{{x, {quoted}}}", "numeric"], f"{quoted},1\nx,2\n") == [[expected, 1.0], ["x", 2.0]]
+    assert values(tmp_path, [f"{{x, {quoted}}}", "string"], f"{{0 {quoted}, 1 {quoted}}}\n") == [[expected, expected]]
+
+
+@pytest.mark.parametrize("word", ["a\\b", "\\", "\\n", "x\\'y'"[:3], "\u00a0", "\u3000wide", "\x7f", "\x85", "\u2028"])
+def test_words_have_no_escapes_and_only_ascii_blanks_end_them(tmp_path, way, word):
+    assert values(tmp_path, ["string", f"{{{word}}}"], f"{word},{word}\n") == [[word, word]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("% before\n1,x % after\n%\n2,y%close\n", [[1.0, "x"], [2.0, "y"]]),
+        ('1,x,% it\'s "open" {\n', [[1.0, "x"]]),
+        ("1,'x'%'\n", [[1.0, "x"]]),
+        ("%c\r1,x\r\n%c\r\n2,y\n", [[1.0, "x"], [2.0, "y"]]),
+        ("1,x % ends with \\\n2,y\n", [[1.0, "x"], [2.0, "y"]]),
+    ],
+)
+def test_comments(tmp_path, way, rows, expected):
+    assert values(tmp_path, ["numeric", "{x,y}"], rows) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n", "\n\n", " \n"])
+def test_line_ends(tmp_path, way, end):
+    lines = ["@relation r", "@attribute a numeric", "@attribute b {x,y}", "@data", "1,x", "2,y"]
+    assert [row["values"] for row in read(tmp_path, end.join(lines))["rows"]] == [[1.0, "x"], [2.0, "y"]]
+    lines[4:] = ["{0 1}", "{1 y}"]
+    assert [row["values"] for row in read(tmp_path, end.join(lines) + end)["rows"]] == [[1.0, "x"], [0.0, "y"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("{}\n{ }\n", [[0.0, "x", 0.0], [0.0, "x", 0.0]]),
+        ("{0 1,1 y,2 3}\n", [[1.0, "y", 3.0]]),
+        ("{ 0 1 , 1 y }\n", [[1.0, "y", 0.0]]),
+        ("{0\t1\t,2  3}\n", [[1.0, "x", 3.0]]),
+        ("{0 1 2 3}\n", [[1.0, "x", 3.0]]),
+        ("{,0,1,,1,y,}\n", [[1.0, "y", 0.0]]),
+        ("{0 ?, 1 ?}\n", [[None, None, 0.0]]),
+        ("{2 3,0 1}\n", [[1.0, "x", 3.0]]),
+        ("{+0 1,02 3}\n", [[1.0, "x", 3.0]]),
+        ("{'0' 1,\"2\"'3'}\n", [[1.0, "x", 3.0]]),
+        ("{0 0,1 x,2 -0}\n", [[0.0, "x", 0.0]]),
+        ("{0 1},\n{0 2} , \n", [[1.0, "x", 0.0], [2.0, "x", 0.0]]),
+        ("{0 1}\n2,y,3\n", [[1.0, "x", 0.0], [2.0, "y", 3.0]]),
+        ("2,y,3\n{0 1}\n", [[2.0, "y", 3.0], [1.0, "x", 0.0]]),
+        ("{0 1}%}\n", [[1.0, "x", 0.0]]),
+    ],
+)
+def test_sparse_rows(tmp_path, way, rows, expected):
+    assert values(tmp_path, ["numeric", "{x,y}", "numeric"], rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "sparse"), [("{0 1}\n2\n", True), ("2\n{0 1}\n", False), ("% {\n \n{0 1}\n", True), ("", False)]
+)
+def test_the_first_row_decides_the_form_of_all(tmp_path, way, rows, sparse):
+    path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n" + rows)
+    assert [load(path, size).sparse for size in (1, 1 << 20)] == [sparse] * 2
+
+
+def test_a_sparse_batch_stores_no_zeros_and_sorted_indices(tmp_path, way):
+    header = "".join(f"@attribute a{i} {{x,y}}\n" if i % 2 else f"@attribute a{i} numeric\n" for i in range(6))
+    batch = load(write_text(tmp_path, f"@relation r\n{header}@data\n{{4 5,1 x,0 0,3 y,2 -0}}\n{{}}\n{{5 ?,0 1}}\n"))
+    assert batch.X.indptr.tolist() == [0, 2, 2, 4]
+    assert batch.X.indices.tolist() == [3, 4, 0, 5]
+    assert batch.X.data[:3].tolist() == [1.0, 5.0, 1.0]
+
+
+def test_an_omitted_string_or_bag_is_the_first_of_the_file(tmp_path, way):
+    kinds = ["string", "numeric", "relational\n@attribute x numeric\n@end c", "date"]
+    rows = "{1 1}\n{0 ?,1 2,2 ?}\n{0 p,2 '7'}\n{0 q,2 '8'}\n{}\n"
+    bag = [{"weight": 1.0, "values": [7.0]}]
+    assert values(tmp_path, kinds, rows) == [
+        ["p", 1.0, bag, 0.0],
+        [None, 2.0, None, 0.0],
+        ["p", 0.0, bag, 0.0],
+        ["q", 0.0, [{"weight": 1.0, "values": [8.0]}], 0.0],
+        ["p", 0.0, bag, 0.0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("1,x,{2}\n2,y {0.5}\n", [2.0, 0.5]),
+        ("1,x{2}\n2,y\n", [2.0, 1.0]),
+        ("1,x , { 3 } , \n", [3.0]),
+        ("1,x,{'2'}\n", [2.0]),
+        ("1,x,{1e-3},%c\n", [0.001]),
+        ("1,x,{0}\n1,x,{-1}\n1,x,{Infinity}\n", [0.0, -1.0, float("inf")]),
+        ("{0 1},{2}\n{1 y} {0.5}\n", [2.0, 0.5]),
+        ("{0 1}{2}\n{}\n", [2.0, 1.0]),
+        ("{0 1} , { 3 } , \n", [3.0]),
+        ("{},{2}\n1,x,{3}\n", [2.0, 3.0]),
+    ],
+)
+def test_instance_weights(tmp_path, way, rows, expected):
+    text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n" + rows
+    assert [row["weight"] for row in read(tmp_path, text)["rows"]] == expected
+
+
+def test_weights_of_one_are_no_weights(tmp_path, way):
+    path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n1,{1}\n2\n")
+    assert load(path).weights is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.", 1.0),
+        (".5", 0.5),
+        ("+3", 3.0),
+        ("-.5e+1", -5.0),
+        ("007", 7.0),
+        ("1E3", 1000.0),
+        ("1e400", INF),
+        ("-1e400", "-Infinity"),
+        ("1e-400", 0.0),
+        ("4.9e-324", 5e-324),
+        ("9007199254740993", 9007199254740992.0),
+        ("0.1000000000000000055511151231257827", 0.1),
+        ("1.7976931348623157e308", 1.7976931348623157e308),
+        ("NaN", None),
+        ("-NaN", None),
+        ("Infinity", INF),
+        ("1d", 1.0),
+        ("2F", 2.0),
+        ("0x1p3", 8.0),
+        ("-0X1.8P-1d", -0.75),
+        ("' 1 '", 1.0),
+        ('"\\t2\\n"', 2.0),
+    ],
+)
+def test_numbers_are_what_java_takes(tmp_path, way, text, number):
+    assert values(tmp_path, ["numeric", "numeric"], f"{text},1\n2,{text}\n") == [[number, 1.0], [2.0, number]]
+    assert values(tmp_path, ["numeric", "numeric"], f"{{1 {text}}}\n") == [[0.0, number]]
+
+
+def test_a_number_like_label_keeps_its_spelling(tmp_path, way):
+    kinds = ["{1,1.0,-0,1e5,NaN,Infinity,0x1}", "numeric"]
+    rows = "1,1\n1.0,2\n-0,3\n1e5,4\nNaN,5\nInfinity,6\n'0x1',7\n"
+    labels = ["1", "1.0", "-0", "1e5", "NaN", "Infinity", "0x1"]
+    expected = [[label, float(i)] for i, label in enumerate(labels, 1)]
+    assert values(tmp_path, kinds, rows) == expected
+    sparse = "".join(f"{{0 {label},1 {i}}}\n" for i, label in enumerate(labels, 1))
+    assert values(tmp_path, kinds, sparse) == expected
+
+
+DAY = 86_400_000.0
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "expected"),
+    [
+        ("", "1970-01-02T00:00:01", DAY + 1000),
+        ("", "'1970-01-02T00:00:01'", DAY + 1000),
+        ("yyyy-MM-dd", "1970-1-3", 2 * DAY),
+        ("'yyyy-MM-dd HH:mm'", "'1970-01-02 00:01'", DAY + 60_000),
+        ('"dd MMM yyyy"', '"2 jan 1970"', DAY),
+        ("yyyyMMdd", "19691231", -DAY),
+    ],
+)
+def test_dates(tmp_path, way, form, text, expected):
+    assert values(tmp_path, [f"date {form}", "numeric"], f"{text},1\n?,2\n") == [[expected, 1.0], [None, 2.0]]
+    assert values(tmp_path, [f"date {form}", "numeric"], f"{{0 {text}}}\n{{}}\n") == [[expected, 0.0], [0.0, 0.0]]
+
+
+def test_relational_values_nest(tmp_path, way):
+    declarations = (
+        "relational\n@attribute x numeric\n@attribute y relational\n@attribute z {p,'q r'}\n@end y\n@END A % c\n"
+    )
+    row = r"""'1,"p\n\'q r\',{2}"\n{0 2},{3}\n?,?',5""" + "\n'',6\n?,7\n"
+    inner = [{"weight": 1.0, "values": ["p"]}, {"weight": 2.0, "values": ["q r"]}]
+    bag = [
+        {"weight": 1.0, "values": [1.0, inner]},
+        {"weight": 3.0, "values": [2.0, 0.0]},
+        {"weight": 1.0, "values": [None, None]},
+    ]
+    # a bag that a sparse row inside a bag leaves out is not filled in: it shows as 0 here
+    assert values(tmp_path, [declarations, "numeric"], row) == [[bag, 5.0], [[], 6.0], [None, 7.0]]
+
+
+def header(folder, lines):
+    """Relation and attributes of a file with these header lines and no rows."""
+    found = read(folder, "\n".join(lines) + "\n@data\n")
+    return found["relation"], [tuple(a.values()) for a in found["attributes"]]
+
+
+def test_header_spellings(tmp_path):
+    lines = [
+        "% comment",
+        "",
+        "  @RELATION\t'r s' % comment",
+        "@aTTribute a NUMERIC",
+        "@attribute'b c'real",
+        "'@attribute' \"d\" 'Integer'",
+        ",@attribute , e , string",
+        "@attribute f{x,y}",
+        "@attribute g { 'x y' \"z\" , ?, }",
+        "@attribute h {}",
+        "@attribute i date",
+        "@attribute j Date yyyy",
+        "@attribute @attribute real [0,10] and more",
+        "@attribute '@data' numeric",
+        "@attribute A numeric",
+        "\t@attribute é numeric%comment",
+    ]
+    assert header(tmp_path, lines) == (
+        "r s",
+        [
+            ("a", "numeric", 1.0),
+            ("b c", "numeric", 1.0),
+            ("d", "numeric", 1.0),
+            ("e", "string", 1.0),
+            ("f", "nominal", 1.0, ["x", "y"]),
+            ("g", "nominal", 1.0, ["x y", "z", "?"]),
+            ("h", "nominal", 1.0, []),
+            ("i", "date", 1.0, "yyyy-MM-dd'T'HH:mm:ss"),
+            ("j", "date", 1.0, "yyyy"),
+            ("@attribute", "numeric", 1.0),
+            ("@data", "numeric", 1.0),
+            ("A", "numeric", 1.0),
+            ("é", "numeric", 1.0),
+        ],
+    )
+
+
+def test_attribute_weights(tmp_path):
+    lines = ["@relation r", "@attribute a numeric {2}", "@attribute b {x} { 0.5 } more", "@attribute c date {3}"]
+    lines += ["@attribute d date yyyy{'4'}", "@attribute e relational {5}", "@attribute x string {6}", "@end e"]
+    lines += ["@attribute f numeric more {7}", "@attribute g numeric {Infinity}"]
+    attributes = read(tmp_path, "\n".join(lines) + "\n@data\n")["attributes"]
+    assert [a["weight"] for a in attributes] == [2.0, 0.5, 3.0, 4.0, 5.0, 1.0, float("inf")]
+    assert attributes[4]["attributes"][0]["weight"] == 6.0
+
+
+@pytest.mark.parametrize("escaped", ["'p\\\nq'", "'p\\\rq'"])
+def test_a_label_may_hold_an_escaped_line_end(tmp_path, escaped):
+    lines = ["@relation r", f"@attribute a {{{escaped}}}", "@attribute b numeric"]
+    assert header(tmp_path, lines)[1][0][3] == [escaped[1:-1].replace("\\", "")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["@data\n", "@DATA\n", "'@data'\n", '"@data"\n', " @data\t\n", ",@data \n", "@data % c\n", "@data%c\n", "@data "],
+)
+def test_data_keyword(tmp_path, way, data):
+    text = f"@relation r\n@attribute a numeric\n% @data\n{data}1\n2"
+    assert [row["values"] for row in read(tmp_path, text)["rows"]] == [[1.0], [2.0]]
+
+
+HEADER = "@relation r\n@attribute é {ü,ö}\n@attribute b numeric\n@data\n"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig", "cp1252", "utf-32"])
+def test_encodings(tmp_path, way, encoding):
+    found = read(tmp_path, (HEADER + "ö,1\nü,2\n").encode(encoding), encoding=encoding)
+    assert found["attributes"][0]["name"] == "é"
+    assert [row["values"] for row in found["rows"]] == [["ö", 1.0], ["ü", 2.0]]
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path, way):
+    assert read(tmp_path, "\ufeff" + HEADER + "ö,1\n")["rows"][0]["values"] == ["ö", 1.0]
+
+
+def test_bad_utf8_in_a_comment_does_no_harm(tmp_path, way):
+    assert read(tmp_path, b"% \xe9\n" + HEADER.encode() + b"?,1 % \xe9\n")["rows"][0]["values"] == [None, 1.0]
+
+
+COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+
+
+@pytest.mark.parametrize("ending", sorted(COMPRESS))
+def test_compressed_files(tmp_path, way, ending):
+    text = HEADER + "".join(f"ö,{i}\n" for i in range(1000))
+    path = write_text(tmp_path, COMPRESS[ending](text.encode()), f"t.arff{ending}")
+    assert [row["values"][1] for row in content(load(path, 100))["rows"]] == [float(i) for i in range(1000)]
+
+
+@pytest.mark.parametrize("ending", sorted(COMPRESS))
+def test_compressed_parts_follow_each_other(tmp_path, ending):
+    parts = [HEADER + "ö,1\n", "ü,2\n"]
+    path = write_text(tmp_path, b"".join(COMPRESS[ending](part.encode()) for part in parts), f"t.arff{ending.upper()}")
+    assert [row["values"] for row in content(load(path))["rows"]] == [["ö", 1.0], ["ü", 2.0]]
+
+
+@pytest.mark.parametrize("ending", sorted(COMPRESS))
+@pytest.mark.parametrize("block_size", [100, 1 << 20])
+def test_compressed_files_cut_off_or_damaged_are_refused(tmp_path, ending, block_size):
+    data = COMPRESS[ending]((HEADER + "".join(f"ö,{i * 7919 % 1009}\n" for i in range(5000))).encode())
+    path = write_text(tmp_path, data[: len(data) * 2 // 3], f"cut.arff{ending}")
+    with pytest.raises(FilterkitError, match="cut off"):
+        load(path, block_size)
+    middle = len(data) // 2
+    path = write_text(tmp_path, data[:middle] + b"\xff\0\xff\0" * 8 + data[middle + 32 :], f"bad.arff{ending}")
+    with pytest.raises(FilterkitError, match="damaged|not a number|not one of|few values|more than|encoding|empty"):
+        load(path, block_size)
+    path = write_text(tmp_path, HEADER + "ö,1\n", f"plain.arff{ending}")
+    with pytest.raises(FilterkitError, match="damaged"):
+        load(path, block_size)
+
+
+def test_standard_input(tmp_path, monkeypatch, way):
+    path = write_text(tmp_path, HEADER + "ö,1\n")
+    with path.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert content(load("-"))["rows"][0]["values"] == ["ö", 1.0]
+
+
+def test_parts_by_glob_pattern(tmp_path, way):
+    write_text(tmp_path, HEADER + "ö,1", "p1.arff")
+    write_text(tmp_path, "% no header\nü,2\n", "p2.arff")
+    write_text(tmp_path, "% c\n" + HEADER + "?,3\n", "p3.arff")
+    for size in (1, 1 << 20):
+        rows = content(load(tmp_path / "p*.arff", size))["rows"]
+        assert [row["values"] for row in rows] == [["ö", 1.0], ["ü", 2.0], [None, 3.0]]
+
+
+def test_a_file_name_with_glob_characters_is_itself(tmp_path):
+    path = write_text(tmp_path, HEADER + "ö,1\n", "t[1].arff")
+    assert content(load(path))["rows"][0]["values"] == ["ö", 1.0]

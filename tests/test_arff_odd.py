@@ -1,0 +1,74 @@
+"""The odd files: each is read to the content that Weka 3.9.7 finds in it, or refused."""
+
+import json
+
+import pytest
+from conftest import content, load
+
+from filterkit import FilterkitError
+
+# Weka reads these only by losing something without a word.
+REFUSED_QUIRKS = {
+    "quirk-one-extra-value": "'99' is more than the 2 values of a row",
+    "quirk-three-extra-values": "'3' is more than the 2 values of a row",
+    "quirk-two-sparse-rows-on-a-line": "'junk' is more than the 2 values of a row",
+    "quirk-unterminated-quote-last": "attribute 's': the quote before 'no end quote, % not a comment' is not closed",
+}
+# Weka refuses this one, and there is no harm in reading it.
+READ_THOUGH_BAD = "bad-utf8-bom"
+
+
+def odd_files(folder, wanted):
+    """The odd files of whose name `wanted` is true; there must be some."""
+    files = [path for path in sorted(folder.glob("*.arff*")) if wanted(path.name.split(".")[0])]
+    assert files
+    return files
+
+
+def expected(folder, name):
+    """What Weka finds in the odd file `name`, in the form of `content`."""
+    whole = json.loads((folder / "expected" / f"{name}.json").read_text())
+    return {"relation": whole["relation"], "attributes": attributes(whole["attributes"]), "rows": rows(whole["rows"])}
+
+
+def attributes(found):
+    return [
+        {"weight": 1.0} | a | ({"attributes": attributes(a["attributes"])} if "attributes" in a else {}) for a in found
+    ]
+
+
+def rows(found):
+    return [
+        {"weight": row["weight"], "values": [rows(v) if isinstance(v, list) else v for v in row["values"]]}
+        for row in found
+    ]
+
+
+@pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
+def test_read_to_the_content_that_weka_finds(shared_data, way, block_size):
+    folder = shared_data / "odd"
+    for path in odd_files(folder, lambda name: not name.startswith("bad-") and name not in REFUSED_QUIRKS):
+        assert content(load(path, block_size)) == expected(folder, path.name.split(".")[0]), path.name
+
+
+@pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
+def test_what_weka_refuses_is_refused_by_name(shared_data, way, block_size):
+    for path in odd_files(shared_data / "odd", lambda name: name.startswith("bad-") and name != READ_THOUGH_BAD):
+        with pytest.raises(FilterkitError) as caught:
+            load(path, block_size)
+        assert str(caught.value).startswith(str(path)), path.name
+        assert "\n" not in str(caught.value), path.name
+
+
+@pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
+@pytest.mark.parametrize("name", sorted(REFUSED_QUIRKS))
+def test_what_weka_reads_with_a_loss_is_refused(shared_data, way, block_size, name):
+    path = shared_data / "odd" / f"{name}.arff"
+    with pytest.raises(FilterkitError) as caught:
+        load(path, block_size)
+    assert str(caught.value) == f"{path}:5: {REFUSED_QUIRKS[name]}"
+
+
+def test_a_byte_order_mark_is_read(shared_data, way):
+    found = content(load(shared_data / "odd" / f"{READ_THOUGH_BAD}.arff"))
+    assert (found["relation"], [row["values"] for row in found["rows"]]) == ("bom", [[1.0]])

@@ -1,0 +1,100 @@
+"""The local engine: order, look-ahead, errors in place."""
+
+import threading
+import time
+
+import pytest
+
+from filterkit.engine.local import LocalEngine, available_cores
+
+JOBS = [1, 2, 4]
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_results_come_in_the_order_of_items(jobs):
+    def slower_at_first(i):
+        time.sleep(0.002 * (20 - i) if i < 20 else 0)
+        return i * i
+
+    assert list(LocalEngine(jobs).map(slower_at_first, range(40))) == [i * i for i in range(40)]
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_no_items(jobs):
+    assert list(LocalEngine(jobs).map(str, [])) == []
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_an_exception_comes_out_in_its_place(jobs):
+    def fail_at_seven(i):
+        if i == 7:
+            raise ValueError("seven")
+        time.sleep(0.002)
+        return i
+
+    got = []
+    with pytest.raises(ValueError, match="^seven$"):
+        for result in LocalEngine(jobs).map(fail_at_seven, range(100)):
+            got.append(result)
+    assert got == list(range(7))
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_only_some_items_are_taken_ahead(jobs):
+    taken = 0
+
+    def items():
+        nonlocal taken
+        for i in range(1000):
+            taken += 1
+            yield i
+
+    results = LocalEngine(jobs).map(lambda i: i, items())
+    ahead = []
+    for consumed, _ in enumerate(results):
+        ahead.append(taken - consumed)
+        if consumed == 50:
+            break
+    results.close()
+    assert max(ahead) <= 2 * jobs
+    assert taken < 60
+
+
+@pytest.mark.parametrize("jobs", JOBS)
+def test_nothing_is_done_before_it_is_asked_for(jobs):
+    done = []
+    results = LocalEngine(jobs).map(done.append, range(3))
+    assert done == []
+    list(results)
+    assert sorted(done) == [0, 1, 2]
+
+
+def test_one_job_starts_no_thread():
+    assert set(LocalEngine(1).map(lambda _: threading.current_thread(), range(5))) == {threading.current_thread()}
+
+
+def test_two_jobs_run_at_once_in_threads_of_their_own():
+    both = threading.Barrier(2, timeout=10)
+
+    def work(_):
+        both.wait()
+        return threading.current_thread()
+
+    threads = set(LocalEngine(2).map(work, range(4)))
+    assert threading.current_thread() not in threads
+    assert len(threads) == 2
+
+
+def test_threads_end_with_the_results_even_if_they_are_not_all_taken():
+    def alive():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("filterkit")]
+
+    results = LocalEngine(2).map(lambda i: i, range(100))
+    assert next(results) == 0
+    assert alive()
+    results.close()
+    assert not alive()
+
+
+def test_available_cores():
+    assert available_cores() >= 1

@@ -1,0 +1,159 @@
+"""The spool: what goes in comes out, from memory or from disk, and nothing is left behind."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from agreement import batches, make, sample, sparsely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filterkit import Batch, csr
+from filterkit.spool import Kept, Spool
+
+MEMORY, DISK = 1 << 30, 0
+
+
+def assert_same(one: Batch, other: Batch):
+    """Two batches are equal to the last bit, down to the types of their arrays and the sign of a zero."""
+    assert one.schema is other.schema
+    assert one.start == other.start
+    assert one.others is other.others or one.others.equals(other.others)
+    assert one.sparse == other.sparse
+    assert one.X.shape == other.X.shape
+    pairs = [(one.y, other.y), (one.weights, other.weights)]
+    if one.sparse:
+        pairs += [(getattr(one.X, name), getattr(other.X, name)) for name in ("data", "indices", "indptr")]
+    else:
+        pairs += [(one.X, other.X)]
+    for a, b in pairs:
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b, strict=True)
+            np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+
+
+SAMPLES = ["digits", "empty", "fortunes", "iris", "mixed", "mixed-sparse", "one-row", "sparse-counts-multiclass"]
+
+
+@pytest.mark.parametrize("budget", [MEMORY, DISK, 3000])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_batches_come_out_as_they_went_in(name, budget):
+    batch = sample(name)
+    blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
+    with Spool(budget) as spool:
+        for block in blocks:
+            spool.append(block)
+        for _ in range(2):
+            for block, kept in zip(blocks, spool, strict=True):
+                assert_same(kept.load(), block)
+
+
+@pytest.mark.parametrize("budget", [MEMORY, DISK])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("rows", "width"), [(0, 3), (2, 0), (0, 0), (3, 2)])
+def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
+    batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
+    with Spool(budget) as spool:
+        spool.append(batch)
+        spool.append(batch)
+        for kept in spool:
+            assert_same(kept.load(), batch)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
+def test_small_batches_come_out_as_they_went_in(blocks, budget):
+    with Spool(budget) as spool:
+        for block in blocks:
+            spool.append(block)
+        for block, kept in zip(blocks, spool, strict=True):
+            assert_same(kept.load(), block)
+
+
+@pytest.mark.parametrize(
+    ("values", "bytes_each"),
+    [
+        ([0, 1, 255], 1),
+        ([0, 256], 2),
+        ([0, 65535], 2),
+        ([0, 65536], 8),
+        ([0, 1e300], 8),
+        ([0, -1], 8),
+        ([0, 0.5], 8),
+        ([1, 65535.5], 8),
+        ([1, -0.0], 8),
+        ([1, np.nan], 8),
+        ([1, np.inf], 8),
+    ],
+)
+@pytest.mark.parametrize("budget", [MEMORY, DISK])
+def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each, budget):
+    batch = make(np.array([values], float), [0])
+    assert Kept(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
+    stored = np.array(values, float)
+    indices = np.arange(len(values), dtype=np.int32)
+    X = csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
+    with Spool(budget) as spool:
+        spool.append(batch)
+        spool.append(batch.replace(X=X))
+        dense, sparse = (kept.load() for kept in spool)
+    assert_same(dense, batch)
+    assert_same(sparse, batch.replace(X=X))
+    assert dense.X.flags.c_contiguous
+
+
+def test_a_matrix_that_is_not_contiguous_is_kept_too():
+    batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
+    assert not batch.X.flags.c_contiguous
+    for budget in (MEMORY, DISK):
+        with Spool(budget) as spool:
+            spool.append(batch)
+            assert_same(next(iter(spool)).load(), batch)
+
+
+def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("no file is needed")
+
+    monkeypatch.setattr("filterkit.spool.tempfile.TemporaryFile", refuse)
+    batch = make(np.full((10, 10), 0.5), [0] * 10)
+    size = Kept(batch).nbytes
+    with Spool(2 * size) as spool:
+        spool.append(batch)
+        spool.append(batch)
+        with pytest.raises(AssertionError, match="no file is needed"):
+            spool.append(batch)
+
+
+def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    batch = make(np.full((100, 10), 0.5), [0] * 100)
+    with Spool(DISK) as spool:
+        spool.append(batch)
+        file = spool._file
+        assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
+        assert list(tmp_path.iterdir()) == []
+    assert file.closed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_batches_can_be_loaded_by_several_threads_at_once():
+    rng = np.random.default_rng(4)
+    blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
+    with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
+        for block in blocks:
+            spool.append(block)
+        for block, loaded in zip(blocks, pool.map(Kept.load, [*spool, *spool]), strict=False):
+            assert_same(loaded, block)
+
+
+def test_reading_begins_while_more_is_appended():
+    blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
+    with Spool(DISK) as spool:
+        for number, block in enumerate(blocks):
+            spool.append(block)
+            for kept, expected in zip(spool, blocks[: number + 1], strict=True):
+                assert_same(kept.load(), expected)
