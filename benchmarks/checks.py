@@ -28,16 +28,16 @@ def rows(first: str, second: str, tolerance: str) -> str:
     largest = float(np.abs(a.value - b.value).max(initial=0.0))
     _require(largest <= float(tolerance), f"values differ by up to {largest:.3g}")
     return (
-        f"{a.count:,} rows, {len(a.row):,} non-zero values agree within {tolerance} (largest difference {largest:.1g})"
+        f"{a.size:,} rows, {len(a.row):,} non-zero values agree within {tolerance} (largest difference {largest:.1g})"
     )
 
 
 def count(first: str, second: str, read_already: tuple[Rows, Rows] | None = None) -> str:
     """Compare the sizes of two files."""
     a, b = read_already or (read(first), read(second))
-    _require(a.count == b.count, f"{a.count} and {b.count} rows")
+    _require(a.size == b.size, f"{a.size} and {b.size} rows")
     _require(a.attributes == b.attributes, f"{a.attributes} and {b.attributes} attributes")
-    return f"{a.count:,} rows of {a.attributes:,} attributes in both"
+    return f"{a.size:,} rows of {a.attributes:,} attributes in both"
 
 
 def same(first: str, second: str) -> str:

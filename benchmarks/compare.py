@@ -76,7 +76,7 @@ def compare(work: Work, runs: int) -> Outcome:
         _note(f"{work.name}: {failure}")
         return Outcome(work, subject, other, "", str(failure))
     finally:
-        for path in work.outputs:
+        for path in work.files:
             path.unlink(missing_ok=True)
 
 
@@ -87,6 +87,8 @@ def _once(contender: Contender) -> Run:
     ------
     Failed : it fails, or does not say what it should.
     """
+    if contender.output:
+        contender.output.unlink(missing_ok=True)
     measured, said = run(contender.command)
     if contender.says not in said:
         raise Failed(f"{contender.label} did not say '{contender.says.strip()}' but: {said[-200:]}")

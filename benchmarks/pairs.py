@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     The class is the last attribute; where a sparse row leaves it out, its label is the first one declared.
     """
 
-    count: int
+    size: int
     attributes: int
     row: np.ndarray
     attribute: np.ndarray

@@ -83,4 +83,4 @@ def _begin(text: bytes | mmap.mmap) -> int:
 
 
 if __name__ == "__main__":
-    {"dense": dense, "sparse": sparse}[sys.argv[1]](*sys.argv[2:])
+    dense(*sys.argv[2:]) if sys.argv[1] == "dense" else sparse(*sys.argv[2:])

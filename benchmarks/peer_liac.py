@@ -142,11 +142,12 @@ def l2(X: csr_array) -> csr_array:
 
 def positive_rows(labels: list[str], values: list[str], wanted: str = "") -> np.ndarray:
     """Which rows are of the class `wanted`, by default of the rarer of two, the later on a tie."""
-    which = np.array(labels)
+    which: np.ndarray = np.array(labels)
     if not wanted:
         assert len(values) == 2, "name the positive class"
         wanted = min(reversed(values), key=lambda value: int((which == value).sum()))
-    return which == wanted
+    chosen: np.ndarray = which == wanted
+    return chosen
 
 
 def main(source: str, output: str, wanted: str = "") -> None:

@@ -22,10 +22,19 @@ class Input:
 
 @dataclass(frozen=True)
 class Contender:
-    """A command to time; `says` must occur in what it prints, which guards works without an output file."""
+    """A command to time.
+
+    Attributes
+    ----------
+    label : what the report calls it.
+    command : the whole command line.
+    output : the file it writes; it is removed before every run, so that none overwrites an earlier one.
+    says : must occur in what it prints, which guards works without an output file.
+    """
 
     label: str
     command: Command
+    output: Path | None = None
     says: str = ""
 
 
@@ -66,7 +75,7 @@ class Work:
     inputs : what must be there.
     prepare : commands that run once before the warm-up, not timed.
     checks : commands that run once after the runs and fail unless the outputs are of the same work.
-    outputs : files to remove when done.
+    scraps : files that `prepare` makes, to remove when done.
     slow : whether ``--slow-runs`` holds.
     times : how many times the usual number of runs, for very short works.
     """
@@ -79,9 +88,14 @@ class Work:
     inputs: tuple[Input, ...] = ()
     prepare: tuple[Command, ...] = ()
     checks: tuple[Command, ...] = ()
-    outputs: tuple[Path, ...] = ()
+    scraps: tuple[Path, ...] = ()
     slow: bool = False
     times: int = 1
+
+    @property
+    def files(self) -> list[Path]:
+        """All files to remove when done."""
+        return [*self.scraps, *(one.output for one in (self.subject, self.other) if one.output)]
 
 
 @dataclass(frozen=True)

@@ -88,12 +88,11 @@ def _unchanged(places: Places, kind: str, source: Input, limit: float, what: str
     return Work(
         kind,
         what,
-        Contender("filterkit", filterkit(source.path, str(ours))),
-        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, source.path, theirs)),
+        Contender("filterkit", filterkit(source.path, str(ours)), ours),
+        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, source.path, theirs), theirs),
         Target("at least", limit),
         inputs=(source,),
         checks=(check("rows", ours, theirs, 0), check("rows", ours, source.path, 0)),
-        outputs=(ours, theirs),
     )
 
 
@@ -104,12 +103,11 @@ def _l2(places: Places, made: _Made) -> Work | Skipped:
     return Work(
         "l2",
         "sparse, 47 MB: l2",
-        Contender("filterkit", filterkit(made.sparse.path, str(ours), stages=("l2",))),
-        Contender("Weka 3.6 Normalize", weka(places.weka36, NORMALIZE, made.sparse.path, theirs)),
+        Contender("filterkit", filterkit(made.sparse.path, str(ours), stages=("l2",)), ours),
+        Contender("Weka 3.6 Normalize", weka(places.weka36, NORMALIZE, made.sparse.path, theirs), theirs),
         Target("at least", 60),
         inputs=(made.sparse,),
         checks=(check("rows", ours, theirs, 5.01e-7),),  # Weka writes six decimals
-        outputs=(ours, theirs),
         slow=True,
     )
 
@@ -123,12 +121,11 @@ def _liac(
     return Work(
         name,
         what,
-        Contender("filterkit", filterkit(source.path, str(ours), *options, stages=CHAIN)),
-        Contender("liac-arff + numpy + scipy", peer),
+        Contender("filterkit", filterkit(source.path, str(ours), *options, stages=CHAIN), ours),
+        Contender("liac-arff + numpy + scipy", peer, theirs),
         target,
         inputs=(source,),
         checks=(check("rows", ours, theirs, 1e-9),),
-        outputs=(ours, theirs),
         times=times,
     )
 
@@ -139,16 +136,17 @@ def _floor(places: Places, made: _Made) -> Work:
     return Work(
         "chain-floor",
         "sparse, 47 MB: shape bns l2",
-        Contender("filterkit", command),
+        Contender("filterkit", command, ours),
         Contender(
             "pyarrow CSV floor",
             (sys.executable, str(HERE / "peer_floor.py"), "sparse", str(made.sparse.path), str(floor), str(kept)),
+            floor,
         ),
         Target("at most", 2.5),
         inputs=(made.sparse,),
         prepare=(command, (sys.executable, "-m", "benchmarks.pairs", "save", str(ours), str(kept))),
         checks=(check("pairs", ours, floor),),
-        outputs=(ours, floor, Path(f"{kept}.index.npy"), Path(f"{kept}.value.npy")),
+        scraps=(Path(f"{kept}.index.npy"), Path(f"{kept}.value.npy")),
     )
 
 
@@ -157,12 +155,11 @@ def _jobs(places: Places, made: _Made) -> Work:
     return Work(
         "jobs",
         "sparse, 47 MB: shape bns l2",
-        Contender("filterkit --jobs 2", filterkit(made.sparse.path, str(two), "--jobs", "2", stages=CHAIN)),
-        Contender("filterkit --jobs 1", filterkit(made.sparse.path, str(one), "--jobs", "1", stages=CHAIN)),
+        Contender("filterkit --jobs 2", filterkit(made.sparse.path, str(two), "--jobs", "2", stages=CHAIN), two),
+        Contender("filterkit --jobs 1", filterkit(made.sparse.path, str(one), "--jobs", "1", stages=CHAIN), one),
         Target("at least", 1.5),
         inputs=(made.sparse,),
         checks=(check("same", two, one),),
-        outputs=(two, one),
     )
 
 
@@ -173,12 +170,11 @@ def _iris(places: Places) -> Work | Skipped:
     return Work(
         "iris",
         "iris, start to end: l2 against unchanged",
-        Contender("filterkit", filterkit(IRIS, str(ours), stages=("l2",))),
-        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, IRIS, theirs)),
+        Contender("filterkit", filterkit(IRIS, str(ours), stages=("l2",)), ours),
+        Contender("Weka 3.9 AllFilter", weka(places.weka39, ALL_FILTER, IRIS, theirs), theirs),
         Target("at most", 1),
         inputs=(Input(IRIS),),
         checks=(check("count", ours, theirs),),
-        outputs=(ours, theirs),
         times=4,
     )
 
@@ -203,13 +199,13 @@ def _dense_floor(places: Places, made: _Made) -> Work:
     return Work(
         "dense-floor",
         "dense, 75 MB: read and written unchanged",
-        Contender("filterkit", filterkit(made.dense.path, str(ours))),
+        Contender("filterkit", filterkit(made.dense.path, str(ours)), ours),
         Contender(
             "pyarrow CSV floor",
             (sys.executable, str(HERE / "peer_floor.py"), "dense", str(made.dense.path), str(floor)),
+            floor,
         ),
         Target("at most"),
         inputs=(made.dense,),
         checks=(check("table", ours, floor),),
-        outputs=(ours, floor),
     )

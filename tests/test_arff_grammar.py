@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-
 import sys
 
 import pytest
@@ -86,7 +85,7 @@ def test_quoted_values(tmp_path, way, quoted, expected):
     assert values(tmp_path, [f"{{x, {quoted}}}", "string"], f"{{0 {quoted}, 1 {quoted}}}\n") == [[expected, expected]]
 
 
-@pytest.mark.parametrize("word", ["a\\b", "\\", "\\n", "x\\'y'"[:3], "\u00a0", "\u3000wide", "\x7f", "\x85", "\u2028"])
+@pytest.mark.parametrize("word", ["a\\b", "\\", "\\n", "\u00a0", "\u3000wide", "\x7f", "\x85", "\u2028"])
 def test_words_have_no_escapes_and_only_ascii_blanks_end_them(tmp_path, way, word):
     assert values(tmp_path, ["string", f"{{{word}}}"], f"{word},{word}\n") == [[word, word]]
 
@@ -256,14 +255,13 @@ def test_relational_values_nest(tmp_path, way):
     declarations = (
         "relational\n@attribute x numeric\n@attribute y relational\n@attribute z {p,'q r'}\n@end y\n@END A % c\n"
     )
-    row = r"""'1,"p\n\'q r\',{2}"\n{0 2},{3}\n?,?',5""" + "\n'',6\n?,7\n"
+    row = r"""'1,"p\\n\'q r\',{2}"\n{1 ?},{3}\n?,?',5""" + "\n'',6\n?,7\n"
     inner = [{"weight": 1.0, "values": ["p"]}, {"weight": 2.0, "values": ["q r"]}]
     bag = [
         {"weight": 1.0, "values": [1.0, inner]},
-        {"weight": 3.0, "values": [2.0, 0.0]},
+        {"weight": 3.0, "values": [0.0, None]},
         {"weight": 1.0, "values": [None, None]},
     ]
-    # a bag that a sparse row inside a bag leaves out is not filled in: it shows as 0 here
     assert values(tmp_path, [declarations, "numeric"], row) == [[bag, 5.0], [[], 6.0], [None, 7.0]]
 
 
@@ -380,7 +378,7 @@ def test_compressed_files_cut_off_or_damaged_are_refused(tmp_path, ending, block
         load(path, block_size)
     middle = len(data) // 2
     path = write_text(tmp_path, data[:middle] + b"\xff\0\xff\0" * 8 + data[middle + 32 :], f"bad.arff{ending}")
-    with pytest.raises(FilterkitError, match="damaged|not a number|not one of|few values|more than|encoding|empty"):
+    with pytest.raises(FilterkitError, match=r"damaged|not a number|not one of|few values|more than|encoding|empty"):
         load(path, block_size)
     path = write_text(tmp_path, HEADER + "ö,1\n", f"plain.arff{ending}")
     with pytest.raises(FilterkitError, match="damaged"):

@@ -134,7 +134,7 @@ class Reader:
         begin = _BEFORE_ROW.match(text)
         assert begin is not None
         line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
-        if line and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
+        if len(line) > 10 and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
             start = count_lines(text[: begin.end()].decode("latin-1")) + 1
             parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
             raise ArffError("expected @relation", line=start)
@@ -168,10 +168,15 @@ class Reader:
 
     def _next_part(self, source: Source) -> tuple[int, bytes]:
         """Where the rows of a further part begin: (line, text read so far)."""
-        text = source.read(self.block_size)
-        begin = _BEFORE_ROW.match(text)
-        assert begin is not None
-        if not text[begin.end() : begin.end() + 10].lower().lstrip(b"'\"").startswith(b"@relation"):
+        text = first = b""
+        while more := source.read(max(self.block_size, 4096)):
+            text += more
+            begin = _BEFORE_ROW.match(text)
+            assert begin is not None
+            first = text[begin.end() : begin.end() + 10]
+            if len(first) == 10 and not first.startswith(b"%"):
+                break
+        if not first.lower().lstrip(b"'\"").startswith(b"@relation"):
             return 1, text
         source.close()
         self.source = Source(source.name, self._encoding)

@@ -147,10 +147,39 @@ def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
 
         return lzma.LZMAFile(raw)
     if ending == ".zst":
+        return _Zstd(raw)  # type: ignore[return-value]
+    return raw
+
+
+class _Zstd:
+    """The text of zstd frames; unlike zstandard's own reader it notices a file that is cut off."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
         import zstandard
 
-        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)  # type: ignore[return-value]
-    return raw
+        self._raw = raw
+        self._begin = zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None  # what decodes the frame that has begun
+        self._rest = b""  # what has been read beyond a frame
+
+    def read(self, size: int) -> bytes:
+        """Some text; empty only at the end."""
+        text = b""
+        while not text:
+            data = self._rest or self._raw.read(min(size, 1 << 16))
+            if not data:
+                if self._frame is not None:
+                    raise EOFError
+                break
+            self._frame = self._frame or self._begin()
+            text = self._frame.decompress(data)
+            self._rest = self._frame.unused_data
+            if self._frame.eof:
+                self._frame = None
+        return text
+
+    def close(self) -> None:
+        """Nothing: the raw stream is closed by its owner."""
 
 
 def cut(text: bytes) -> int:

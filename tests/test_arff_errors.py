@@ -1,0 +1,314 @@
+"""What filterkit says of a bad file: one line with file, line, attribute and value where there are any."""
+
+import gzip
+import os
+import sys
+
+import pytest
+from conftest import load, write_text
+
+from filterkit import FilterkitError
+
+HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute s string\n@data\n"
+DATED = "@relation r\n@attribute a numeric\n@attribute d date yyyy-MM-dd\n@data\n"
+BAGGED = "@relation r\n@attribute a numeric\n@attribute g relational\n@attribute x numeric\n@end g\n@data\n"
+
+
+def message(folder, text, name="t.arff"):
+    """The message of the error in `text`, less the folder; it must be the same at every block size."""
+    path = write_text(folder, text, name)
+    messages = set()
+    for block_size in (1, 64, 1 << 20):
+        with pytest.raises(FilterkitError) as caught:
+            load(path, block_size)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    return messages.pop().replace(f"{folder}{os.sep}", "")
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        # wrong number of values
+        ("1,x", "too few values: 2 of 3; the next would be 's'"),
+        ("1", "too few values: 1 of 3; the next would be 'b'"),
+        ("1,x,p,q", "'q' is more than the 3 values of a row"),
+        ("1,x,p q r s", "'q' is more than the 3 values of a row"),
+        ("1,x,p{2}q", "'q' is more than the 3 values of a row"),
+        # empty fields
+        ("1,,p", "attribute 'b': an empty field; a missing value is written ?"),
+        (",1,x,p", "attribute 'a': an empty field: the row begins with a comma"),
+        ("1,x,p,,", "an empty field at the end of the row"),
+        (",", "an empty field: there is nothing but a comma"),
+        ("1,x,p,,{2}", "an empty field before the weight"),
+        # nominal and numeric
+        ("1,z,p", "attribute 'b': 'z' is not one of its values {x, y}"),
+        ("1,X,p", "attribute 'b': 'X' is not one of its values {x, y}"),
+        ("1,'?',p", "attribute 'b': '?' is not one of its values {x, y}"),
+        ("one,x,p", "attribute 'a': 'one' is not a number"),
+        ("'1 2',x,p", "attribute 'a': '1 2' is not a number"),
+        ("0x10,x,p", "attribute 'a': '0x10' is not a number"),
+        ("inf,x,p", "attribute 'a': 'inf' is not a number"),
+        ("nan,x,p", "attribute 'a': 'nan' is not a number; a missing value is written ?"),
+        ("NA,x,p", "attribute 'a': 'NA' is not a number; a missing value is written ?"),
+        ("'',x,p", "attribute 'a': '' is not a number; a missing value is written ?"),
+        ("'a\\nb',x,p", r"attribute 'a': 'a\nb' is not a number"),
+        # quotes
+        ("1,x,'p q", "attribute 's': the quote before 'p q' is not closed"),
+        ("1,x,p's", "the quote before 's' is not closed"),
+        ("1,x,don't", "the quote before 't' is not closed"),
+        ("1,'x,p", "attribute 'b': the quote before 'x,p' is not closed"),
+        ('"1,x,p', "attribute 'a': the quote before '1,x,p' is not closed"),
+        ("{0 1,2 'p q}", "attribute 's': the quote before 'p q}' is not closed"),
+        ("1,x,'p\\", "attribute 's': the quote before 'p\\\\' is not closed"),
+        # sparse rows
+        ("{3 p}", "index 3 is out of range: the attributes are numbered from 0 to 2 in rows"),
+        ("{-1 p}", "index -1 is out of range: the attributes are numbered from 0 to 2 in rows"),
+        ("{0 1,0 2}", "attribute 'a': index 0 stands twice in the row"),
+        ("{b x}", "expected the index of an attribute, found 'b'"),
+        ("{1.0 x}", "expected the index of an attribute, found '1.0'"),
+        ("{0x1 x}", "expected the index of an attribute, found '0x1'"),
+        ("{{0 1}", "expected the index of an attribute, found '{'"),
+        ("{0 1,1}", "attribute 'b': index 1 has no value"),
+        ("{0 1,1", "attribute 'b': index 1 has no value"),
+        ("{0 1", "the sparse row is not closed by '}'"),
+        ("{0 {1}}", "attribute 'a': expected a value, found '{'"),
+        ("{0 one}", "attribute 'a': 'one' is not a number"),
+        ("{1 z}", "attribute 'b': 'z' is not one of its values {x, y}"),
+        ("{0 1}x", "'x' is more than the 3 values of a row"),
+        ("1,x,}", "attribute 's': expected a value, found '}'"),
+        # weights
+        ("1,x,p,{w}", "expected an instance weight such as {2.5}, found 'w'"),
+        ("1,x,p,{?}", "expected an instance weight such as {2.5}, found '?'"),
+        ("1,x,p,{NaN}", "expected an instance weight such as {2.5}, found 'NaN'"),
+        ("1,x,p,{}", "expected an instance weight such as {2.5}, found '}'"),
+        ("1,x,p,{", "expected an instance weight such as {2.5}, found the end of the line"),
+        ("1,x,p,{2", "expected an instance weight such as {2.5}, found '2'"),
+        ("1,x,p,{2 3}", "expected an instance weight such as {2.5}, found '2'"),
+        ("{} {", "expected an instance weight such as {2.5}, found the end of the line"),
+        ("1,x,p,{2}{3}", "'{' is more than the 3 values of a row"),
+    ],
+)
+def test_rows(tmp_path, way, row, expected):
+    for filler in ("1,x,p\n", "% c\n", "'1'\t'x' 'p'\n"):
+        assert message(tmp_path, f"{HEADER}{filler * 3}{row}\n{filler * 3}") == f"t.arff:9: {expected}"
+        assert message(tmp_path, f"{HEADER}{filler * 3}{row}") == f"t.arff:9: {expected}"
+
+
+def test_a_suggestion_instead_of_the_values(tmp_path, way):
+    text = "@relation r\n@attribute b {Saturday,Sunday}\n@data\nSunday\nSaterday\n"
+    assert message(tmp_path, text) == (
+        "t.arff:5: attribute 'b': 'Saterday' is not one of its values; did you mean 'Saturday'?"
+    )
+
+
+def test_many_or_odd_labels_are_shown_on_one_line(tmp_path, way):
+    text = "@relation r\n@attribute b {'p\\nq',2,3,4,5,6,7,8,9}\n@data\nzebra\n"
+    assert message(tmp_path, text) == (
+        r"t.arff:4: attribute 'b': 'zebra' is not one of its values {p\nq, 2, 3, 4, 5, 6, 7, 8, …}"
+    )
+
+
+def test_a_long_value_is_cut(tmp_path, way):
+    found = message(tmp_path, HEADER + "a" * 5000 + ",x,p\n")
+    assert found == f"t.arff:6: attribute 'a': '{'a' * 59}…' is not a number"
+
+
+@pytest.mark.parametrize("text", ["03.02.2001", "2001-02-31", "2001-13-01", "2001-02-03T00:00", "''", "'2001-02-03 x'"])
+def test_dates(tmp_path, way, text):
+    bare = text.strip("'")
+    expected = f"t.arff:5: attribute 'd': '{bare}' is not a date of the form 'yyyy-MM-dd'"
+    assert message(tmp_path, f"{DATED}1,{text}\n") == expected
+    assert message(tmp_path, f"{DATED}{{1 {text}}}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("bag", "expected"),
+    [
+        ("'1\\nx'", "row 2 of the bag: attribute 'x': 'x' is not a number"),
+        ("'1,2'", "row 1 of the bag: '2' is more than the 1 value of a row"),
+        ("'1\\n\\n{0 \"}'", "row 3 of the bag: attribute 'x': the quote before '}' is not closed"),
+    ],
+)
+def test_bags(tmp_path, way, bag, expected):
+    assert message(tmp_path, f"{BAGGED}1,'1'\n1,{bag}\n") == f"t.arff:8: attribute 'g': {expected}"
+    assert message(tmp_path, f"{BAGGED}{{1 '1'}}\n{{1 {bag}}}\n") == f"t.arff:8: attribute 'g': {expected}"
+
+
+def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
+    text = HEADER.replace("\n", "\r\n") + "1,x,'p\\\nq'\r1,x,p\r\n\n% c\r1,x\n"
+    assert message(tmp_path, text) == "t.arff:11: too few values: 2 of 3; the next would be 's'"
+
+
+def test_an_omitted_string_without_any_in_the_file(tmp_path, way):
+    assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
+        "t.arff: attribute 's': a sparse row leaves it out, which means the first value in the file, and there is none"
+    )
+
+
+def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
+    text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
+    assert message(tmp_path, text) == (
+        "t.arff:6: attribute 'e': a sparse row leaves it out, which means its first value, and it has none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "1: this is empty: an ARFF file starts with @relation"),
+        ("\n\n% comment\n", "1: this is empty: an ARFF file starts with @relation"),
+        ("a,b,c\n1,2,3\n", "1: expected @relation, found 'a'"),
+        ("% c\n\n{1}\n", "3: expected @relation, found '{'"),
+        ("@attribute a numeric\n@data\n", "1: expected @relation, found '@attribute'"),
+        ("@relation\n@attribute a numeric\n@data\n", "1: the name of the relation is missing"),
+        ("@relation {\n@attribute a numeric\n@data\n", "1: expected the name of the relation, found '{'"),
+        (
+            "@relation two words\n@attribute a numeric\n@data\n",
+            "1: unexpected 'words' after the relation name; put a name with blanks in quotes",
+        ),
+        ("@relation 'r\n@attribute a numeric\n@data\n", "1: the quote before 'r' is not closed"),
+        ("@relation r\n@data\n", "1: no attribute is declared before @data"),
+        ("@relation r\n@attribute a numeric\n", "2: there is no @data line"),
+        ("@relation r\n@attribute a numeric\n1\n2\n", "3: expected @attribute or @data, found '1'"),
+        (
+            "@relation r\n@atribute a numeric\n@data\n",
+            "2: expected @attribute or @data, found '@atribute'; did you mean '@attribute'?",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute b string\n@attribute a string\n@data\n",
+            "4: attribute 'a': declared a second time (first in line 2)",
+        ),
+        ("@relation r\n@attribute a\n@data\n", "2: the type of an attribute is missing"),
+        ("@relation r\n@attribute\n@data\n", "2: the name of the attribute is missing"),
+        ("@relation r\n@attribute { numeric\n@data\n", "2: expected the name of an attribute, found '{'"),
+        ("@relation r\n@attribute a numerc\n@data\n", "2: attribute 'a': no type 'numerc'; did you mean 'numeric'?"),
+        (
+            "@relation r\n@attribute a b numeric\n@data\n",
+            "2: attribute 'a': no type 'b'; put a name with blanks in quotes",
+        ),
+        ("@relation r\n@attribute a {x,y\n@data\n", "2: attribute 'a': the list of values is not closed by '}'"),
+        ("@relation r\n@attribute a {x,{y}\n@data\n", "2: attribute 'a': a '{' inside the list of values needs quotes"),
+        ("@relation r\n@attribute a {x,y,'x'}\n@data\n", "2: attribute 'a': the value 'x' is declared twice"),
+        ("@relation r\n@attribute a {x,'y}\n@data\n", "2: the quote before 'y}' is not closed"),
+        (
+            "@relation r\n@attribute a numeric {w}\n@data\n",
+            "2: attribute 'a': expected a weight such as {2.5}, found 'w'",
+        ),
+        ("@relation r\n@attribute a {x} {?}\n@data\n", "2: attribute 'a': expected a weight such as {2.5}, found '?'"),
+        (
+            "@relation r\n@attribute a string {2 3}\n@data\n",
+            "2: attribute 'a': expected a weight such as {2.5}, found '2'",
+        ),
+        ("@relation r\n@attribute a date {}\n@data\n", "2: attribute 'a': expected a weight such as {2.5}, found '}'"),
+        (
+            "@relation r\n@attribute a real {NaN}\n@data\n",
+            "2: attribute 'a': expected a weight such as {2.5}, found 'NaN'",
+        ),
+        (
+            "@relation r\n@attribute a real {\n@data\n",
+            "2: attribute 'a': expected a weight such as {2.5}, found the end of the line",
+        ),
+        ("@relation r\n@attribute a date }\n@data\n", "2: attribute 'a': expected a date format, found '}'"),
+        (
+            "@relation r\n@attribute a date yyyy-ww\n@data\n",
+            "2: attribute 'a': date format 'yyyy-ww': the letter 'w' is not supported",
+        ),
+        (
+            '@relation r\n@attribute a date "yyyy \'x"\n@data\n',
+            "2: attribute 'a': date format 'yyyy 'x': the quote is not closed",
+        ),
+        (
+            "@relation r\n@attribute g relational\n@attribute x numeric\n@data\n",
+            "3: attribute 'g': the relational attribute must be closed by @end g; found the end of the header",
+        ),
+        (
+            "@relation r\n@attribute g relational\n@attribute x numeric\n@end h\n@data\n",
+            "4: expected @end g, found @end h",
+        ),
+        (
+            "@relation r\n@attribute g relational\n@attribute x numeric\n@end g h\n@data\n",
+            "4: unexpected 'h' after @end g",
+        ),
+        (
+            "@relation r\n@attribute g relational\n@attribute x numeric\n@attribute x string\n@end g\n@data\n",
+            "4: attribute 'x': declared a second time (first in line 3)",
+        ),
+    ],
+)
+def test_headers(tmp_path, text, expected):
+    assert message(tmp_path, text) == f"t.arff:{expected}"
+    if "line 2" not in expected and "line 3" not in expected:
+        number, rest = expected.split(":", 1)
+        shift = 0 if "empty" in rest else 2
+        assert message(tmp_path, "\r\n% it's\r" + text) == f"t.arff:{int(number) + shift}:{rest}"
+
+
+def test_bytes_that_are_not_in_the_encoding(tmp_path, way):
+    found = message(tmp_path, HEADER.encode() + b"1,x,p\n1,x,caf\xe9\n")
+    assert found == r"t.arff:7: attribute 's': 'caf\udce9' is not valid in this encoding; try --encoding latin-1"
+
+
+def test_binary_files(tmp_path):
+    assert message(tmp_path, b"\x7fELF\x02\x01\x01\0" * 100).startswith("t.arff:1: expected @relation, found '\\x7fELF")
+    assert message(tmp_path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").startswith("t.arff:1: ")
+
+
+def test_gzip_data_under_another_name(tmp_path):
+    assert message(tmp_path, gzip.compress(HEADER.encode())) == (
+        "t.arff: this is compressed by gzip, which the name of a file must show by the ending .gz"
+    )
+
+
+def test_gzip_files_that_are_none_or_cut_off(tmp_path, way):
+    data = gzip.compress((HEADER + "".join(f"{i * i},x,{i}\n" for i in range(5000))).encode())
+    cut_off = "t.arff.gz: the compressed data ends too early: the file is cut off"
+    assert message(tmp_path, data[: len(data) // 2], "t.arff.gz") == cut_off
+    assert message(tmp_path, data[:-4], "t.arff.gz") == cut_off
+    assert message(tmp_path, HEADER, "t.arff.gz").startswith("t.arff.gz: the compressed data is damaged (")
+    assert message(tmp_path, data[:-8] + b"\0" * 8, "t.arff.gz").startswith(
+        "t.arff.gz: the compressed data is damaged ("
+    )
+    assert message(tmp_path, b"", "t.arff.gz") == "t.arff.gz:1: this is empty: an ARFF file starts with @relation"
+
+
+def test_unreadable_paths(tmp_path):
+    for path, reason in ((tmp_path / "none.arff", "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(FilterkitError) as caught:
+            load(path)
+        assert str(caught.value) == f"{path}: {reason}"
+    with pytest.raises(FilterkitError) as caught:
+        load(tmp_path / "none*.arff")
+    assert str(caught.value) == f"{tmp_path / 'none*.arff'}: no file matches this pattern"
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path):
+    path = write_text(tmp_path, HEADER)
+    path.chmod(0)
+    with pytest.raises(FilterkitError) as caught:
+        load(path)
+    assert str(caught.value) == f"{path}: Permission denied"
+
+
+def test_an_encoding_that_is_none(tmp_path):
+    with pytest.raises(FilterkitError) as caught:
+        load(write_text(tmp_path, HEADER), encoding="utf-9")
+    assert str(caught.value) == "--encoding: no encoding 'utf-9'"
+
+
+def test_parts_of_which_one_differs(tmp_path):
+    write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
+    other = write_text(tmp_path, HEADER.replace("{x,y}", "{y,x}") + "1,x,p\n", "p2.arff")
+    with pytest.raises(FilterkitError) as caught:
+        load(tmp_path / "p*.arff")
+    assert str(caught.value) == f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}"
+
+
+def test_the_line_and_file_of_an_error_in_a_later_part(tmp_path, way):
+    write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
+    bad = write_text(tmp_path, "% c\n1,z,p\n", "p2.arff")
+    for block_size in (1, 1 << 20):
+        with pytest.raises(FilterkitError) as caught:
+            load(tmp_path / "p*.arff", block_size)
+        assert str(caught.value) == f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}"

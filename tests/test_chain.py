@@ -1,0 +1,393 @@
+"""Chains: passes over the rows, strips, spools, jobs and blocks; general stages in between; errors."""
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
+
+import filterkit
+from filterkit import Chain, Fitted, FilterkitError, Stage, StageError, UsageError
+from filterkit.arff.reader import Reader
+from filterkit.arff.writer import Formatter, header_text
+from filterkit.chain import KeptRows, SpooledRows
+from filterkit.engine.local import LocalEngine
+
+PLENTY = 1 << 30
+
+
+class CountedRows(KeptRows):
+    """Rows in memory that count the passes over them."""
+
+    def __init__(self, batches, jobs=1):
+        super().__init__(batches[0].schema, batches, LocalEngine(jobs))
+        self.passes = 0
+
+    def map(self, function, last=False):
+        self.passes += 1
+        return super().map(function, last)
+
+
+class Centre(Stage):
+    """Take the mean off each column, which takes two passes: one for the number of rows, one for the sums."""
+
+    name = "centre"
+
+    def fit(self, rows, schema):
+        count = sum(len(batch) for batch in rows())
+        return FittedCentre(schema, sum(dense(batch).sum(axis=0) for batch in rows()) / count)
+
+
+class FittedCentre(Fitted):
+    def __init__(self, schema, means):
+        self.schema = schema.replace(sparse=False, zero=False)
+        self.means = means
+
+    def transform(self, batch):
+        return batch.replace(schema=self.schema, X=dense(batch) - self.means)
+
+
+def blocks(batch, size):
+    return [batch.rows(i, min(i + size, len(batch))) for i in range(0, len(batch), size)]
+
+
+def text(fitted, batches):
+    """What a fitted chain writes for some batches, as bytes of ARFF."""
+    formatter = Formatter(fitted.schema, fitted.schema.sparse)
+    return header_text(fitted.schema).encode() + b"".join(formatter.rows(fitted.transform(batch)) for batch in batches)
+
+
+def with_weights(batch):
+    return batch.replace(weights=np.random.default_rng(6).random(len(batch)))
+
+
+# ---- passes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chain", "passes"),
+    [
+        ("", 0),
+        ("l2", 0),
+        ("shape", 1),
+        ("bns", 1),
+        ("shape bns l2", 1),
+        ("shape bns shape bns", 1),
+        ("shape l2 bns", 2),
+        ("l2 shape", 1),
+        ("shape l2 bns l2 shape bns l2", 3),
+    ],
+)
+def test_fitting_reads_the_rows_as_few_times_as_possible(chain, passes):
+    rows = CountedRows(blocks(sample("mixed-sparse"), 7))
+    filterkit.chain(chain).fit(rows)
+    assert rows.passes == passes
+
+
+def test_a_general_stage_reads_as_often_as_it_asks_and_ends_a_run_of_column_stages():
+    rows = CountedRows(blocks(sample("iris"), 40))
+    shape, bns = filterkit.chain("shape bns").stages
+    Chain([shape, bns, Centre(), bns, shape]).fit(rows)
+    assert rows.passes == 1 + 2 + 1
+
+
+@pytest.mark.parametrize("chain", ["shape bns l2", "l2", "shape l2 bns"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_text_is_parsed_once_whatever_the_passes(chain, jobs, monkeypatch):
+    parsed = []
+    parse = Reader.parse
+
+    def counting(self, block):
+        parsed.append(block.line)
+        return parse(self, block)
+
+    monkeypatch.setattr(Reader, "parse", counting)
+    engine = LocalEngine(jobs)
+    with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
+        rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY)
+        fitted = filterkit.chain(chain).fit(rows)
+        sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
+        rows.close()
+    assert len(parsed) == len(set(parsed)) == len(sizes) > 5
+    assert sum(sizes) == 150
+
+
+def test_nothing_is_spooled_when_no_stage_needs_a_pass(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nothing needs to be kept")
+
+    monkeypatch.setattr("filterkit.chain.Spool", refuse)
+    batch = sample("iris")
+    rows = SpooledRows(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY)
+    fitted = filterkit.chain("l2").fit(rows)
+    assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
+    rows.close()
+
+
+# ---- the same output whatever the way --------------------------------------------------------------
+
+CHAINS = ["shape bns l2", "bns shape --neighbors 3", "shape --no-zero bns", "l2 bns l2 shape"]
+WAYS = [
+    pytest.param("digits", id="dense"),
+    pytest.param("fortunes", id="sparse-multi-class"),
+    pytest.param("mixed-sparse", id="mixed-sparse"),
+]
+
+
+def some(name):
+    """A part of a sample, with weights that are no whole numbers."""
+    batch = sample(name)
+    return with_weights(columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1)))
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("chain", CHAINS)
+def test_strips_give_what_the_whole_gives(name, chain):
+    batches = blocks(some(name), 100)
+    whole, rows = filterkit.chain(chain).fit(batches), CountedRows(batches)
+    few = CountedRows(batches)
+    filterkit.chain(chain).fit(few)
+    strips = filterkit.chain(chain).fit(rows, memory=20_000)
+    assert rows.passes > few.passes
+    assert text(strips, batches) == text(whole, batches)
+    assert text(filterkit.chain(chain).fit(batches, memory=0), batches[:1]) == text(whole, batches[:1])
+
+
+def test_strips_have_the_state_of_the_whole():
+    batches = blocks(some("digits"), 300)
+    for one, other in zip(
+        filterkit.chain("shape bns").fit(batches).stages,
+        filterkit.chain("shape bns").fit(batches, memory=100_000).stages,
+        strict=True,
+    ):
+        for key, found in one.state.items():
+            for a, b in [
+                (found, other.state[key])
+                if isinstance(found, np.ndarray)
+                else (
+                    np.concatenate([found.indptr, found.values]),
+                    np.concatenate([other.state[key].indptr, other.state[key].values]),
+                )
+            ]:
+                np.testing.assert_array_equal(a, b, err_msg=key)
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("chain", CHAINS)
+def test_blocks_jobs_and_rows_at_once_do_not_matter(name, chain):
+    batch = some(name)
+    fitted = filterkit.chain(chain).fit(batch)
+    expected = text(fitted, [batch])
+    for size, jobs in [(13, 1), (100, 2), (100, 4)]:
+        batches = blocks(batch, size)
+        again = filterkit.chain(chain).fit(batches, jobs=jobs)
+        assert text(again, batches) == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("block_size", "spool"), [(400, PLENTY), (400, 0), (5000, 700), (1 << 20, 0)])
+def test_a_file_gives_what_its_rows_give(jobs, block_size, spool):
+    for name in ("iris", "mixed-sparse"):
+        batch = sample(name)
+        for chain in ("shape bns l2", "l2 shape l2 bns"):
+            expected = text(filterkit.chain(chain).fit(batch), [batch])
+            engine = LocalEngine(jobs)
+            with Reader(str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
+                rows = SpooledRows(reader.schema, lambda f: reader.map(f, engine), engine, spool)  # noqa: B023
+                fitted = filterkit.chain(chain).fit(rows, memory=3000)
+                formatter = Formatter(fitted.schema, fitted.schema.sparse)
+                out = list(rows.map(lambda batch: formatter.rows(fitted.transform(batch)), last=True))  # noqa: B023
+                rows.close()
+            assert header_text(fitted.schema).encode() + b"".join(out) == expected
+
+
+def test_word_counts_in_strips_blocks_and_threads_give_the_same():
+    batch = shared("text/oh0.wc.arff.gz")
+    chain = filterkit.chain("shape bns l2")
+    expected = text(chain.fit(batch), [batch])
+    rows = CountedRows(blocks(batch, 128), jobs=2)
+    strips = chain.fit(rows, memory=1_000_000)
+    assert rows.passes > 2
+    assert text(strips, blocks(batch, 50)) == expected
+
+
+# ---- chains with stages of all kinds ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "sparse-counts-multiclass", "unused-class-value"])
+def test_a_chain_is_its_stages_one_after_the_other(name):
+    batch = sample(name)
+    shape, bns, l2 = filterkit.chain("shape --neighbors 4 bns l2").stages
+    for stages in ([shape, bns, l2], [bns, Centre(), shape, bns], [l2, shape, Centre(), l2], [Centre()]):
+        fitted = Chain(stages).fit(blocks(batch, 9))
+        step = batch
+        for stage in stages:
+            step = Chain([stage]).fit(blocks(step, 9)).transform(step)
+        out = fitted.transform(batch)
+        assert out.schema == step.schema == fitted.schema
+        np.testing.assert_array_equal(dense(out), dense(step))
+
+
+def test_a_stage_that_counts_without_the_class_takes_its_own_table():
+    class Rank(filterkit.ColumnStage):
+        """Replace each value by the number of rows that are less, in all rows."""
+
+        name = "rank"
+        needs_class = False
+
+        def fit_columns(self, table):
+            cells = table.with_zeros()
+            return {
+                "known": filterkit.Ragged(cells.indptr, cells.values),
+                "less": filterkit.Ragged(cells.indptr, (cells.cumulative() - cells.counts)[:, 0]),
+            }
+
+        def apply(self, values, columns, state):
+            return state["less"].values[state["known"].search(columns, values)]
+
+    batch = make([[5], [3], [3], [4]], [0, 1, -1, -1])
+    rows = CountedRows([batch])
+    bns = filterkit.chain("bns").stages[0]
+    fitted = Chain([Rank(), bns, Rank()]).fit(rows)
+    assert rows.passes == 3  # of all rows, of those with a class, and again of all
+    s = dict(fitted.stages[1].schema.features[0].scores)["bns"]
+    ranked = fitted.stages[0].transform(batch)
+    assert ranked.X.ravel().tolist() == [3, 0, 0, 2]
+    assert fitted.stages[1].transform(ranked).X.ravel().tolist() == pytest.approx([s, 0, 0, 2 / 3 * s])
+    assert fitted.transform(batch).X.ravel().tolist() == [3, 0, 0, 2]
+    without = columns(batch.replace(schema=batch.schema.replace(class_index=None), y=None), [0])
+    assert Chain([Rank()]).fit(without).transform(without).X.ravel().tolist() == [3, 0, 0, 2]
+
+
+def test_a_fitted_chain_transforms_rows_it_was_not_fitted_on():
+    batch = sample("breast-cancer")
+    chain = filterkit.chain("shape bns l2")
+    fitted = chain.fit(batch.rows(0, 300))
+    out = fitted.transform(batch.rows(300, 569))
+    np.testing.assert_array_equal(out.X, fitted.transform(batch).X[300:])
+    assert (out.X != chain.fit(batch).transform(batch).X[300:]).any()
+
+
+def test_batches_pass_without_change_through_an_empty_chain():
+    batch = sample("mixed")
+    fitted = filterkit.chain("").fit(batch)
+    assert fitted.transform(batch) is batch
+    assert fitted.schema is batch.schema
+
+
+def test_no_rows_give_no_rows():
+    for batch in (sample("empty"), sparsely(sample("empty")), sample("mixed-sparse").rows(0, 0)):
+        out = filterkit.chain("shape bns l2").fit(batch).transform(batch)
+        assert len(out) == 0
+        assert len(out.schema.features) == len(batch.schema.features)
+
+
+def test_rows_that_come_as_no_batch_at_all():
+    schema = sample("mixed-sparse").schema
+    rows = SpooledRows(schema, lambda function: iter(()), LocalEngine(1), PLENTY)
+    fitted = filterkit.chain("shape bns l2").fit(rows)
+    assert fitted.schema == filterkit.chain("shape bns l2").fit(sample("mixed-sparse").rows(0, 0)).schema
+    rows.close()
+
+
+# ---- words and errors ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("shape bns l2", "shape bns l2"),
+        ("shape --neighbors 15 --zero bns --score-only", "shape --zero bns --score-only"),
+        ("shape --no-zero --neighbors=3", "shape --neighbors 3 --no-zero"),
+        ("", ""),
+    ],
+)
+def test_a_chain_shows_itself_as_words_that_give_it_again(given, shown):
+    chain = filterkit.chain(given)
+    assert str(chain) == shown
+    assert Chain.parse(str(chain)).stages == chain.stages
+    assert Chain.parse(given.split()).stages == chain.stages
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("shap", "no stage 'shap'; did you mean 'shape'?"),
+        ("shape --neighbours 3", "shape: no such option"),
+        ("shape --neighbors few", "shape: .*'few' is not a valid integer"),
+        ("shape --neighbors", "shape: .*requires an argument"),
+        ("l2 3", "no stage '3'"),
+    ],
+)
+def test_words_that_make_no_chain(words, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.chain(words)
+
+
+@pytest.mark.parametrize("stage", ["shape", "bns"])
+def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
+    batch = sample("iris")
+
+    def refuse(function):
+        raise AssertionError("rows are read")
+
+    def fit(class_index):
+        schema = batch.schema.replace(class_index=class_index)
+        filterkit.chain(stage).fit(SpooledRows(schema, refuse, LocalEngine(1), PLENTY))
+
+    with pytest.raises(StageError, match=f"^{stage}: there is no class attribute, which it needs; .* --class"):
+        fit(None)
+    with pytest.raises(StageError, match=f"^{stage}: it needs a nominal class, and 'petal width .* is numeric"):
+        fit(3)
+
+
+def test_l2_needs_no_class():
+    batch = sample("iris")
+    unclassed = filterkit.read(str(SAMPLES / "iris.arff"), class_="none")
+    assert len(filterkit.chain("l2").fit(unclassed).transform(unclassed)) == len(batch)
+
+
+def test_rows_of_another_header_are_refused():
+    fitted = filterkit.chain("shape").fit(sample("iris"))
+    for other in (sample("wine", class_="first"), columns(sample("iris"), [0, 1, 2])):
+        with pytest.raises(FilterkitError, match="attributes of these rows are not those that the chain was fitted on"):
+            fitted.transform(other)
+    again = filterkit.read(str(SAMPLES / "iris.arff"))
+    assert again.schema is not fitted.incoming
+    assert len(fitted.transform(again)) == 150
+
+
+def test_no_batch_is_refused():
+    with pytest.raises(FilterkitError, match="there is no batch to fit on"):
+        filterkit.chain("l2").fit([])
+
+
+def test_two_columns_of_one_name_are_an_error_of_the_stage():
+    batch = make([[1, 2], [3, 4]], [0, 1], "abc")
+    schema = batch.schema.with_features(
+        [batch.schema.features[0], batch.schema.features[1]._replace(name="a0@a")], np.array([0, 1])
+    )
+    twins = schema.replace(attributes=[*schema.attributes[:2], schema.attributes[2]._replace(name="a0@b")])
+    with pytest.raises(StageError, match="^shape: two attributes are named 'a0@b'"):
+        filterkit.chain("shape").fit(batch.replace(schema=twins))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("note", ["", "@attribute note string\n"])
+@pytest.mark.parametrize(("chain", "last"), [("shape", False), ("l2", True), ("l2 shape", False)])
+def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
+    lines = [f"{i},a{',x' * bool(note)}" for i in range(100)]
+    lines[77] = f"Infinity,a{',x' * bool(note)}"
+    path = tmp_path / "odd.arff"
+    path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
+    engine = LocalEngine(jobs)
+    with Reader(str(path), class_="c", block_size=60) as reader:
+        rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY)
+
+        def run():
+            fitted = filterkit.chain(chain).fit(rows)
+            if last:
+                list(rows.map(fitted.transform, last=True))
+
+        with pytest.raises(StageError, match="row 78: .*infinite") as caught:
+            run()
+        rows.close()
+    assert caught.value.row == 77

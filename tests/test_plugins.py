@@ -1,0 +1,114 @@
+"""Finding plugins: broken ones, twins, misspelt hooks, files."""
+
+import types
+
+import pytest
+
+from filterkit import PluginError, RowStage, UsageError, hookimpl
+from filterkit.plugins import Registry
+
+
+class Plus(RowStage):
+    """Add one."""
+
+    name = "plus"
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X + 1)
+
+
+def module(name, *stages, hook="filterkit_stages"):
+    made = types.ModuleType(name)
+
+    def offer():
+        return list(stages)
+
+    offer.__name__ = hook
+    setattr(made, hook, hookimpl(offer))
+    return made
+
+
+class Point:
+    """An entry point as importlib.metadata has it."""
+
+    dist = None
+
+    def __init__(self, name, module, value="package.module"):
+        self.name, self.module, self.value = name, module, value
+
+    def load(self):
+        if isinstance(self.module, BaseException):
+            raise self.module
+        return self.module
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """A registry of the entry points given."""
+
+    def make(*points):
+        monkeypatch.setattr("filterkit.plugins.metadata.entry_points", lambda group: points)
+        registry = Registry()
+        registry.add_entry_points()
+        return registry
+
+    return make
+
+
+def test_stages_are_found_by_name(found):
+    registry = found(Point("plus", module("plus", Plus)))
+    assert registry.stage("plus") is Plus
+    assert [(p.name, p.origin, p.problem) for p in registry.plugins] == [("plus", "package.module", "")]
+
+
+@pytest.mark.parametrize("error", [ImportError("no module x"), ValueError("bad\nnews"), SystemExit(3)])
+def test_a_plugin_that_fails_to_import_is_flagged_and_the_others_work(found, error):
+    registry = found(Point("bad", error), Point("plus", module("plus", Plus)))
+    assert registry.stage("plus") is Plus
+    bad = registry.plugins[0]
+    assert bad.problem == f"{type(error).__name__}: {error}".partition("\n")[0]
+    assert "Traceback" in bad.trace or type(error).__name__ in bad.trace
+
+
+def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found):
+    registry = found(Point("one", module("one", Plus), "a"), Point("two", module("two", Plus), "b"))
+    with pytest.raises(PluginError, match=r"two plugins claim the stage 'plus': one \(a\) and two \(b\)"):
+        registry.stage("plus")
+    assert "plus" not in registry.stages
+    assert "claim the stage 'plus'" in registry.plugins[1].problem
+
+
+def test_a_misspelt_hook_is_reported(found):
+    registry = found(Point("typo", module("typo", Plus, hook="filterkit_stagez")))
+    assert "filterkit_stagez" in registry.plugins[0].problem
+
+
+def test_a_hook_that_gives_no_stage_is_reported(found):
+    registry = found(Point("odd", module("odd", "text")))
+    assert "is no stage class with a name" in registry.plugins[0].problem
+
+
+def test_an_unknown_stage_gets_a_suggestion(found):
+    registry = found(Point("plus", module("plus", Plus)))
+    with pytest.raises(UsageError, match="no stage 'plsu'; did you mean 'plus'"):
+        registry.stage("plsu")
+
+
+def test_an_unknown_stage_points_to_broken_plugins(found):
+    with pytest.raises(UsageError, match="some plugins are broken, see: filterkit plugins"):
+        found(Point("bad", ImportError("x"))).stage("whatever")
+
+
+def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, capsys):
+    from filterkit.cli import main
+
+    broken = found(Point("bad", ImportError("no x")), Point("plus", module("plus", Plus)))
+    monkeypatch.setattr(main, "registry", lambda: broken)
+    assert main._main(["stages"]) == 0
+    out, err = capsys.readouterr()
+    assert "plus  Add one." in out
+    assert err == "filterkit: warning: plugin 'bad' (package.module): ImportError: no x\n"
+    assert main._main(["plugins"]) == 0
+    assert "bad   package.module  broken: ImportError: no x" in capsys.readouterr().out
+    assert main._main(["--debug", "plugins"]) == 0
+    assert capsys.readouterr().out.count("ImportError: no x") == 2  # the row and its traceback

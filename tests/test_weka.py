@@ -1,0 +1,74 @@
+"""What filterkit writes, read by the real Wekas; and the same work done by Weka."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import filterkit
+
+SAMPLES = Path(__file__).parent.parent / "arff_samples"
+
+
+def weka(class_path, *arguments):
+    done = subprocess.run(
+        ["java", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    # Weka reports a failure on standard error and still exits with 0.
+    assert done.returncode == 0, done.stderr
+    assert "Exception" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def chain(path, text, out, **options):
+    data = filterkit.read(str(path), **options)
+    result = filterkit.chain(text).fit(data).transform(data)
+    filterkit.write(result, str(out))
+    return result
+
+
+@pytest.mark.parametrize("version", ["weka36", "weka39"])
+@pytest.mark.parametrize("name", ["iris", "fortunes", "mixed", "mixed-sparse", "breast-cancer", "empty"])
+def test_shaped_samples_load(name, version, request, tmp_path):
+    out = tmp_path / "out.arff"
+    result = chain(SAMPLES / f"{name}.arff", "shape bns l2", out)
+    summary = weka(request.getfixturevalue(version), "weka.core.Instances", str(out))
+    numbers = dict(line.split(":") for line in summary.splitlines() if line.startswith("Num "))
+    assert int(numbers["Num Attributes"]) == len(result.schema.attributes)
+    assert int(numbers["Num Instances"]) == len(result)
+
+
+@pytest.mark.parametrize("version", ["weka36", "weka39"])
+def test_real_sets_load(version, request, shared_data, tmp_path):
+    class_path = request.getfixturevalue(version)
+    for name, positive in (("text/oh0.wc.arff.gz", "Uric-Acid"), ("uci/vowel.arff", None), ("weka/soybean.arff", None)):
+        out = tmp_path / "out.arff"
+        result = chain(shared_data / name, "shape bns l2", out, positive=positive)
+        assert f"Num Instances:  {len(result)}" in weka(class_path, "weka.core.Instances", str(out)).replace("\t", " ")
+
+
+@pytest.mark.parametrize("name", ["iris", "fortunes", "breast-cancer", "digits"])
+def test_l2_is_wekas_instance_normalize(name, weka36, tmp_path):
+    plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
+    data = filterkit.read(str(SAMPLES / f"{name}.arff"))
+    filterkit.write(data, str(plain))
+    weka(
+        weka36,
+        "weka.filters.unsupervised.instance.Normalize",
+        *("-i", str(plain), "-o", str(out), "-c", "last"),
+    )
+    theirs = filterkit.read(str(out)).X
+    ours = filterkit.chain("l2").fit(data).transform(data).X
+    if data.sparse:
+        ours, theirs = ours.toarray(), theirs.toarray()
+    # Weka makes a whole row missing if its length is 0 or one of its values is missing; filterkit does not.
+    numeric = ours[:, ~data.schema.nominal]
+    alike = ~np.isnan(numeric).any(axis=1) & numeric.any(axis=1)
+    assert np.isnan(theirs[~alike]).any(axis=1).all()
+    assert alike.sum() > len(data) / 2
+    np.testing.assert_allclose(ours[alike], theirs[alike], rtol=0, atol=1e-6)
