@@ -54,6 +54,16 @@ class Batch:
         """A copy with some attributes exchanged."""
         return replace(self, **changes)
 
+    def in_form(self, sparse: bool) -> Batch:
+        """The same rows with X as a CSR matrix, or dense."""
+        if sparse == self.sparse:
+            return self
+        if not sparse:
+            return self.replace(X=self.X.toarray())
+        row, column = np.nonzero(self.X)
+        indptr = np.searchsorted(row, np.arange(len(self) + 1)).astype(np.int32)
+        return self.replace(X=csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
+
     def rows(self, first: int, stop: int) -> Batch:
         """The rows from `first` up to, not including, `stop`, numbered within this batch."""
         return self.replace(

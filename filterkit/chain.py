@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import chain
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -108,6 +111,20 @@ class KeptRows:
         return self._engine.map(function, self._batches)
 
 
+@contextmanager
+def _rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[Rows]:
+    """`Rows` of some batches, at least one."""
+    stream = iter(batches)
+    first = next(stream, None)
+    if first is None:
+        raise FilterkitError("there is no batch to fit on; one of no rows would do")
+    if isinstance(batches, list):
+        yield KeptRows(first.schema, batches, engine)
+        return
+    with closing(SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)) as rows:
+        yield rows
+
+
 class Chain:
     """Stages in order."""
 
@@ -130,12 +147,13 @@ class Chain:
     def __str__(self) -> str:
         return shlex.join(word for stage in self.stages for word in stage.words())
 
-    def fit(self, rows: Batch | list[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY) -> FittedChain:
+    def fit(self, rows: Batch | Iterable[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY) -> FittedChain:
         """Fit every stage on the training rows.
 
         Parameters
         ----------
-        rows : one batch, several of one schema, or `Rows`.
+        rows : one batch, several of one schema in a list or as a stream, or `Rows`. Of a stream, a quarter
+            of `memory` is kept between passes and the rest in a temporary file.
         jobs : threads to use for batches.
         memory : bytes; half of it bounds the contingency tables, which beyond it are taken in strips of
             columns. The result does not depend on it.
@@ -146,10 +164,9 @@ class Chain:
         """
         if isinstance(rows, Batch):
             rows = [rows]
-        if isinstance(rows, list):
-            if not rows:
-                raise FilterkitError("there is no batch to fit on; one of no rows would do")
-            rows = KeptRows(rows[0].schema, rows, LocalEngine(jobs))
+        if isinstance(rows, Iterable):
+            with _rows_of(rows, LocalEngine(jobs), memory // 4) as made:
+                return self.fit(made, memory=memory)
         fitted: list[Fitted] = []
         tables: _Tables | None = None
         schema = rows.schema
@@ -309,6 +326,8 @@ class FittedChain:
         ------
         FilterkitError : the batch's attributes are not those fitted on.
         """
-        if batch.schema is not self.incoming and batch.schema.attributes != self.incoming.attributes:
-            raise FilterkitError("the attributes of these rows are not those that the chain was fitted on")
+        if batch.schema is not self.incoming:
+            if batch.schema.attributes != self.incoming.attributes:
+                raise FilterkitError("the attributes of these rows are not those that the chain was fitted on")
+            batch = batch.in_form(self.incoming.sparse).replace(schema=self.incoming)
         return _apply(self.stages, batch)

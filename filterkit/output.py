@@ -28,6 +28,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
     """
     try:
         if path == "-":
+            if sys.stdout is None:
+                raise FilterkitError("standard output is closed")
             with open(sys.stdout.fileno(), "wb", closefd=False) as out:
                 yield out
             return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 
 from filterkit.batch import Batch, csr
+from filterkit.errors import FilterkitError
 
 
 class Spool:
@@ -43,9 +45,10 @@ class Spool:
         kept = Kept(batch)
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="filterkit-")
-            kept.write(self._file)
+            with _failures():
+                if self._file is None:
+                    self._file = tempfile.TemporaryFile(prefix="filterkit-")
+                kept.write(self._file)
         self._kept.append(kept)
 
     def __iter__(self) -> Iterator[Kept]:
@@ -105,10 +108,20 @@ def _pack(values: np.ndarray) -> np.ndarray:
 def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     array = np.empty(length, dtype)
     view = array.data.cast("B")
-    while len(view):
-        count = os.preadv(descriptor, [view], offset)
-        if not count:
-            raise OSError("the temporary file is shorter than what was written to it")
-        view = view[count:]
-        offset += count
+    with _failures():
+        while len(view):
+            count = os.preadv(descriptor, [view], offset)
+            if not count:
+                raise OSError("the temporary file is shorter than what was written to it")
+            view = view[count:]
+            offset += count
     return array
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turn what the temporary file may raise into an error that names its folder."""
+    try:
+        yield
+    except OSError as error:
+        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None

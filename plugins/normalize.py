@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Batch, RowStage, StageError, hookimpl
+from filterkit import Batch, RowStage, StageError, csr, hookimpl
 
 
 class L2(RowStage):
@@ -26,7 +26,7 @@ class L2(RowStage):
             data = values / lengths[rows]
             if nominal.any():
                 data = np.where(nominal[X.indices], values, data)
-            return batch.replace(X=type(X)((data, X.indices, X.indptr), shape=X.shape))
+            return batch.replace(X=csr(data, X.indices, X.indptr, X.shape[1]))
         counted = X if not nominal.any() else np.where(nominal, 0.0, X)
         indptr = np.arange(len(batch) + 1) * X.shape[1]
         image = X / _lengths(counted.ravel(), indptr, batch)[:, None]

@@ -95,3 +95,34 @@ def test_fit_on_one_file_and_apply_to_another():
 def test_positive_makes_one_task_of_many_classes():
     data = filterkit.read(IRIS, positive="virginica")
     assert filterkit.chain("shape").fit(data).transform(data).X.shape == (150, 4)
+
+
+@pytest.mark.parametrize("name", ["iris", "fortunes", "mixed"])
+def test_fit_on_a_stream_is_fit_on_the_whole(name):
+    path = str(SAMPLES / f"{name}.arff")
+    data = filterkit.read(path)
+    chain = filterkit.chain("shape bns l2")
+    streamed = chain.fit(filterkit.batches(path, block_size=2000), memory=4000, jobs=2)
+    assert testing.same(streamed.transform(data), chain.fit(data).transform(data))
+    with pytest.raises(FilterkitError, match="no batch to fit on"):
+        chain.fit(iter([]))
+
+
+def test_rows_in_the_other_form_are_brought_to_the_form_fitted_on():
+    data = filterkit.read(str(SAMPLES / "sparse-counts-multiclass.arff"))
+    fitted = filterkit.chain("shape bns l2").fit(data)
+    dense = data.in_form(False).replace(schema=data.schema.replace(sparse=False))
+    assert not dense.sparse
+    assert testing.same(fitted.transform(dense), fitted.transform(data))
+
+
+def test_other_attributes_are_refused():
+    fitted = filterkit.chain("l2").fit(filterkit.read(IRIS))
+    with pytest.raises(FilterkitError, match="not those that the chain was fitted on"):
+        fitted.transform(filterkit.read(str(SAMPLES / "wine.arff")))
+
+
+def test_a_url_is_read(tmp_path):
+    assert testing.same(filterkit.read(f"file://{IRIS}"), filterkit.read(IRIS))
+    with pytest.raises(FilterkitError, match="nowhere"):
+        filterkit.read("nowhere://x.arff")

@@ -1,11 +1,13 @@
 """Chains: passes over the rows, strips, spools, jobs and blocks; general stages in between; errors."""
 
+import importlib
+
 import numpy as np
 import pytest
 from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
 
 import filterkit
-from filterkit import Chain, Fitted, FilterkitError, Stage, StageError, UsageError
+from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chain import KeptRows, SpooledRows
@@ -114,7 +116,7 @@ def test_nothing_is_spooled_when_no_stage_needs_a_pass(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing needs to be kept")
 
-    monkeypatch.setattr("filterkit.chain.Spool", refuse)
+    monkeypatch.setattr(importlib.import_module("filterkit.chain"), "Spool", refuse)
     batch = sample("iris")
     rows = SpooledRows(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY)
     fitted = filterkit.chain("l2").fit(rows)
@@ -125,49 +127,43 @@ def test_nothing_is_spooled_when_no_stage_needs_a_pass(monkeypatch):
 # ---- the same output whatever the way --------------------------------------------------------------
 
 CHAINS = ["shape bns l2", "bns shape --neighbors 3", "shape --no-zero bns", "l2 bns l2 shape"]
-WAYS = [
-    pytest.param("digits", id="dense"),
-    pytest.param("fortunes", id="sparse-multi-class"),
-    pytest.param("mixed-sparse", id="mixed-sparse"),
-]
+WAYS = ["digits", "fortunes", "mixed-sparse"]
 
 
 def some(name):
     """A part of a sample, with weights that are no whole numbers."""
     batch = sample(name)
-    return with_weights(columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1)))
+    batch = columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1))
+    return with_weights(batch.rows(0, min(len(batch), 600)))
 
 
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("chain", CHAINS)
 def test_strips_give_what_the_whole_gives(name, chain):
     batches = blocks(some(name), 100)
-    whole, rows = filterkit.chain(chain).fit(batches), CountedRows(batches)
-    few = CountedRows(batches)
-    filterkit.chain(chain).fit(few)
-    strips = filterkit.chain(chain).fit(rows, memory=20_000)
-    assert rows.passes > few.passes
-    assert text(strips, batches) == text(whole, batches)
-    assert text(filterkit.chain(chain).fit(batches, memory=0), batches[:1]) == text(whole, batches[:1])
+    whole = filterkit.chain(chain).fit(batches)
+    passes = []
+    for memory in (PLENTY, 2000 if name == "mixed-sparse" else 50_000, 0):
+        rows = CountedRows(batches)
+        strips = filterkit.chain(chain).fit(rows, memory=memory)
+        assert text(strips, batches) == text(whole, batches)
+        passes.append(rows.passes)
+    assert passes[0] < passes[1] < passes[2]
 
 
 def test_strips_have_the_state_of_the_whole():
-    batches = blocks(some("digits"), 300)
-    for one, other in zip(
-        filterkit.chain("shape bns").fit(batches).stages,
-        filterkit.chain("shape bns").fit(batches, memory=100_000).stages,
-        strict=True,
-    ):
-        for key, found in one.state.items():
-            for a, b in [
-                (found, other.state[key])
-                if isinstance(found, np.ndarray)
-                else (
-                    np.concatenate([found.indptr, found.values]),
-                    np.concatenate([other.state[key].indptr, other.state[key].values]),
+    def arrays(fitted):
+        for stage in fitted.stages:
+            for key, found in stage.state.items():
+                yield from (
+                    [(key, found)] if isinstance(found, np.ndarray) else [(key, found.indptr), (key, found.values)]
                 )
-            ]:
-                np.testing.assert_array_equal(a, b, err_msg=key)
+
+    batches = blocks(some("digits"), 300)
+    whole = filterkit.chain("shape bns").fit(batches)
+    strips = filterkit.chain("shape bns").fit(batches, memory=50_000)
+    for (key, one), (_, other) in zip(arrays(whole), arrays(strips), strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=key, strict=True)
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -263,7 +259,7 @@ def test_a_fitted_chain_transforms_rows_it_was_not_fitted_on():
     fitted = chain.fit(batch.rows(0, 300))
     out = fitted.transform(batch.rows(300, 569))
     np.testing.assert_array_equal(out.X, fitted.transform(batch).X[300:])
-    assert (out.X != chain.fit(batch).transform(batch).X[300:]).any()
+    assert not np.array_equal(out.X, chain.fit(batch).transform(batch).X[300:])
 
 
 def test_batches_pass_without_change_through_an_empty_chain():
@@ -355,6 +351,13 @@ def test_rows_of_another_header_are_refused():
     assert len(fitted.transform(again)) == 150
 
 
+@pytest.mark.xfail(strict=True, reason="only the attributes are compared, not which of them is the class")
+def test_rows_of_another_class_attribute_are_refused():
+    fitted = filterkit.chain("shape").fit(sample("wine", class_="first"))
+    with pytest.raises(FilterkitError):
+        fitted.transform(sample("wine", class_="none"))
+
+
 def test_no_batch_is_refused():
     with pytest.raises(FilterkitError, match="there is no batch to fit on"):
         filterkit.chain("l2").fit([])
@@ -366,7 +369,7 @@ def test_two_columns_of_one_name_are_an_error_of_the_stage():
         [batch.schema.features[0], batch.schema.features[1]._replace(name="a0@a")], np.array([0, 1])
     )
     twins = schema.replace(attributes=[*schema.attributes[:2], schema.attributes[2]._replace(name="a0@b")])
-    with pytest.raises(StageError, match="^shape: two attributes are named 'a0@b'"):
+    with pytest.raises(StageError, match=r"^shape: two attributes are named 'a0@b'"):
         filterkit.chain("shape").fit(batch.replace(schema=twins))
 
 
@@ -387,7 +390,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
             if last:
                 list(rows.map(fitted.transform, last=True))
 
-        with pytest.raises(StageError, match="row 78: .*infinite") as caught:
+        with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:
             run()
         rows.close()
     assert caught.value.row == 77

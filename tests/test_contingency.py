@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import StageError, concatenate
+from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate
 from filterkit.contingency import limbs, merge, tabulate
 
 NAN = np.nan
@@ -261,9 +261,9 @@ COLUMN_STAGES = [
 ]
 
 
-def assert_pushed(batch, text):
+def assert_pushed(batch, chain):
     """The table pushed through a stage is the table of the rows that come out, also for a strip of columns."""
-    (fitted,) = filterkit.chain(text).fit(batch).stages
+    (fitted,) = chain.fit(batch).stages
     assert_same(fitted.push(table_of(batch)), table_of(fitted.transform(batch)))
     width = len(batch.schema.features)
     strip = np.arange(width // 3, (2 * width + 2) // 3)
@@ -276,20 +276,43 @@ def assert_pushed(batch, text):
     "name", ["empty", "iris", "mixed", "mixed-sparse", "one-class", "sparse-counts-multiclass", "unused-class-value"]
 )
 def test_pushed_tables_of_samples_are_those_of_the_rows(name, text):
-    assert_pushed(sample(name), text)
+    assert_pushed(sample(name), filterkit.chain(text))
 
 
 @pytest.mark.parametrize("text", COLUMN_STAGES)
 def test_pushed_tables_of_word_counts_are_those_of_the_rows(text):
     batch = shared("text/oh15.wc.arff.gz", positive="Memory")
     batch = batch.replace(weights=np.random.default_rng(5).random(len(batch)))
-    assert_pushed(columns(batch, np.arange(0, 3100, 10)), text)
+    assert_pushed(columns(batch, np.arange(0, 3100, 10)), filterkit.chain(text))
 
 
 @settings(max_examples=300, deadline=None)
 @given(batches(ANY), st.sampled_from(COLUMN_STAGES))
 def test_pushed_tables_are_those_of_the_rows(batch, text):
-    assert_pushed(batch, text)
+    assert_pushed(batch, filterkit.chain(text))
+
+
+class Swap(ColumnStage):
+    """Numbers from 1 become missing, what is missing 7, the rest 0 or, in the second column each gives, 4."""
+
+    name = "swap"
+
+    def fit_columns(self, table):
+        return {}
+
+    def outputs(self, schema, state, totals):
+        source = np.repeat(np.arange(len(schema.features)), 2)
+        return source, [Attribute(f"b{i}") for i in range(len(source))]
+
+    def apply(self, values, columns, state):
+        rest = np.where(columns % 2, np.where(values == 0, 0.0, 4.0), 0.0)
+        return np.where(np.isnan(values), 7.0, np.where(values >= 1, NAN, rest))
+
+
+@settings(deadline=None)
+@given(batches(ANY))
+def test_values_that_become_missing_or_alike_are_added_up(batch):
+    assert_pushed(batch, Chain([Swap()]))
 
 
 def test_pushing_goes_on_through_a_chain():

@@ -150,6 +150,19 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
             assert_same(loaded, block)
 
 
+def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
+    preadv = os.preadv
+    monkeypatch.setattr("filterkit.spool.os.preadv", lambda fd, views, at: preadv(fd, [views[0][:7]], at))
+    batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
+    with Spool(DISK) as spool:
+        spool.append(batch)
+        (kept,) = spool
+        assert_same(kept.load(), batch)
+        spool._file.truncate(100)
+        with pytest.raises(OSError, match="shorter than what was written"):
+            kept.load()
+
+
 def test_reading_begins_while_more_is_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:

@@ -102,12 +102,16 @@ def _options(names: list[str], text: bytes, delimiter: str) -> dict[str, Any]:
     }
 
 
-def _weights(matches: list[bytes], rows: int) -> np.ndarray:
-    """The instance weights found at the ends of `rows` rows, all of which must have one."""
-    values = [parse_number(text.decode().strip(" ")) for text in matches]
-    if len(values) != rows or any(value is None or value != value for value in values):
+def _take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
+    """`text`, which has no empty lines, without the instance weights, and the weight of each line."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
+    weights = np.ones(len(ends))
+    matches = list(pattern.finditer(text))
+    values = [parse_number(match[1].decode().strip(" ,")) for match in matches]
+    if any(value is None or value != value for value in values):
         raise _Odd
-    return np.array(values, np.float64)
+    weights[np.searchsorted(ends, [match.start() for match in matches])] = values
+    return pattern.sub(b"", text), weights
 
 
 def _class_codes(values: np.ndarray, layout: Layout) -> np.ndarray:
@@ -126,6 +130,12 @@ def _tidy_blanks(text: bytes) -> bytes:
     return text.removeprefix(b" ").replace(b" ", b",")
 
 
+def _no_empty_lines(text: bytes) -> bytes:
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.removeprefix(b"\n")
+
+
 # Dense rows
 
 
@@ -135,11 +145,9 @@ def _dense(plain: _Plain, layout: Layout) -> Batch:
     if b" " in text:
         text = _tidy_blanks(text)
     if b"{" in text or b"}" in text:
-        found = _DENSE_WEIGHT.findall(text)
-        text = _DENSE_WEIGHT.sub(b"", text)
+        text, weights = _take_weights(_DENSE_WEIGHT, _no_empty_lines(text))
         if b"{" in text or b"}" in text or b",\n" in text:
             raise _Odd
-        weights = _weights(found, text.count(b"\n") - text.count(b"\n\n") - text.startswith(b"\n"))
     if b",\n" in text:
         if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
             raise _Odd
@@ -266,8 +274,7 @@ def _sparse(plain: _Plain, layout: Layout) -> Batch:
     if found.open != found.lines or found.blanks != found.commas + found.lines:
         text = _tidy_braces(text)
         if text.count(b"{") != text.count(b"\n"):
-            weights = _weights(_SPARSE_WEIGHT.findall(text), text.count(b"\n"))
-            text = _SPARSE_WEIGHT.sub(b"", text)
+            text, weights = _take_weights(_SPARSE_WEIGHT, text)
         found = _census(text)
     rows = found.lines
     characters = np.frombuffer(text, np.uint8)
@@ -320,13 +327,13 @@ def _tidy_braces(text: bytes) -> bytes:
         text = text.replace(b"  ", b" ")
     for blank, tidy in ((b" ,", b","), (b", ", b","), (b"{ ", b"{"), (b" }", b"}"), (b" \n", b"\n"), (b"\n ", b"\n")):
         text = text.replace(blank, tidy)
-    while b"\n\n" in text:
-        text = text.replace(b"\n\n", b"\n")
-    return text.removeprefix(b" ").removeprefix(b"\n")
+    return _no_empty_lines(text.removeprefix(b" "))
 
 
 def _read_pairs(pairs: bytes, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Index and value of every pair, and where the value is a word (None if nowhere)."""
+    if pairs[:2] in (b"0x", b"0X") or b"\n0x" in pairs or b"\n0X" in pairs:
+        raise _Odd  # Arrow would read a hexadecimal index
     table = pa.csv.read_csv(
         pa.py_buffer(pairs),
         convert_options=pa.csv.ConvertOptions(

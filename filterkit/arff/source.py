@@ -61,6 +61,8 @@ class Source:
 
     def _open(self, path: str) -> IO[bytes]:
         if path == "-":
+            if sys.stdin is None:
+                raise FilterkitError("standard input is closed")
             return sys.stdin.buffer
         if "://" in path:
             try:

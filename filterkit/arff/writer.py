@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from filterkit.arff.dates import DateFormat
 from filterkit.arff.numbers import format_number
-from filterkit.batch import Batch, csr
+from filterkit.batch import Batch
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 
 # Fewer values than this are formatted before pyarrow would be imported.
@@ -73,21 +71,17 @@ class Formatter:
         self.precision = precision
         self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
         self.riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-        self.dates = [DateFormat(a.format) if a.kind == "date" else None for a in schema.attributes]
         self._fast = False
 
     def rows(self, batch: Batch) -> bytes:
         """The rows of `batch` as UTF-8 text, each with its line end."""
-        cells = batch.X.size if batch.sparse == self.sparse or self.sparse else batch.X.shape[0] * batch.X.shape[1]
-        if batch.sparse != self.sparse:
-            if self.sparse:
-                batch = batch.replace(X=_sparse_of(batch.X))
-            else:
-                step = max(_DENSE_CELLS // max(batch.X.shape[1], 1), 1)
-                if len(batch) > step:
-                    parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-                    return b"".join(self.rows(part) for part in parts)
-                batch = batch.replace(X=batch.X.toarray())
+        if batch.sparse and not self.sparse:
+            step = max(_DENSE_CELLS // max(batch.X.shape[1], 1), 1)
+            if len(batch) > step:
+                parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
+                return b"".join(self.rows(part) for part in parts)
+        batch = batch.in_form(self.sparse)
+        cells = batch.X.size
         if cells < SMALL and not self._fast:
             return self._plain_rows(batch).encode()
         self._fast = True
@@ -145,10 +139,3 @@ class Formatter:
 def weight_text(weight: float) -> str:
     """What follows the values of a row of this instance weight."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"
-
-
-def _sparse_of(X: np.ndarray) -> Any:
-    """The CSR matrix of a dense one."""
-    row, column = np.nonzero(X)
-    indptr = np.searchsorted(row, np.arange(X.shape[0] + 1))
-    return csr(X[row, column], column.astype(np.int32), indptr.astype(np.int32), X.shape[1])

@@ -1,0 +1,361 @@
+"""The fast path reads what the exact path reads, leaves the rest to it, and is taken where it should be."""
+
+import numpy as np
+import pytest
+from conftest import content, load, write_text
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from filterkit import ArffError
+from filterkit.arff import exact, fast, reader
+from filterkit.arff.layout import Layout
+from filterkit.schema import Attribute, Schema
+
+BAG = Attribute("bag", "relational", attributes=(Attribute("x"), Attribute("y", "nominal", ("p", "q r"))))
+LABELS = ("x", "a b", "1", "NaN", "?", "", "é", "\\", "1.0", '"', "it's", "%", "{}", "a,b")
+CONTEXT = settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+attribute_kinds = st.sampled_from(
+    [
+        Attribute("a"),
+        Attribute("a"),
+        Attribute("a", "nominal", LABELS),
+        Attribute("a", "nominal", ("no", "yes")),
+        Attribute("a", "nominal", ()),
+        Attribute("a", "string"),
+        Attribute("a", "date", format="yyyy-MM-dd"),
+        BAG,
+    ]
+)
+NUMBERS = ["0", "1", "-1.5", "2e3", ".5", "5.", "-0", "+7", "1e400", "NaN", "Infinity", "1d", "0x1p3", "'3'", "' 4 '"]
+NOT_NUMBERS = ["nan", "inf", "0x1", "1_0", "x", "''", "-", "1e", "1 2", "'?'", "null", "\u0661", "--1", "1,5", "true"]
+WORDS = [
+    "x",
+    "yes",
+    "no",
+    "'a b'",
+    '"a b"',
+    "1",
+    "NaN",
+    "'?'",
+    "''",
+    '""',
+    "é",
+    "\\",
+    "'\\\\'",
+    "1.0",
+    "'\"'",
+    "'it\\'s'",
+]
+WORDS += [
+    '"it\'s"',
+    "'%'",
+    "'{}'",
+    "'a,b'",
+    "'\\141 b'",
+    "'a\\\nb'",
+    "x%",
+    "null",
+    "NULL",
+    "'x'y",
+    "x'y'",
+    "'x''y'",
+    "\u2028",
+]
+DATES = ["2001-02-03", "'2001-2-3'", "2001-02-31", "1500-01-01", "2001-02-03x"]
+BAGS = ["''", "'1,p'", "\"2,'q r'\\n{0 3},{2}\"", "'{1 p}'", "'x'", "1", "'1,p,2'", "'{0 1'"]
+SEPARATORS = [",", ",", ",", " ", ", ", "\t", " , ", "\x01,"]
+ENDS = ["\n", "\n", "\n", "\r\n", "\r", " \n", ",\n", "\n\n", " % c, 'd\n", "%\r", "\n\r", "\n \n", "\r\r\n"]
+WEIGHTS = ["", "", "", "", ",{2}", " {0.5}", "{3}", ",{ 4 }", ",{'5'}", ",{1}"]
+SPECIAL = [
+    "'",
+    '"',
+    ",",
+    " ",
+    "{",
+    "}",
+    "%",
+    "\\",
+    "\n",
+    "\r",
+    "?",
+    "0",
+    "1",
+    "x",
+    "\t",
+    ",,",
+    "{}",
+    "{2}",
+    "\n,",
+    "''",
+    "\0",
+    "0x",
+]
+
+
+def values(attribute):
+    """Texts for a value of `attribute`, most of them good."""
+    if attribute.kind == "numeric":
+        usual = st.sampled_from(NUMBERS) | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+        return usual | st.integers(-5, 5).map(str) | st.sampled_from(NOT_NUMBERS)
+    if attribute.kind == "date":
+        return st.sampled_from(DATES)
+    if attribute.kind == "relational":
+        return st.sampled_from(BAGS)
+    return st.sampled_from(WORDS)
+
+
+@st.composite
+def blocks(draw):
+    """A layout and some rows for it, as text; sometimes with something odd put in."""
+    kinds = draw(st.lists(attribute_kinds, min_size=1, max_size=4))
+    attributes = [kind._replace(name=f"a{i}") for i, kind in enumerate(kinds)]
+    choices = [None] + [i for i, a in enumerate(attributes) if a.kind in ("numeric", "nominal")]
+    sparse = draw(st.booleans())
+    schema = Schema("r", attributes, draw(st.sampled_from(choices)), sparse=sparse)
+    narrow = draw(st.booleans())  # the same separator, line end and kind of value throughout
+    separator, end, weight = (
+        draw(st.sampled_from(SEPARATORS)),
+        draw(st.sampled_from(ENDS)),
+        draw(st.sampled_from(WEIGHTS)),
+    )
+    lines = []
+    for _ in range(draw(st.integers(1, 5))):
+        if not narrow:
+            separator, end = draw(st.sampled_from(SEPARATORS)), draw(st.sampled_from(ENDS))
+            weight = draw(st.sampled_from(WEIGHTS))
+        cells = [draw(st.just("?") if draw(st.integers(0, 9)) == 0 else values(a)) for a in attributes]
+        if sparse != (draw(st.integers(0, 30)) == 0):
+            cells = [f"{i} {cell}" for i, cell in enumerate(cells) if draw(st.integers(0, 3))]
+            lines.append("{" + separator.join(cells) + "}" + weight + end)
+        else:
+            lines.append(separator.join(cells) + weight + end)
+    text = "".join(lines)
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        position = draw(st.integers(0, len(text)))
+        text = text[:position] + draw(st.sampled_from(SPECIAL)) + text[position + draw(st.integers(0, 1)) :]
+    return Layout(schema), text
+
+
+def same(left, right):
+    """Whether two batches are equal to the bit."""
+    assert left.sparse == right.sparse
+    pairs = [(left.y, right.y), (left.weights, right.weights)]
+    if left.sparse:
+        assert left.X.shape == right.X.shape
+        pairs += [(getattr(left.X, part), getattr(right.X, part)) for part in ("data", "indices", "indptr")]
+    else:
+        pairs.append((left.X, right.X))
+    for one, other in pairs:
+        if one is None or other is None:
+            assert one is other
+        else:
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+            known = one == one
+            np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
+    assert (left.others is None) == (right.others is None)
+    assert left.others is None or left.others.equals(right.others)
+    return True
+
+
+@CONTEXT
+@given(blocks())
+def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(case):
+    layout, text = case
+    batch = fast.parse_block(text.encode(), layout)
+    try:
+        expected, omitted = exact.parse_block(text, 1, layout)
+    except ArffError:
+        assert batch is None
+        return
+    if batch is not None:
+        assert not omitted
+        assert same(batch, expected)
+
+
+PLAIN = {
+    "numeric": st.integers(-99, 99).map(str)
+    | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.just("?"),
+    "nominal": st.sampled_from(["no", "yes", "'no'", '"yes"', "?"]),
+    "string": st.sampled_from(["p", "'p q'", "''", "'?'", "?"]),
+    "date": st.sampled_from(["2001-02-03", "'2001-02-03'", "?"]),
+}
+
+
+@CONTEXT
+@given(
+    st.data(),
+    st.booleans(),
+    st.sampled_from([",", ", ", "\t", " "]),
+    st.sampled_from(["\n", "\r\n", "\r", " % c\n", "\n\n"]),
+    st.booleans(),
+)
+def test_the_fast_path_takes_usual_rows(data, sparse, separator, end, weighted):
+    usual = ["nominal", "numeric"] if sparse else sorted(PLAIN)  # bare words make a sparse row unusual
+    kinds = data.draw(st.lists(st.sampled_from(usual), min_size=1, max_size=5))
+    formats = {"nominal": {"values": ("no", "yes")}, "date": {"format": "yyyy-MM-dd"}}
+    schema = Schema(
+        "r", [Attribute(f"a{i}", kind, **formats.get(kind, {})) for i, kind in enumerate(kinds)], sparse=sparse
+    )
+    lines = []
+    for number in range(data.draw(st.integers(1, 6))):
+        cells = [data.draw(PLAIN[kind]) for kind in kinds]
+        weight = f",{{{number + 0.5}}}" if weighted and number % 3 else ""
+        if sparse:
+            line = "{" + ",".join(f"{i} {cell}" for i, cell in enumerate(cells)) + "}"
+        else:
+            line = separator.join(cells)
+        lines.append(line + weight + end)
+    text = "".join(lines)
+    layout = Layout(schema)
+    batch = fast.parse_block(text.encode(), layout)
+    assert batch is not None
+    assert same(batch, exact.parse_block(text, 1, layout)[0])
+
+
+@pytest.mark.parametrize(
+    ("sparse", "text"),
+    [
+        (False, "1,x\n,\n2,x\n"),
+        (False, ",\n1,x\n"),
+        (False, "1,x\n{0}\n"),
+        (False, "1,x\n,{0}\n"),
+        (False, "1,x,,{2}\n"),
+        (False, "1,,x\n"),
+        (False, "1,x,,\n"),
+        (False, ",1,x\n"),
+        (False, "1,x\n2\n"),
+        (False, "1,x,2\n"),
+        (False, "1 x{2}{3}\n"),
+        (False, "inf,x\n"),
+        (False, "nan,x\n"),
+        (False, "'?',x\n"),
+        (False, "'',x\n"),
+        (False, "1,x'\n"),
+        (False, "1,null\n"),
+        (True, "{0x1 x}\n"),
+        (True, "{0 1 1 y}\n"),
+        (True, "{0 1,0 2}\n"),
+        (True, "{0 1}{1 x}\n"),
+        (True, "{0 1\n,1 x}\n"),
+        (True, "{0 1}}\n"),
+        (True, "{{0 1}\n"),
+        (True, "{0 1} x\n"),
+        (True, "{2 1}\n"),
+        (True, "{0}\n"),
+        (True, "{0 1},,{2}\n"),
+        (True, "{null x}\n"),
+        (True, "{? x}\n"),
+    ],
+)
+def test_bad_rows_are_left_to_the_exact_path(sparse, text):
+    layout = Layout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
+    assert fast.parse_block(text.encode(), layout) is None
+    with pytest.raises(ArffError):
+        exact.parse_block(text, 1, layout)
+
+
+def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "SMALL", 0)
+    monkeypatch.setattr(reader, "ODD", 0)
+    path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n{}\n3,4\n{}{2}\n")
+    assert [tuple(row.values()) for row in content(load(path))["rows"]] == [
+        (1.0, [1.0, 2.0]),
+        (1.0, [0.0, 0.0]),
+        (1.0, [3.0, 4.0]),
+        (2.0, [0.0, 0.0]),
+    ]
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """How many blocks the fast path took and how many it left; it is asked for every block."""
+    counts = {"taken": 0, "left": 0}
+    parse_block = fast.parse_block
+
+    def counting(text, layout):
+        batch = parse_block(text, layout)
+        counts["left" if batch is None else "taken"] += 1
+        return batch
+
+    monkeypatch.setattr(fast, "parse_block", counting)
+    monkeypatch.setattr(reader, "SMALL", 0)
+    return counts
+
+
+def read_both_ways(path, monkeypatch, **options):
+    """The file as the reader takes it by itself, which must equal what the exact path alone reads."""
+    batch = load(path, **options)
+    monkeypatch.setattr(reader, "SMALL", 1 << 62)
+    assert same(batch, load(path, **options))
+    return batch
+
+
+SAMPLES = ["breast-cancer", "digits", "fortunes", "iris", "wine", "mixed", "one-class", "sparse-counts-multiclass"]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_take_the_fast_path(arff_samples, count, monkeypatch, name):
+    monkeypatch.setattr(reader, "ODD", 0)
+    read_both_ways(arff_samples / f"{name}.arff", monkeypatch, class_="last")
+    assert count == {"taken": 1, "left": 0}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["uci/letter.arff.gz", "uci/credit-g.arff", "uci/vowel.arff", "uci/wine.arff", "text/oh0.wc.arff.gz"],
+)
+def test_data_sets_take_the_fast_path(shared_data, count, monkeypatch, name):
+    if not (shared_data / name).exists():
+        pytest.skip(f"{name} is not there")
+    assert len(read_both_ways(shared_data / name, monkeypatch)) > 100
+    assert count["taken"] >= 1
+    assert count["left"] == 0
+
+
+def test_one_odd_line_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypatch):
+    rows = [f"{i},{'yes' if i % 3 else 'no'},{i / 7}" for i in range(20000)]
+    rows[9000] = "1,yes,Infinity"
+    header = "@relation r\n@attribute a numeric\n@attribute b {no,yes}\n@attribute c numeric\n@data\n"
+    path = write_text(tmp_path, header + "\n".join(rows))
+    batch = read_both_ways(path, monkeypatch)
+    assert len(batch) == 20000
+    assert batch.X[9000, 2] == np.inf
+    size = len("\n".join(rows))
+    assert count["taken"] >= 4
+    assert count["left"] <= 2 + np.log2(size / reader.ODD)
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])
+def test_any_block_size_gives_the_whole(arff_samples, way, name):
+    path = arff_samples / f"{name}.arff"
+    whole = load(path, class_="last")
+    for size in (1, 7, 64, 1000):
+        assert same(load(path, size, class_="last"), whole)
+
+
+@CONTEXT
+@given(blocks(), st.integers(1, 60))
+def test_any_block_size_gives_the_whole_or_the_same_error(tmp_path_factory, case, size):
+    layout, text = case
+    header = "@relation r\n" + "".join(declaration(a) for a in layout.schema.attributes) + "@data\n"
+    path = write_text(tmp_path_factory.getbasetemp(), header + text, "blocks.arff")
+    whole, parts = attempt(path, 1 << 20), attempt(path, size)
+    assert parts == whole if isinstance(whole, str) else same(parts, whole)
+
+
+def attempt(path, block_size):
+    """The batch, or the message of the error."""
+    try:
+        return load(path, block_size)
+    except ArffError as error:
+        return str(error)
+
+
+def declaration(attribute):
+    from filterkit.arff.writer import header_text
+
+    lines = header_text(Schema("r", [attribute])).splitlines(keepends=True)
+    return "".join(line for line in lines[1:] if line.strip() and not line.startswith("@data"))

@@ -1,0 +1,191 @@
+"""Numbers as text: what Java's grammar takes, and the shortest spelling that reads back."""
+
+import math
+import random
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filterkit.arff.fast_writer import number_texts, round_significant
+from filterkit.arff.numbers import format_number, parse_number
+
+INF = math.inf
+EXTREMES = [0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1 / 3, 2.0**53, 2.0**53 + 2]
+EXTREMES += [1e15, 1e16, 1e17, 123456789012345680.0, 9999999999999998.0, 1e-4, 9.999e-5, 1e-5, 1e10, 9999999999.5]
+EXTREMES += [*(10.0**power for power in range(-323, 309)), *(1.5 * 2.0**power for power in range(-1070, 1020, 7))]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1.0),
+        ("+1", 1.0),
+        ("-1.", -1.0),
+        (".5", 0.5),
+        ("1e5", 1e5),
+        ("1.E+05", 1e5),
+        ("00.10e-01", 0.01),
+        ("1f", 1.0),
+        ("1.5F", 1.5),
+        ("1d", 1.0),
+        ("1e2D", 100.0),
+        ("0.1f", 0.1),
+        (" \t\n1\0\x1f ", 1.0),
+        ("Infinity", INF),
+        ("-Infinity", -INF),
+        ("+Infinity", INF),
+        ("0x1p0", 1.0),
+        ("0X.8P+1", 1.0),
+        ("0xA.p-1f", 5.0),
+        ("-0x1.8p1", -3.0),
+        ("0x1p1024", INF),
+        ("-0x1p99999999999999999999", -INF),
+        ("0x1p-1075", 0.0),
+        ("0x1p-99999999999999999999", 0.0),
+        ("0x0p99999999999999999999", 0.0),
+        ("1e309", INF),
+        ("-1e99999999999999999999", -INF),
+        ("1e-99999999999999999999", 0.0),
+        ("2.4703282292062327e-324", 0.0),
+        ("2.4703282292062328e-324", 5e-324),
+        ("1" * 400, INF),
+        ("0." + "0" * 400 + "1", 0.0),
+    ],
+)
+def test_parse_number_takes_what_java_takes(text, number):
+    assert parse_number(text) == number
+    assert math.copysign(1, parse_number(text)) == math.copysign(1, number)
+
+
+@pytest.mark.parametrize("text", ["NaN", "+NaN", "-NaN", " NaN "])
+def test_parse_number_reads_nan(text):
+    assert math.isnan(parse_number(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", ".", "+", "-", "e1", "1e", "1e+", "1.2.3", "--1", "+-1", "1 2", "1,2", "1_000", "0x10", "0x", "0xp1"],
+)
+def test_parse_number_refuses_what_java_refuses(text):
+    assert parse_number(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0x.p1",
+        "1L",
+        "1df",
+        "nan",
+        "NAN",
+        "inf",
+        "INFINITY",
+        "Infinityd",
+        "NaNf",
+        "١",
+        "１",
+        "\u00a01",
+        "1\u2003",
+        "x",
+        "?",
+    ],
+)
+def test_parse_number_refuses_words_and_other_digits(text):
+    assert parse_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "-0"),
+        (1.0, "1"),
+        (-2.5, "-2.5"),
+        (0.1, "0.1"),
+        (1 / 3, "0.3333333333333333"),
+        (1e15, "1000000000000000"),
+        (1e16, "1e+16"),
+        (1.5e300, "1.5e+300"),
+        (0.0001, "0.0001"),
+        (0.00001, "1e-5"),
+        (1e-10, "1e-10"),
+        (5e-324, "5e-324"),
+        (INF, "Infinity"),
+        (-INF, "-Infinity"),
+        (math.nan, "?"),
+    ],
+)
+def test_format_number(number, text):
+    assert format_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "text"),
+    [
+        (math.pi, 3, "3.14"),
+        (1234567.0, 2, "1200000"),
+        (0.00012345, 2, "0.00012"),
+        (2.5, 1, "2"),
+        (math.pi, 17, "3.141592653589793"),
+    ],
+)
+def test_format_number_to_significant_digits(number, digits, text):
+    assert format_number(number, digits) == text
+
+
+def from_repr(number):
+    """The spelling by its definition: repr's, less what ARFF needs not."""
+    if number != number:
+        return "?"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return repr(number).replace("e-0", "e-").removesuffix(".0")
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.floats())
+def test_the_text_of_a_number_is_reprs_and_reads_back(number):
+    text = format_number(number)
+    assert text == from_repr(number)
+    assert text == "?" if number != number else parse_number(text) == number
+
+
+def doubles():
+    """Many float64: every kind of bit pattern, short decimals, whole numbers, extremes."""
+    source = random.Random(7)
+    numbers = [struct.unpack("<d", source.randbytes(8))[0] for _ in range(20000)]
+    numbers += [round(source.uniform(-1000, 1000), source.randrange(9)) for _ in range(5000)]
+    numbers += [
+        float(source.randrange(-(10**source_digits), 10**source_digits))
+        for source_digits in range(1, 20)
+        for _ in range(99)
+    ]
+    numbers += [sign * number for number in EXTREMES for sign in (1, -1)] + [INF, -INF, math.nan]
+    return numbers
+
+
+def test_number_texts_equal_format_number():
+    numbers = doubles()
+    assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+
+
+@pytest.mark.parametrize("digits", [1, 3, 6, 15, 16, 17, 20])
+def test_number_texts_equal_format_number_at_a_precision(digits):
+    numbers = doubles()[::7]
+    assert number_texts(np.array(numbers), digits).to_pylist() == [format_number(number, digits) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[], [0.0], [0.0, 1.0, 1023.0], [0.0, 1024.0], [5.0, 1e14], [1e15], [1e16], [-1.0, 2.0], [1.0, -0.0], [0.5]],
+)
+def test_number_texts_of_whole_numbers(numbers):
+    assert number_texts(np.array(numbers, np.float64)).to_pylist() == [format_number(number) for number in numbers]
+
+
+def test_round_significant_keeps_what_is_not_finite():
+    found = round_significant(np.array([INF, -INF, math.nan, 0.0, 123.456]), 2)
+    np.testing.assert_array_equal(found, [INF, -INF, math.nan, 0.0, 120.0])

@@ -1,0 +1,304 @@
+"""What is written reads back to the same values: by filterkit, by Weka 3.6 and 3.9, and by liac-arff."""
+
+import json
+import random
+import struct
+import subprocess
+from pathlib import Path
+
+import arff
+import numpy as np
+import pytest
+from conftest import content, load, write_text
+
+import filterkit
+from filterkit.arff import writer
+from filterkit.arff.writer import Formatter, header_text, quote
+from filterkit.schema import Attribute, Schema
+
+TEXTS = [
+    "plain",
+    "",
+    "?",
+    " lead",
+    "trail ",
+    "a b",
+    "a,b",
+    "50%",
+    "{x}",
+    "it's",
+    'say "so"',
+    "back\\slash",
+    "\\n",
+    "\\'",
+]
+TEXTS += [
+    "line\nend",
+    "cr\rlf\r\n",
+    "tab\there",
+    "nul\0",
+    "bell\a\b\f\v\x1f",
+    "\x7f\x85\u2028",
+    "é",
+    "日本\u3000",
+    "\U0001f600",
+]
+TEXTS += ["@data", "%", "'", '"', "\\", "-", "numeric", "1.0", "NaN", "x" * 300]
+NUMBERS = [
+    "0",
+    "-0",
+    "1",
+    "-2.5",
+    "1e-300",
+    "4.9e-324",
+    "1.7976931348623157e308",
+    "9007199254740993",
+    "0.1",
+    "1e15",
+    "1e16",
+]
+NUMBERS += ["?", "Infinity", "-Infinity", "123456789.123456789", "1e-5", "0.0001", "333.3333333333333"]
+
+
+BAGS = ["''", "?", "'1,p\\n2,?'", "'3,\"\\'q r\\'\"'", "'4,\"p\\\\n{0 p},{3}\"'"]
+
+
+def everything(weighted):
+    """An ARFF text with every kind of attribute and value; `weighted`: with weights of attributes and rows."""
+    labels = [quote(text) for text in TEXTS]
+    lines = [
+        "@relation 'every % kind'",
+        "@attribute 'n 1' numeric" + " {2.5}" * weighted,
+        "@attribute '{,}' {" + ",".join(labels) + "}" + " {0.1}" * weighted,
+        "@attribute s string",
+        "@attribute d date",
+        "@attribute e date \"dd MMM yyyy 'at' HH:mm:ss.SSS\"",
+        "@attribute bag relational",
+        "@attribute x numeric",
+        "@attribute deep relational",
+        "@attribute 'y z' {p,'q r'}",
+        "@end deep",
+        "@end bag",
+        "@attribute n2 real",
+        "@attribute class {no,'oh yes'}",
+        "@data",
+    ]
+    for i in range(len(TEXTS)):
+        cells = [
+            NUMBERS[i % len(NUMBERS)],
+            "?" if i % 11 == 10 else labels[i],
+            "?" if i % 13 == 12 else labels[i],
+            "?" if i % 5 == 0 else f"{1890 + i}-01-02T03:04:05",
+            "?" if i % 7 == 0 else f"'{i % 28 + 1} Feb {1900 + i} at 01:02:03.{i:03d}'",
+            BAGS[i % len(BAGS)],
+            str(i % 3),
+            ["no", "'oh yes'", "?"][i % 3],
+        ]
+        lines.append(",".join(cells) + f",{{{i / 4}}}" * weighted)
+    return "\n".join(lines) + "\n"
+
+
+def rewritten(folder, batch, sparse, name="out.arff", **options):
+    """The path of a file with `batch` in it, which both paths of the writer must have written alike."""
+    path = folder / name
+    texts = []
+    with pytest.MonkeyPatch.context() as patch:
+        for small in (0, 1 << 62):
+            patch.setattr(writer, "SMALL", small)
+            filterkit.write(batch, str(path), sparse=sparse, **options)
+            texts.append(path.read_bytes())
+    assert texts[0] == texts[1]
+    return path
+
+
+def numbered(found):
+    """Content with its zeros all of one sign: a sparse row cannot keep the sign of a zero."""
+    return json.loads(json.dumps(found), parse_float=lambda text: float(text) + 0.0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("chosen", ["none", "last", "first"])
+def test_every_kind_of_value_reads_back(tmp_path, way, sparse, weighted, chosen):
+    batch = load(write_text(tmp_path, everything(weighted)), class_=chosen)
+    again = load(rewritten(tmp_path, batch, sparse), class_="none")
+    assert again.sparse == sparse
+    assert content(again) == content(load(tmp_path / "t.arff"))
+    if not sparse:
+        zeros = again.X[again.X == 0]
+        assert np.signbit(zeros).any()
+        assert not np.signbit(zeros).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_samples_read_back(arff_samples, tmp_path, sparse):
+    for path in sorted(arff_samples.glob("*.arff")):
+        batch = load(path, class_="last")
+        again = load(rewritten(tmp_path, batch, sparse), class_="last")
+        assert content(again.replace(schema=again.schema.replace(class_index=None), X=whole(again))) == content(
+            batch.replace(schema=batch.schema.replace(class_index=None), X=whole(batch))
+        ), path.name
+
+
+def whole(batch):
+    """All numeric and nominal columns, the class among them, as one dense matrix."""
+    X = batch.X.toarray() if batch.sparse else batch.X
+    position = int(np.searchsorted(batch.schema.feature_indices, batch.schema.class_index))
+    y = batch.y.astype(float)
+    if batch.schema.class_attribute.kind == "nominal":
+        y = np.where(y < 0, np.nan, y)
+    return np.insert(X, position, y, axis=1)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_random_doubles_read_back_to_the_bit(tmp_path, way, sparse):
+    source = random.Random(3)
+    numbers = np.array([struct.unpack("<d", source.randbytes(8))[0] for _ in range(3000)]).reshape(1000, 3)
+    schema = Schema("r", [Attribute(f"a{i}") for i in range(3)])
+    batch = filterkit.Batch(schema, numbers)
+    again = load(rewritten(tmp_path, batch, sparse))
+    found = again.X.toarray() if sparse else again.X
+    np.testing.assert_array_equal(found, numbers)
+
+
+def test_weights_and_form_of_the_rows(tmp_path):
+    text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute s string\n@data\n"
+    batch = load(write_text(tmp_path, text + "-0,x,p\n1,?,'',{2.5}\n?,y,?,{1}\n"))
+    body = rewritten(tmp_path, batch, False).read_text().split("@data\n")[1]
+    assert body == "-0,x,p\n1,?,'',{2.5}\n?,y,?\n"
+    body = rewritten(tmp_path, batch, True).read_text().split("@data\n")[1]
+    assert body == "{2 p}\n{0 1,1 ?,2 ''},{2.5}\n{0 ?,1 y,2 ?}\n"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_no_rows(tmp_path, sparse):
+    batch = load(write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"))
+    assert rewritten(tmp_path, batch, sparse).read_text() == (
+        "@relation r\n\n@attribute a numeric\n@attribute s string\n\n@data\n"
+    )
+
+
+def test_precision(tmp_path):
+    batch = load(write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n3.14159\n123456\n1e-7\n?\n0.1\n"))
+    body = rewritten(tmp_path, batch, False, precision=3).read_text().split("@data\n")[1]
+    assert body == "3.14\n123000\n1e-7\n?\n0.1\n"
+
+
+def test_header_with_comments_and_scores(tmp_path):
+    attributes = [
+        Attribute("a", scores=(("bns", 1.5), ("ig", 0.25)), weight=2.0),
+        Attribute("b c", "nominal", ("x", "y z"), scores=(("bns", -1e-7),)),
+        Attribute("d", "date", format="yyyy"),
+        Attribute("e", "date", format="yyyy-MM-dd'T'HH:mm:ss"),
+        Attribute("f", "relational", attributes=(Attribute("g", "string"),)),
+    ]
+    text = header_text(Schema("r s", attributes), ["made by hand", "two\nlines"])
+    assert text == (
+        "% made by hand\n% two\n% lines\n@relation 'r s'\n\n"
+        "@attribute a numeric {2} % bns=1.5 % ig=0.25\n"
+        "@attribute 'b c' {x,'y z'} % bns=-1e-7\n"
+        "@attribute d date yyyy\n"
+        "@attribute e date\n"
+        "@attribute f relational\n  @attribute g string\n@end f\n"
+        "\n@data\n"
+    )
+    schema = load(write_text(tmp_path, text)).schema
+    assert schema.relation == "r s"
+    assert schema.attributes == tuple(a._replace(scores=()) for a in attributes)
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("plain", "plain"),
+        ("é\u3000", "é\u3000"),
+        ("@data", "@data"),
+        ("a?", "a?"),
+        ("", "''"),
+        ("?", "'?'"),
+        ("a b", "'a b'"),
+        ("it's", r"'it\'s'"),
+        ('"', "'\"'"),
+        ("\\", r"'\\'"),
+        ("\n\r\t", r"'\n\r\t'"),
+        ("{", "'{'"),
+        ("a%", "'a%'"),
+        ("a,b", "'a,b'"),
+    ],
+)
+def test_quote(text, token):
+    assert quote(text) == token
+
+
+def test_a_stream_of_batches_is_formatted_as_one_whole(tmp_path, monkeypatch):
+    batch = load(write_text(tmp_path, everything(True)), class_="last")
+    for sparse in (False, True):
+        expected = Formatter(batch.schema, sparse).rows(batch)
+        for small in (0, 1 << 62):
+            monkeypatch.setattr(writer, "SMALL", small)
+            formatter = Formatter(batch.schema, sparse)
+            for step in (1, 4):
+                parts = [formatter.rows(batch.rows(i, min(i + step, len(batch)))) for i in range(0, len(batch), step)]
+                assert b"".join(parts) == expected
+
+
+def weka_reads(class_path, files):
+    """The content of the files as Weka reads them, in one process."""
+    source = Path(__file__).with_name("WekaContent.java")
+    command = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-cp", class_path, source]
+    run = subprocess.run([*command, *files], capture_output=True, text=True, check=True, timeout=120)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def files_for_weka(folder, samples, attribute_weights):
+    """Files that the writer wrote, in both forms, and the content of each."""
+    sources = [
+        write_text(folder, everything(True), "weighted.arff"),
+        write_text(folder, everything(False), "bare.arff"),
+    ]
+    found = []
+    for path in [*sources, *sorted(samples.glob("*.arff"))]:
+        batch = load(path)
+        attributes = batch.schema.attributes
+        if not attribute_weights:
+            attributes = [a._replace(weight=1.0) for a in attributes]
+        batch = batch.replace(schema=batch.schema.replace(attributes=tuple(attributes)))
+        for sparse in (False, True):
+            name = f"{path.stem}-{'sparse' if sparse else 'dense'}.out.arff"
+            found.append((rewritten(folder, batch, sparse, name), content(batch)))
+    return found
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.9"])
+def test_weka_reads_back_the_same_values(request, arff_samples, tmp_path, version):
+    class_path = request.getfixturevalue("weka" + version.replace(".", ""))
+    files = files_for_weka(tmp_path, arff_samples, attribute_weights=version != "3.6")
+    found = weka_reads(class_path, [path for path, _ in files])
+    assert len(found) == len(files) > 10
+    for (path, expected), theirs in zip(files, found, strict=True):
+        assert numbered(theirs) == numbered(expected), path.name
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_liac_arff_reads_back_the_same_values(arff_samples, tmp_path, sparse):
+    seen = 0
+    for path in sorted(arff_samples.glob("*.arff")):
+        batch = load(path)
+        if batch.weights is not None or any(a.kind in ("date", "relational") for a in batch.schema.attributes):
+            continue  # liac-arff knows neither
+        seen += 1
+        with rewritten(tmp_path, batch, sparse).open(encoding="utf-8") as file:
+            theirs = arff.load(file, return_type=arff.LOD if sparse else arff.DENSE)
+        expected = content(batch)
+        kinds = {"numeric": "NUMERIC", "string": "STRING"}
+        assert theirs["relation"] == expected["relation"]
+        assert theirs["attributes"] == [
+            (a["name"], kinds.get(a["type"]) or a["values"]) for a in expected["attributes"]
+        ]
+        rows = [row["values"] for row in expected["rows"]]
+        if sparse:  # what a row leaves out is zero or the first label
+            blank = [a["values"][0] if a["type"] == "nominal" else 0.0 for a in expected["attributes"]]
+            assert [[row.get(i, blank[i]) for i in range(len(blank))] for row in theirs["data"]] == rows, path.name
+        else:
+            assert theirs["data"] == rows, path.name
+    assert seen >= 5

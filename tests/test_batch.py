@@ -1,0 +1,138 @@
+"""Batch: rows of it, several as one, none at all."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from agreement import dense, make, sample
+
+from filterkit import Attribute, Batch, Schema, concatenate, csr
+from filterkit.batch import empty, others_table, row_numbers
+
+MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
+
+
+def values(batch):
+    """All that a batch holds, as plain values."""
+    return {
+        "X": np.where(np.isnan(dense(batch)), None, dense(batch)).tolist(),
+        "y": batch.y.tolist(),
+        "weights": batch.weights if batch.weights is None else batch.weights.tolist(),
+        "others": None if batch.others is None else batch.others.to_pylist(),
+    }
+
+
+def test_length_and_form():
+    assert len(sample("iris")) == 150
+    assert not sample("iris").sparse
+    assert len(sample("fortunes")) == 1307
+    assert sample("fortunes").sparse
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize(("first", "stop"), [(0, 40), (3, 17), (39, 40), (5, 5)])
+def test_rows(name, first, stop):
+    batch = sample(name).replace(start=100)
+    part, whole = batch.rows(first, stop), values(batch)
+    assert values(part) == {key: column[first:stop] for key, column in whole.items()}
+    assert len(part) == stop - first
+    assert part.start == 100 + first
+    assert part.schema is batch.schema
+    assert part.sparse == batch.sparse
+
+
+def test_rows_without_class_weights_and_others():
+    batch = Batch(Schema("r", [Attribute("a")]), np.array([[1.0], [2.0], [3.0]]))
+    part = batch.rows(1, 3)
+    assert part.X.tolist() == [[2], [3]]
+    assert part.y is part.weights is part.others is None
+
+
+@pytest.mark.parametrize("name", [*MIXED, "iris", "fortunes"])
+def test_concatenate_undoes_rows(name):
+    batch = sample(name)
+    cuts = [0, 1, 1, 13, len(batch)]
+    parts = [batch.rows(a, b) for a, b in pairwise(cuts)]
+    whole = concatenate(iter(parts), batch.schema)
+    assert values(whole) == values(batch)
+    assert whole.sparse == batch.sparse
+    assert whole.start == 0
+    assert whole.y.dtype == batch.y.dtype
+    if batch.sparse:
+        assert whole.X.has_canonical_format
+        assert whole.X.indices.dtype == np.int32
+
+
+def test_concatenate_fills_in_weights_of_1():
+    batch = make([[1], [2]], [0, 1])
+    weighted = batch.replace(weights=np.array([0.5, 3]))
+    assert concatenate([batch, weighted], batch.schema).weights.tolist() == [1, 1, 0.5, 3]
+    assert concatenate([batch, batch], batch.schema).weights is None
+
+
+def test_concatenate_of_one_is_that_one_and_of_none_is_empty():
+    batch = sample("mixed-sparse")
+    assert concatenate([batch], batch.schema) is batch
+    assert values(concatenate([], batch.schema)) == values(batch.rows(0, 0)) | {"weights": None}
+
+
+@pytest.mark.parametrize("name", [*MIXED, "iris", "sparse-counts-multiclass"])
+def test_empty_is_like_no_rows_of_a_batch(name):
+    batch = sample(name)
+    nothing, none = empty(batch.schema), batch.rows(0, 0)
+    assert len(nothing) == 0
+    assert nothing.X.shape == none.X.shape
+    assert nothing.sparse == none.sparse
+    assert nothing.y.dtype == none.y.dtype
+    if batch.others is not None:
+        assert nothing.others.schema == none.others.schema
+        assert nothing.others.num_rows == 0
+    assert values(concatenate([nothing, batch], batch.schema)) == values(batch)
+
+
+def test_empty_of_a_numeric_class_and_of_none():
+    attributes = [Attribute("a"), Attribute("b")]
+    assert empty(Schema("r", attributes, 1)).y.dtype == np.float64
+    assert empty(Schema("r", attributes)).y is None
+    assert empty(Schema("r", attributes)).X.shape == (0, 2)
+
+
+def test_labels():
+    batch = make([[1]] * 4, [1, -1, 0, 1], ["no", "yes"])
+    assert batch.labels().tolist() == ["yes", None, "no", "yes"]
+
+
+def test_labels_need_a_nominal_class():
+    attributes = [Attribute("a"), Attribute("b")]
+    for class_index, y in ((None, None), (1, np.array([1.5]))):
+        batch = Batch(Schema("r", attributes, class_index), np.ones((1, 1)), y)
+        with pytest.raises(ValueError, match="no nominal class"):
+            batch.labels()
+
+
+def test_replace_leaves_the_original():
+    batch = make([[1]], [0])
+    changed = batch.replace(start=7)
+    assert (batch.start, changed.start) == (0, 7)
+    assert changed.X is batch.X
+    with pytest.raises(AttributeError):
+        batch.start = 7
+
+
+def test_csr_takes_its_arrays_as_they_are():
+    data, indices, indptr = np.array([1.0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([0, 2, 2, 3], np.int32)
+    X = csr(data, indices, indptr, 4)
+    assert X.toarray().tolist() == [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0]]
+    assert np.shares_memory(X.data, data)
+    assert np.shares_memory(X.indices, indices)
+    assert row_numbers(indptr).tolist() == [0, 0, 2]
+
+
+def test_others_table():
+    attributes = [Attribute("a"), Attribute("s", "string"), Attribute("d", "date"), Attribute("r", "relational")]
+    table = others_table(Schema("r", attributes), [["x", None], [86_400_000, None], ["1,2", ""]])
+    assert table.column_names == ["s", "d", "r"]
+    assert [str(field.type) for field in table.schema] == ["string", "timestamp[ms]", "string"]
+    assert table.column("s").to_pylist() == ["x", None]
+    assert table.column("d").cast("int64").to_pylist() == [86_400_000, None]
+    assert others_table(Schema("r", attributes[:1]), []) is None

@@ -1,0 +1,192 @@
+"""Attributes and schemas: which columns play which part, and which is the class."""
+
+import numpy as np
+import pytest
+
+from filterkit import Attribute, FilterkitError, Schema
+from filterkit.schema import find_class
+
+A, B, C = Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("no", "yes"))
+TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribute("bag", "relational", attributes=(A,))
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def test_the_parts_that_columns_play():
+    schema = Schema("r", [TEXT, A, C, DAY, B, BAG], 2)
+    assert schema.class_attribute is C
+    assert schema.feature_indices.tolist() == [1, 4]
+    assert schema.features == (A, B)
+    assert schema.nominal.tolist() == [False, True]
+    assert schema.others == (TEXT, DAY, BAG)
+
+
+def test_without_a_class_every_number_and_nominal_is_a_feature():
+    schema = Schema("r", [A, B, C])
+    assert schema.class_attribute is None
+    assert schema.features == (A, B, C)
+
+
+def test_a_schema_may_have_no_feature():
+    schema = Schema("r", [TEXT, C], 1)
+    assert schema.features == ()
+    assert schema.feature_indices.dtype == np.int64
+    assert schema.nominal.dtype == bool
+
+
+def test_zero_is_special_for_sparse_unless_said_otherwise():
+    assert [Schema("r", [A], sparse=sparse).zero for sparse in (False, True)] == [False, True]
+    assert Schema("r", [A], zero=True).zero
+    assert not Schema("r", [A], sparse=True, zero=False).zero
+
+
+def test_replace_changes_what_is_named_and_keeps_the_rest():
+    schema = Schema("r", [A, B, C], 2, "no", sparse=True, zero=False)
+    assert schema.replace() == schema
+    changed = schema.replace(relation="s", zero=True)
+    assert (changed.relation, changed.positive, changed.sparse, changed.zero) == ("s", "no", True, True)
+    assert schema.relation == "r"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"relation": "s"}, {"class_index": 1, "positive": None}, {"positive": "yes"}, {"sparse": True}, {"zero": True}],
+)
+def test_schemas_are_equal_by_all_they_say(change):
+    schema = Schema("r", [A, B, C], 2, "no")
+    assert schema == Schema("r", (A, B, C), 2, "no")
+    assert hash(schema) == hash(Schema("r", (A, B, C), 2, "no"))
+    assert schema != schema.replace(**change)
+    assert schema != Schema("r", [A, B._replace(weight=2.0), C], 2, "no")
+    assert schema != "r"
+
+
+def test_a_schema_shows_itself_briefly():
+    assert repr(Schema("r", [A, B, C], 2)) == "Schema('r', 3 attributes, class 'c')"
+
+
+def test_scores_are_kept_by_metric_the_latest_last():
+    marked = A.scored("bns", 1.5).scored("ig", 2.0)
+    assert marked.scores == (("bns", 1.5), ("ig", 2.0))
+    assert marked.scored("bns", 3.0).scores == (("ig", 2.0), ("bns", 3.0))
+    assert A.scores == ()
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+def test_two_attributes_of_one_name_are_refused():
+    with pytest.raises(FilterkitError, match=r"^two attributes are named 'b'$"):
+        Schema("r", [A, B, C, Attribute("b"), Attribute("c")])
+    Schema("r", [A, Attribute("A")])  # case matters, as in Weka
+
+
+@pytest.mark.parametrize(("attribute", "kind"), [(TEXT, "string"), (DAY, "date"), (BAG, "relational")])
+def test_a_class_is_nominal_or_numeric(attribute, kind):
+    with pytest.raises(FilterkitError, match=f"^the class must be nominal or numeric, and '.*' is a {kind} attribute$"):
+        Schema("r", [A, attribute], 1)
+    assert Schema("r", [A, Attribute("n")], 1).class_attribute.kind == "numeric"
+
+
+def test_the_positive_class_is_a_value_of_the_class():
+    assert Schema("r", [A, C], 1, "no").positive == "no"
+    with pytest.raises(FilterkitError, match=r"^class 'c' has no value 'yess'; did you mean 'yes'\?$"):
+        Schema("r", [A, C], 1, "yess")
+    with pytest.raises(FilterkitError, match=r"^class 'c' has no value '4'; it has 'no', 'yes'$"):
+        Schema("r", [A, C], 1, "4")
+    for class_index in (None, 0):
+        with pytest.raises(FilterkitError, match=r"--positive 'no' needs a nominal class attribute \(see --class\)"):
+            Schema("r", [A, C], class_index, "no")
+
+
+# ---- which is the class ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("attributes", "choice", "expected"),
+    [
+        ([A, B, C], None, 2),
+        ([A, B, Attribute("n")], None, None),  # the last is numeric
+        ([A, C, TEXT], None, None),
+        ([], None, None),
+        ([A, B, C], "none", None),
+        ([A, B, C], "NONE", None),
+        ([A, B, C], "first", 0),
+        ([A, B, C], "Last", 2),
+        ([A, B, Attribute("n")], "last", 2),
+        ([A, B, C], "b", 1),
+        ([A, B, C], "1", 0),
+        ([A, B, C], "3", 2),
+        ([A, Attribute("1"), C], "1", 0),  # a number means itself, whatever an attribute is called
+        ([A, B, Attribute("first")], "first", 0),
+        ([A, B, Attribute("last"), C], "last", 3),
+        ([Attribute("none"), C], "none", None),
+        ([A, Attribute("A")], "A", 1),
+    ],
+)
+def test_find_class(attributes, choice, expected):
+    assert find_class(attributes, choice) == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("0", "^--class 0: the attributes are numbered from 1 to 3$"),
+        ("4", "^--class 4: the attributes are numbered from 1 to 3$"),
+        ("colour", r"^--class: no attribute 'colour'; did you mean 'color'\?$"),
+        ("z", "^--class: no attribute 'z'$"),
+        ("-1", "^--class: no attribute '-1'$"),
+        ("٣", "^--class: no attribute '٣'$"),  # no ASCII digit
+        ("", "^--class: no attribute ''$"),
+    ],
+)
+def test_find_class_refuses_what_is_none(choice, message):
+    with pytest.raises(FilterkitError, match=message):
+        find_class([A, Attribute("color"), C], choice)
+
+
+# ---- other columns -------------------------------------------------------------------------------
+
+
+def names(schema):
+    return [a.name for a in schema.attributes]
+
+
+def new(*words):
+    return [Attribute(word) for word in words]
+
+
+def test_columns_that_become_several_stay_in_their_places_around_the_class():
+    schema = Schema("r", [A, TEXT, C, B], 2)
+    out = schema.with_features(new("a1", "a2", "b1", "b2", "b3"), np.array([0, 0, 1, 1, 1]))
+    assert names(out) == ["a1", "a2", "text", "c", "b1", "b2", "b3"]
+    assert out.class_attribute is C
+    assert [a.name for a in out.features] == ["a1", "a2", "b1", "b2", "b3"]
+    assert out.others == (TEXT,)
+
+
+def test_columns_that_go_leave_the_others_in_order():
+    schema = Schema("r", [A, B, C, Attribute("d"), TEXT, Attribute("e")], 2)
+    out = schema.with_features(new("B", "E"), np.array([1, 3]))
+    assert names(out) == ["B", "c", "text", "E"]
+    assert out.class_attribute is C
+    nothing = schema.with_features([], np.empty(0, np.int64))
+    assert names(nothing) == ["c", "text"]
+    assert nothing.class_index == 0
+
+
+@pytest.mark.parametrize("class_index", [None, 0, 1, 2])
+def test_the_class_stays_the_class_wherever_it_is(class_index):
+    schema = Schema("r", [Attribute("a"), Attribute("b"), Attribute("d")], class_index)
+    source = np.repeat(np.arange(len(schema.features)), 2)
+    out = schema.with_features([Attribute(f"{schema.features[j].name}{i}") for i, j in enumerate(source)], source)
+    assert out.class_attribute == schema.class_attribute
+    assert len(out.features) == 2 * len(schema.features)
+
+
+def test_with_features_changes_more_if_asked():
+    schema = Schema("r", [A, C], 1, "no", sparse=True)
+    out = schema.with_features(new("A"), np.array([0]), zero=False, sparse=False)
+    assert (out.zero, out.sparse, out.positive) == (False, False, "no")
+    assert schema.with_features([A], np.array([0])) == schema

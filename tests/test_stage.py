@@ -1,0 +1,296 @@
+"""Stages: options as declared, words, checks; the three bases, with tiny stages of their own."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from agreement import dense, make, sample, sparsely
+
+from filterkit import Attribute, Chain, ColumnStage, Fitted, Ragged, RowStage, Stage, StageError, UsageError, option
+
+NAN = np.nan
+
+
+class Every(RowStage):
+    """Leave everything as it is.
+
+    The rest of the docstring.
+    """
+
+    name = "every"
+
+    count: int = option(3, "A whole number.", minimum=1)
+    share: float = option(0.5, "A number.", minimum=0)
+    top_rows: int | None = option(None, "Two words; by default, as many as there are.", minimum=2)
+    kind: str = option("one", "A word.", choices=("one", "two"))
+    free: str = option("", "Any word.")
+    flag: bool = option(False, "Off unless given.")
+    pair: bool = option(True, "On unless taken back.")
+    undecided: bool | None = option(None, "By the data.")
+
+    def transform(self, batch):
+        return batch
+
+
+class Negate(RowStage):
+    """Change the sign of every number, and call the relation so."""
+
+    name = "negate"
+
+    def output(self, schema):
+        return schema.replace(relation="negated")
+
+    def transform(self, batch):
+        return batch.replace(X=-batch.X)
+
+
+class Rank(ColumnStage):
+    """Replace a value by how many distinct training values are less; `--twice` gives two columns of it.
+
+    Columns without a value go. Missing becomes `--missing`.
+    """
+
+    name = "rank"
+    needs_class = False
+
+    twice: bool = option(False, "Put out each column twice.")
+    missing: float = option(-1.0, "What missing becomes.")
+    zero: bool | None = option(None, "What zero is afterwards.")
+
+    def fit_columns(self, table):
+        cells = table.with_zeros()
+        return {"known": Ragged(cells.indptr, cells.values), "full": np.diff(cells.indptr) > 0}
+
+    def output(self, schema):
+        return schema if self.zero is None else schema.replace(zero=self.zero)
+
+    def outputs(self, schema, state, totals):
+        assert len(totals) <= len(schema.features)
+        source = np.repeat(np.flatnonzero(state["full"]), 2 if self.twice else 1)
+        suffix = ("", "'") if self.twice else ("",)
+        return source, [Attribute(schema.features[j].name + s) for j in np.unique(source) for s in suffix]
+
+    def apply(self, values, columns, state):
+        column = np.repeat(np.flatnonzero(state["full"]), 2 if self.twice else 1)[columns]
+        rank = state["known"].search(column, values) - state["known"].indptr[column]
+        return np.where(np.isnan(values), self.missing, rank)
+
+
+class Total(Stage):
+    """Append the number of training rows to the relation's name."""
+
+    name = "total"
+
+    def fit(self, rows, schema):
+        first, second = sum(map(len, rows())), sum(map(len, rows()))
+        assert first == second
+        return FittedTotal(schema.replace(relation=f"{schema.relation}-{first}"))
+
+
+class FittedTotal(Fitted):
+    def __init__(self, schema):
+        self.schema = schema
+
+    def transform(self, batch):
+        return batch.replace(schema=self.schema)
+
+
+def run(stage, batch, asked=None):
+    return Chain([stage]).fit(batch).transform(batch if asked is None else asked)
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def test_options_have_their_defaults_and_are_given_by_name():
+    stage = Every(count=5, undecided=False)
+    assert (stage.count, stage.share, stage.top_rows, stage.kind, stage.flag, stage.pair) == (
+        5,
+        0.5,
+        None,
+        "one",
+        False,
+        True,
+    )
+    assert stage.undecided is False
+    with pytest.raises(TypeError):
+        Every(5)
+    with pytest.raises(TypeError, match="colour"):
+        Every(colour=1)
+
+
+def test_a_declaration_keeps_help_choices_and_minimum():
+    fields = {field.name: field for field in dataclasses.fields(Every)}
+    assert list(fields) == ["count", "share", "top_rows", "kind", "free", "flag", "pair", "undecided"]
+    assert dict(fields["kind"].metadata) == {"help": "A word.", "choices": ("one", "two"), "minimum": None}
+    assert dict(fields["count"].metadata) == {"help": "A whole number.", "choices": (), "minimum": 1}
+
+
+def test_stages_are_equal_by_their_options():
+    assert Every(count=5) == Every(count=5)
+    assert Every(count=5) != Every(count=6)
+    assert Every() != Negate()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, []),
+        ({"count": 3, "kind": "one", "pair": True}, []),
+        ({"count": 7}, ["--count", "7"]),
+        ({"share": 0.25, "top_rows": 4}, ["--share", "0.25", "--top-rows", "4"]),
+        ({"kind": "two", "free": "a b"}, ["--kind", "two", "--free", "a b"]),
+        ({"flag": True, "pair": False}, ["--flag", "--no-pair"]),
+        ({"undecided": True}, ["--undecided"]),
+        ({"undecided": False}, ["--no-undecided"]),
+    ],
+)
+def test_words_are_the_name_and_what_differs_from_the_defaults(options, words):
+    assert Every(**options).words() == ["every", *words]
+
+
+def test_a_chain_quotes_words_where_it_must():
+    assert str(Chain([Every(free="a b"), Negate()])) == "every --free 'a b' negate"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"count": 0}, "every: --count must be at least 1, not 0"),
+        ({"share": -0.5}, "every: --share must be at least 0, not -0.5"),
+        ({"share": NAN}, "every: --share must be at least 0, not nan"),
+        ({"top_rows": 1}, "every: --top-rows must be at least 2, not 1"),
+        ({"kind": "three"}, "every: --kind must be one of one, two, not 'three'"),
+    ],
+)
+def test_options_out_of_bounds_are_refused(options, message):
+    with pytest.raises(UsageError) as caught:
+        Every(**options)
+    assert str(caught.value) == message
+
+
+def test_the_summary_is_the_first_line():
+    assert Every.summary() == "Leave everything as it is."
+
+
+# ---- bases ---------------------------------------------------------------------------------------
+
+
+def test_a_base_says_what_is_left_to_write():
+    class Bare(Stage):
+        name = "bare"
+
+    class BareRow(RowStage):
+        name = "bare"
+
+    class BareColumn(ColumnStage):
+        name = "bare"
+        needs_class = False
+
+    batch = sample("iris")
+    with pytest.raises(NotImplementedError, match="Bare has no fit"):
+        run(Bare(), batch)
+    with pytest.raises(NotImplementedError, match="BareRow has no transform"):
+        run(BareRow(), batch)
+    with pytest.raises(NotImplementedError, match="BareColumn has no fit_columns"):
+        run(BareColumn(), batch)
+    with pytest.raises(NotImplementedError, match="Fitted has no transform"):
+        Fitted().transform(batch)
+
+
+def test_column_stages_need_a_class_unless_they_say_otherwise():
+    assert ColumnStage.needs_class
+    assert not Stage.needs_class
+    assert not RowStage.needs_class
+    assert not Rank.needs_class
+
+
+def test_a_row_stage_maps_rows_and_may_change_the_schema():
+    batch = sample("iris")
+    out = run(Negate(), batch)
+    np.testing.assert_array_equal(out.X, -batch.X)
+    assert out.schema == batch.schema.replace(relation="negated")
+    assert run(Every(), batch) is batch
+
+
+def test_a_general_stage_reads_the_rows_as_often_as_it_likes():
+    batch = sample("iris")
+    assert run(Total(), [batch.rows(0, 100), batch.rows(100, 150)], batch).schema.relation == "iris-150"
+
+
+RANKED = [[5, NAN, 2, 0], [3, NAN, 2, 0], [3, NAN, NAN, 7], [-4, NAN, 2, NAN]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_column_stage_maps_each_column_and_may_drop_some(sparse):
+    batch = make(RANKED, [0, 1, 1, -1], sparse=sparse)
+    out = run(Rank(zero=False), batch)
+    assert [a.name for a in out.schema.attributes] == ["a0", "a2", "a3", "class"]
+    assert dense(out).tolist() == [[2, 0, 0], [1, 0, 0], [1, -1, 1], [0, 0, -1]]
+    assert out.y is batch.y
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_column_may_become_several_in_its_place(sparse):
+    batch = make(RANKED, [0, 1, 1, -1], sparse=sparse)
+    out = run(Rank(twice=True, zero=False, missing=9), batch)
+    assert [a.name for a in out.schema.features] == ["a0", "a0'", "a2", "a2'", "a3", "a3'"]
+    assert dense(out).tolist() == [[2, 2, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 1, 9, 9, 1, 1], [0, 0, 0, 0, 9, 9]]
+
+
+def test_while_zero_is_special_sparse_rows_stay_sparse_and_zeros_are_not_mapped():
+    batch = make([[0, 5], [-1, 0], [-3, 5]], [0, 1, 0], sparse=True)
+    out = run(Rank(), batch)
+    assert out.sparse
+    assert out.schema.sparse
+    assert out.schema.zero
+    assert out.X.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]  # as an entry, the first 0 would become 2
+    assert out.X.nnz == 3  # -3 has rank 0, which is not stored
+    assert out.X.indices.dtype == out.X.indptr.dtype == np.int32
+    assert out.X.has_sorted_indices
+    plain = run(Rank(zero=False), batch)
+    assert not plain.sparse
+    assert not plain.schema.sparse
+    assert plain.X.tolist() == [[2, 1], [1, 0], [0, 1]]
+
+
+def test_dense_rows_stay_dense_even_if_zero_becomes_special():
+    out = run(Rank(zero=True), make([[0], [4]], [0, 1]))
+    assert out.schema.zero
+    assert not out.schema.sparse
+    assert not out.sparse
+
+
+def test_no_column_may_be_left():
+    for batch in (make([[NAN], [NAN]], [0, 1]), make([[NAN], [NAN]], [0, 1], sparse=True)):
+        out = run(Rank(), batch)
+        assert out.X.shape == (2, 0)
+        assert [a.name for a in out.schema.attributes] == ["class"]
+        assert out.schema.class_index == 0
+
+
+def test_names_that_clash_are_an_error_of_the_stage():
+    class Twins(Rank):
+        """Give all columns one name."""
+
+        name = "twins"
+
+        def outputs(self, schema, state, totals):
+            return np.arange(len(schema.features)), [Attribute("same")] * len(schema.features)
+
+    with pytest.raises(StageError, match=r"^twins: two attributes are named 'same'"):
+        run(Twins(), sample("iris"))
+
+
+def test_transforming_leaves_the_batch_as_it_is():
+    for batch in (sample("mixed"), sample("mixed-sparse")):
+        X, kept = dense(batch).copy(), vars(batch).copy()
+        run(Rank(twice=True), batch)
+        np.testing.assert_array_equal(dense(batch), X)
+        assert vars(batch) == kept
+
+
+def test_dense_and_sparse_rows_have_one_image():
+    batch = sample("digits").rows(0, 200)
+    for stage in (Rank(zero=False), Rank(twice=True, zero=False)):
+        np.testing.assert_array_equal(dense(run(stage, batch)), dense(run(stage, sparsely(batch))))
