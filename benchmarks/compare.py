@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.report import markdown, plain, versions
+from benchmarks.report import disturbance, markdown, plain, versions
 from benchmarks.timing import Failed, Run, pin, run
 from benchmarks.wekas import class_path
 from benchmarks.work import Contender, Outcome, Skipped, Work
@@ -44,7 +44,7 @@ def main() -> None:
             runs = options.slow_runs if slow else options.runs
             results.append(work if isinstance(work, Skipped) else compare(work, runs))
         write = markdown if options.markdown else plain
-        print(write(results, versions(places, cores)))
+        print(write(results, [*versions(places, cores), disturbance(results)]))
         if not options.data:
             _note("inputs removed; keep them with --data DIR")
     sys.exit(any(isinstance(result, Outcome) and bool(result.failure) for result in results))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 from benchmarks.timing import Run
 from benchmarks.work import Outcome, Skipped
@@ -29,6 +29,15 @@ def versions(places: Places, cores: list[int]) -> list[str]:
         java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
         lines.append(f"Weka {' and '.join(wekas)} under {java.splitlines()[0] if java else 'Java'}, its default heap")
     return lines
+
+
+def disturbance(results: list[Outcome | Skipped]) -> str:
+    """How busy the machine was with other things, which makes ratios of wall clocks doubtful."""
+    runs = [run for result in results if isinstance(result, Outcome) for run in (*result.subject, *result.other)]
+    if not runs:
+        return "nothing was run"
+    others = [run.others for run in runs]
+    return f"other processes kept {mean(others):.1f} cores busy on average, {max(others):.1f} in the worst run"
 
 
 def markdown(results: list[Outcome | Skipped], notes: list[str]) -> str:

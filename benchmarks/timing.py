@@ -15,11 +15,20 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """One run of a process: wall-clock `seconds`, `cpu` seconds on all cores, `memory` at its largest in bytes."""
+    """One run of a process.
+
+    Attributes
+    ----------
+    seconds : by the wall clock.
+    cpu : seconds on all cores.
+    memory : its largest resident set, in bytes.
+    others : how many cores all other processes kept busy meanwhile, on average.
+    """
 
     seconds: float
     cpu: float
     memory: int
+    others: float
 
 
 class Failed(Exception):
@@ -45,14 +54,23 @@ def run(command: Sequence[str]) -> tuple[Run, str]:
     Failed : its exit status is not 0.
     """
     with tempfile.TemporaryFile() as said:
-        began = time.perf_counter()
+        busy, began = _busy(), time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
+        busy = _busy() - busy
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         words = said.read().decode(errors="replace").strip()
     if process.returncode:
         last = words.splitlines()[-1:] or ["it said nothing"]
         raise Failed(f"status {process.returncode} from {' '.join(map(os.path.basename, command))[:200]}: {last[0]}")
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024), words
+    cpu = usage.ru_utime + usage.ru_stime
+    return Run(seconds, cpu, usage.ru_maxrss * 1024, max(busy - cpu, 0.0) / seconds), words
+
+
+def _busy() -> float:
+    """The seconds that all cores together have been busy since the system started."""
+    with open("/proc/stat") as file:
+        user, nice, system, _, _, irq, softirq, *_ = map(int, file.readline().split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")

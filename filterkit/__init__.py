@@ -12,13 +12,14 @@ from __future__ import annotations
 from filterkit.api import batches, chain, read, write
 from filterkit.batch import Batch, concatenate, csr
 from filterkit.chain import Chain, FittedChain
+from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
 from filterkit.hookspecs import hookimpl
 from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
 from filterkit.ragged import Ragged
 from filterkit.schema import Attribute, Schema
-from filterkit.stage import ColumnStage, Fitted, RowStage, Stage, State, option
+from filterkit.stage import Fitted, RowStage, Stage, option
 
 __version__ = "0.1.0"
 

@@ -3,7 +3,6 @@ import java.io.PrintStream;
 import weka.core.Attribute;
 import weka.core.Instance;
 import weka.core.Instances;
-import weka.core.Utils;
 import weka.core.converters.ArffLoader;
 
 /** Prints what Weka (3.6 or 3.9) reads from each ARFF file that is named, one line of JSON a file. */
@@ -46,7 +45,7 @@ public class WekaContent {
 
   static String value(Instance row, int j) {
     Attribute a = row.attribute(j);
-    if (Utils.isMissingValue(row.value(j))) return "null";
+    if (Double.isNaN(row.value(j))) return "null";
     if (a.isNominal() || a.isString()) return text(a.value((int) row.value(j)));
     return a.isRelationValued() ? rows(a.relation((int) row.value(j))) : number(row.value(j));
   }

@@ -119,6 +119,22 @@ def test_replace_leaves_the_original():
         batch.start = 7
 
 
+@pytest.mark.parametrize("name", [*MIXED, "iris", "empty", "sparse-counts-multiclass"])
+def test_in_form_changes_the_form_and_nothing_else(name):
+    batch = sample(name)
+    assert batch.in_form(batch.sparse) is batch
+    other = batch.in_form(not batch.sparse)
+    assert other.sparse == (not batch.sparse)
+    assert values(other) == values(batch)
+    back = other.in_form(batch.sparse)
+    assert values(back) == values(batch)
+    for each in (other, back):
+        if each.sparse:
+            assert each.X.indices.dtype == each.X.indptr.dtype == np.int32
+            assert each.X.has_canonical_format
+            assert (each.X.data != 0).all()
+
+
 def test_csr_takes_its_arrays_as_they_are():
     data, indices, indptr = np.array([1.0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([0, 2, 2, 3], np.int32)
     X = csr(data, indices, indptr, 4)

@@ -36,7 +36,7 @@ def test_missing_and_nominal_values_stay_and_do_not_count(sparse):
     np.testing.assert_array_equal(dense(l2(batch)), expected)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200, 1e300, 1e-300, 4e-324])
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200, 1e-160, 1e300, 1e-300, 4e-324])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_huge_and_tiny_values_have_a_length_too(scale, sparse):
     batch = make([[3 * scale, 0, 4 * scale, NAN], [1, 1, 1, 1]], [0, 1], sparse=sparse)

@@ -155,6 +155,8 @@ def test_of_two_classes_the_rarer_is_positive_the_later_on_a_tie():
 
 def test_attribute_weights_stay_and_nominal_becomes_numeric():
     batch = sample("mixed")
+    features = [a._replace(weight=1.0 + j) for j, a in enumerate(batch.schema.features)]
+    batch = batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
     out = filterkit.chain("shape").fit(batch).transform(batch)
     assert [a.weight for a in out.schema.features] == [a.weight for a in batch.schema.features]
     assert {a.kind for a in out.schema.features} == {"numeric"}

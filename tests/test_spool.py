@@ -9,7 +9,7 @@ from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, csr
+from filterkit import Batch, FilterkitError, csr
 from filterkit.spool import Kept, Spool
 
 MEMORY, DISK = 1 << 30, 0
@@ -150,6 +150,12 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
             assert_same(loaded, block)
 
 
+def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    with Spool(DISK) as spool, pytest.raises(FilterkitError, match="^temporary folder /no/such/folder: No such file"):
+        spool.append(make([[1]], [0]))
+
+
 def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
     preadv = os.preadv
     monkeypatch.setattr("filterkit.spool.os.preadv", lambda fd, views, at: preadv(fd, [views[0][:7]], at))
@@ -159,7 +165,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
         (kept,) = spool
         assert_same(kept.load(), batch)
         spool._file.truncate(100)
-        with pytest.raises(OSError, match="shorter than what was written"):
+        with pytest.raises(FilterkitError, match="temporary folder .* shorter than what was written"):
             kept.load()
 
 

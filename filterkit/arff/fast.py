@@ -332,8 +332,9 @@ def _tidy_braces(text: bytes) -> bytes:
 
 def _read_pairs(pairs: bytes, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Index and value of every pair, and where the value is a word (None if nowhere)."""
-    if pairs[:2] in (b"0x", b"0X") or b"\n0x" in pairs or b"\n0X" in pairs:
-        raise _Odd  # Arrow would read a hexadecimal index
+    for mark in (b"x", b"X"):  # Arrow would read a hexadecimal index
+        if mark in pairs and (pairs.startswith(b"0" + mark) or b"\n0" + mark in pairs):
+            raise _Odd
     table = pa.csv.read_csv(
         pa.py_buffer(pairs),
         convert_options=pa.csv.ConvertOptions(

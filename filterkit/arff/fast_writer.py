@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from filterkit.arff.numbers import format_number
-from filterkit.arff.writer import weight_text
+from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch, row_numbers
 
 if TYPE_CHECKING:

@@ -43,3 +43,8 @@ def format_number(value: float, precision: int | None = None) -> str:
     if "e" in text:
         return text.replace("e-0", "e-")
     return text.removesuffix(".0")
+
+
+def weight_text(weight: float) -> str:
+    """What follows the values of a row of this instance weight."""
+    return "" if weight == 1 else f",{{{format_number(weight)}}}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from filterkit.arff.dates import DateFormat
-from filterkit.arff.numbers import format_number
+from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 
@@ -134,8 +134,3 @@ class Formatter:
                 line = ",".join(text for _, text in cells)
             lines.append(line + weight_text(weights[row]) + "\n")
         return "".join(lines)
-
-
-def weight_text(weight: float) -> str:
-    """What follows the values of a row of this instance weight."""
-    return "" if weight == 1 else f",{{{format_number(weight)}}}"

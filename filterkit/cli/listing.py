@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from filterkit.cli.stages import stage_command
 from filterkit.errors import UsageError
 from filterkit.plugins import Registry
+from filterkit.words import stage_command
 
 
 def stages(known: Registry, words: list[str], debug: bool) -> None:

@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import click
 
 from filterkit import __version__
-from filterkit.cli.stages import message, parse_stages, stage_command
 from filterkit.engine.local import available_cores
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import Registry, registry
+from filterkit.words import message, parse_stages, stage_command
 
 SUBCOMMANDS = ("stages", "plugins")
 

@@ -1,4 +1,4 @@
-"""Stages on the command line: click commands made from the declarations, and words to stages."""
+"""From the words of a command line to stages, by click commands made from the stages' declarations."""
 
 from __future__ import annotations
 

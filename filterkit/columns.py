@@ -1,0 +1,189 @@
+"""ColumnStage: stages that fit each column by itself, from its part of a contingency table."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from filterkit.batch import Batch, csr, row_numbers
+from filterkit.contingency import ContingencyTable, from_cells
+from filterkit.errors import FilterkitError, StageError
+from filterkit.ragged import Ragged, ranges
+from filterkit.schema import Attribute, Schema
+from filterkit.stage import Fitted, Stage
+
+State = dict[str, Any]  # of ndarray and Ragged, by name
+
+
+class ColumnStage(Stage):
+    """A stage that fits each column of X by itself, from the column's part of a contingency table.
+
+    Write `fit_columns` and `apply`. Where one column becomes several, or none, or another kind, write
+    `outputs` too.
+    """
+
+    needs_class: ClassVar[bool] = True
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        """What must be known of each column to transform it.
+
+        Parameters
+        ----------
+        table : of all training rows, and some or all columns.
+
+        Returns
+        -------
+        dict of arrays or `Ragged` arrays whose first axis runs over the covered columns in order. It may
+        not depend on which other columns the table covers.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        """The columns put out, for the state of all columns.
+
+        Parameters
+        ----------
+        schema : of the batches that come in.
+        state : what `fit_columns` returned.
+        totals : a table of no columns, for the class totals and tasks.
+
+        Returns
+        -------
+        source, attributes : for each column put out, the column of X it comes from, ascending, and its
+            attribute. The default keeps every column as it is.
+        """
+        return np.arange(len(schema.features)), list(schema.features)
+
+    def output(self, schema: Schema) -> Schema:
+        """The schema put out, apart from the columns of X: override to change `zero`."""
+        return schema
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        """The new values of some entries.
+
+        Parameters
+        ----------
+        values : float64 (n,), entries of X; NaN is missing.
+        columns : int64 (n,), the column put out that each is for.
+        state : what `fit_columns` returned, by column of X that comes in.
+
+        Returns
+        -------
+        float64 (n,), a new array.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no apply")
+
+    def join(self, states: list[State]) -> State:
+        """One state from those of strips of columns, in order."""
+        return {
+            key: Ragged.concatenate([s[key] for s in states])
+            if isinstance(states[0][key], Ragged)
+            else np.concatenate([s[key] for s in states])
+            for key in states[0]
+        }
+
+    def finish(self, schema: Schema, state: State, totals: ContingencyTable) -> FittedColumns:
+        """The fitted stage from the state of all columns."""
+        source, attributes = self.outputs(schema, state, totals)
+        return FittedColumns(self, schema, state, source, attributes)
+
+
+class FittedColumns(Fitted):
+    """A fitted column stage: maps rows, and also the table of its input to the table of its output.
+
+    Parameters
+    ----------
+    stage, state : what to apply.
+    incoming : the schema of batches that come in.
+    source : int64, ascending: the column that each column put out comes from.
+    attributes : of the columns put out.
+    """
+
+    def __init__(
+        self, stage: ColumnStage, incoming: Schema, state: State, source: np.ndarray, attributes: list[Attribute]
+    ) -> None:
+        self.stage = stage
+        self.incoming = incoming
+        self.state = state
+        self.source = source
+        outgoing = stage.output(incoming)
+        try:
+            self.schema = incoming.with_features(
+                attributes, source, zero=outgoing.zero, sparse=incoming.sparse and outgoing.zero
+            )
+        except FilterkitError as error:
+            raise StageError(stage.name, str(error)) from None
+        width = len(incoming.features)
+        self._first = np.searchsorted(source, np.arange(width + 1))
+        self._same = len(source) == width and bool((source == np.arange(width)).all())
+
+    def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.stage.apply(values, columns, self.state)
+
+    def transform(self, batch: Batch) -> Batch:
+        X = batch.X
+        if not batch.sparse:
+            if not self._same:
+                X = X[:, self.source]
+            rows, width = X.shape
+            # Column by column, because what is looked up for one column lies together.
+            image = self._apply(X.T.ravel(), np.repeat(np.arange(width), rows)).reshape(width, rows)
+            return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
+        values, columns, indptr = X.data, X.indices.astype(np.int64), X.indptr
+        if not self._same:
+            entry, columns = self._fan_out(columns)
+            values = values[entry]
+            repeats = np.diff(self._first)[X.indices]
+            indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
+        image = self._apply(values, columns)
+        if not self.schema.sparse:
+            return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
+        keep = image != 0
+        if not keep.all():
+            indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
+            image, columns = image[keep], columns[keep]
+        X = csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
+        return batch.replace(schema=self.schema, X=X)
+
+    def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        """The dense matrix of sparse entries where zeros have an image of their own."""
+        zeros = self._apply(np.zeros(len(self.source)), np.arange(len(self.source)))
+        X = np.tile(zeros, (len(indptr) - 1, 1))
+        X[row_numbers(indptr), columns] = image
+        return X
+
+    def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For entries in incoming `columns`: which entry, and for which outgoing column, each image is."""
+        repeats = np.diff(self._first)[columns]
+        return np.repeat(np.arange(len(columns)), repeats), ranges(self._first[columns], repeats)
+
+    def push(self, table: ContingencyTable) -> ContingencyTable:
+        """The table of the output for the table of the input, for the columns that `table` covers.
+
+        Exactly the table of the transformed rows.
+        """
+        outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
+        place = np.searchsorted(table.columns, self.source[outputs])
+        # Every cell of the input, zero and missing made explicit, times every output of its column.
+        full = table.with_zeros()
+        sizes = np.diff(full.indptr)
+        values = np.insert(full.values, full.indptr[1:], np.nan)
+        parts = np.insert(full.parts, full.indptr[1:], full.missing_parts, axis=0)
+        output = np.repeat(np.arange(len(outputs)), sizes[place] + 1)
+        cell = ranges((full.indptr[:-1] + np.arange(len(full)))[place], sizes[place] + 1)
+        weights = parts[cell]
+        image = self._apply(values[cell], outputs[output])
+        missing_parts = np.zeros((len(outputs), *full.missing_parts.shape[1:]))
+        absent = np.isnan(image)
+        np.add.at(missing_parts, output[absent], weights[absent])
+        present = ~absent & (weights != 0).any(axis=(1, 2))
+        return from_cells(
+            self.schema,
+            outputs,
+            output[present],
+            image[present],
+            weights[present],
+            missing_parts,
+            full.total_parts,
+        )

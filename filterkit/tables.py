@@ -1,0 +1,111 @@
+"""Tables: the contingency table of training rows as some fitted stages put them out, whole or in strips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from filterkit.batch import Batch, empty
+from filterkit.columns import ColumnStage, FittedColumns, State
+from filterkit.contingency import ContingencyTable, merge, tabulate
+from filterkit.rows import Rows
+from filterkit.schema import Schema
+from filterkit.stage import Fitted, transform
+
+
+class Tables:
+    """The table of the training rows as some fitted stages put them out, whole or strip by strip.
+
+    Parameters
+    ----------
+    rows : the training rows.
+    before : fitted stages that rows pass through before they are counted.
+    schema : of the rows counted.
+    stage : the first that asks.
+    budget : bytes for a table.
+    """
+
+    def __init__(self, rows: Rows, before: list[Fitted], schema: Schema, stage: ColumnStage, budget: int) -> None:
+        self.supervised = stage.needs_class
+        self._rows = rows
+        self._before = before
+        self._schema = schema
+        self._budget = budget
+        self._through: list[FittedColumns] = []  # the tables have to go through these stages
+        self._whole: ContingencyTable | None = None
+
+    def fit(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
+        """Fit `stage`, then take the tables on through it."""
+        states: list[State] = []
+        totals = None
+        for table in self._strips(stage.name):
+            states.append(stage.fit_columns(table))
+            totals = table
+        assert totals is not None
+        fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
+        self._through.append(fitted)
+        return fitted
+
+    def _strips(self, reader: str) -> Iterator[ContingencyTable]:
+        """Tables of as many columns at a time as the budget allows, pushed through the stages so far."""
+        if self._whole is not None:
+            self._whole = _push(self._through, self._whole)
+            self._through = []
+            yield self._whole
+            return
+        width = len(self._schema.features)
+        low = 0
+        while True:
+            table = self._take(low, width, reader)
+            if len(table) == width:
+                self._whole = table
+                yield from self._strips(reader)
+                return
+            low += len(table)
+            yield _push(self._through, table)
+            if low >= width:
+                return
+
+    def _take(self, low: int, high: int, reader: str) -> ContingencyTable:
+        """One pass over the rows: the table of the columns from `low` to as near `high` as the budget allows."""
+        stop = [high]  # shared with the threads, which need not count what has been given up
+
+        def count(batch: Batch) -> ContingencyTable:
+            return tabulate(transform(self._before, batch), np.arange(low, stop[0]), self.supervised, reader)
+
+        pile = _Pile()
+        for table in self._rows.map(count):
+            pile.add(table.first(stop[0] - low))
+            while pile.nbytes > self._budget and stop[0] - low > 1:
+                stop[0] = low + (stop[0] - low) // 2
+                pile.tables = [table.first(stop[0] - low) for table in pile.tables]
+        if not pile.tables:
+            pile.add(count(empty(self._rows.schema)))
+        return merge(pile.tables)
+
+
+def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyTable:
+    for fitted in through:
+        table = fitted.push(table)
+    return table
+
+
+class _Pile:
+    """Tables waiting to be merged: eight of a kind become one of the next, so that every cell takes part in
+    few merges, and tables of the same words shrink early."""
+
+    def __init__(self) -> None:
+        self.tables: list[ContingencyTable] = []
+        self._levels: list[int] = []
+
+    @property
+    def nbytes(self) -> int:
+        return sum(table.nbytes for table in self.tables)
+
+    def add(self, table: ContingencyTable) -> None:
+        self.tables.append(table)
+        self._levels.append(0)
+        while self._levels[-8:] == [self._levels[-1]] * 8:
+            self.tables[-8:] = [merge(self.tables[-8:])]
+            self._levels[-8:] = [self._levels[-1] + 1]
