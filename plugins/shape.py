@@ -130,7 +130,7 @@ class Shape(ColumnStage):
         column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
         first, last = knots.indptr[column], knots.indptr[column + 1] - 1
         if not len(knots.values):
-            image = zero[column, task]
+            image = state["unseen"][column, task]
         else:
             right = np.minimum(knots.search(column, values), np.maximum(last, 0))
             at, upper = knots.values[right], estimates.values[right * tasks + task]

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import subprocess
 import sys
 
 import pytest
@@ -404,3 +405,19 @@ def test_parts_by_glob_pattern(tmp_path, way):
 def test_a_file_name_with_glob_characters_is_itself(tmp_path):
     path = write_text(tmp_path, HEADER + "ö,1\n", "t[1].arff")
     assert content(load(path))["rows"][0]["values"] == ["ö", 1.0]
+
+
+def test_rows_are_read_as_they_arrive_on_standard_input():
+    program = "import filterkit\nfor batch in filterkit.batches('-'): print(batch.X.tolist(), flush=True)"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as process:
+        process.stdin.write("@relation r\n@attribute a numeric\n@data\n1\n2\n")
+        assert process.stdout.readline() == "[[1.0], [2.0]]\n"
+        for row in ("3", "4"):
+            process.stdin.write(f"{row}\n")
+            assert process.stdout.readline() == f"[[{row}.0]]\n"
+        process.stdin.write("5")
+        process.stdin.close()
+        assert process.stdout.readline() == "[[5.0]]\n"
+    assert process.returncode == 0

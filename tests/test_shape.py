@@ -122,6 +122,15 @@ def test_nominal_values_have_no_neighbours_and_take_the_class_share_if_unseen():
     assert got.tolist() == close([0, 1 / 10, -1 / 15, 0])
 
 
+def test_a_nominal_value_is_unseen_even_if_training_has_nothing_but_zeros():
+    # share (1+1)/(3+2) = 2/5, p(0) = (0+1)/(2+2) = 1/4: one column by itself, and beside one that has a value
+    assert shaped([0, 0, NAN], "--+", [1], "--zero", nominal=True).tolist() == close([2 / 5 - 1 / 4])
+    for other in (0, 6):
+        batch = make([[0, other], [0, 0], [NAN, 0], [1, 0]], [0, 0, 1, -1], nominal=[0], sparse=True)
+        out = filterkit.chain("shape").fit(batch).transform(batch)
+        assert out.X[3, 0] == close(2 / 5 - 1 / 4)
+
+
 def test_several_classes_give_one_column_for_each_that_has_rows():
     # n = 0. Column 0: 5 is a and c, 6 is c:         a: 2/4, 1/3;  c: 2/4, 2/3
     #        Column 1: 7 is a, 8 is c twice:         a: 2/3, 1/4;  c: 1/3, 3/4

@@ -152,7 +152,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
 
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
-    with Spool(DISK) as spool, pytest.raises(FilterkitError, match="^temporary folder /no/such/folder: No such file"):
+    with Spool(DISK) as spool, pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
         spool.append(make([[1]], [0]))
 
 
@@ -165,7 +165,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
         (kept,) = spool
         assert_same(kept.load(), batch)
         spool._file.truncate(100)
-        with pytest.raises(FilterkitError, match="temporary folder .* shorter than what was written"):
+        with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load()
 
 

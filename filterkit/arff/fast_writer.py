@@ -8,30 +8,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from filterkit.arff import arrow
 from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch, row_numbers
 
 if TYPE_CHECKING:
     from filterkit.arff.writer import Formatter
 
-_COMMON = pa.array([str(i) for i in range(1024)])  # most counts
+_COUNTS = arrow.numbers(np.arange(1024)).cast(pa.string())  # most counts
 
 
 def rows(formatter: Formatter, batch: Batch) -> bytes:
     """The rows of `batch`, which is in the formatter's form, as text."""
     if not len(batch):
         return b""
-    lines = _sparse(formatter, batch) if batch.sparse else _dense(formatter, batch)
-    weights = ""
+    if batch.sparse:
+        return _sparse(formatter, batch)
+    lines = _dense(formatter, batch)
+    weights: Any = ""
     if batch.weights is not None:
-        weights = pa.array([weight_text(weight) for weight in batch.weights.tolist()])
-    return _bytes(pc.binary_join_element_wise(lines, weights, "\n", ""))
-
-
-def _bytes(strings: Any) -> bytes:
-    """All strings of an array, one after the other."""
-    offsets = np.frombuffer(strings.buffers()[1], np.int32)[strings.offset : strings.offset + len(strings) + 1]
-    return bytes(memoryview(strings.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+        weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
+    return arrow.text_of(pc.binary_join_element_wise(lines, weights, "\n", ""))
 
 
 def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
@@ -41,24 +38,22 @@ def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
     plain = np.isfinite(values)
     if plain.all() and (values == np.rint(values)).all() and not np.signbit(values).any():
         largest = values.max(initial=0.0)
-        if largest < len(_COMMON):
-            return _COMMON.take(pa.array(values.astype(np.int16)))
+        if largest < len(_COUNTS):
+            return _COUNTS.take(arrow.numbers(values.astype(np.int32)))
         if largest < 1e15:
-            return pa.array(values.astype(np.int64)).cast(pa.string())
-    texts = pa.array(values).cast(pa.string())
+            return arrow.numbers(values.astype(np.int64)).cast(pa.string())
+    texts = arrow.numbers(values).cast(pa.string())
     size = np.abs(values)
-    # Where Arrow spells a number otherwise than repr does: these are rare, so one by one.
+    # Where Arrow spells a number otherwise than repr does: these are rare.
     odd = ~plain | (size >= 1e10) | ((size < 1e-4) & (size > 0))
-    if odd.any():
-        texts = _respelt(texts, values, odd)
-    return texts
+    return _respelt(texts, values, odd) if odd.any() else texts
 
 
 def _respelt(texts: Any, values: np.ndarray, odd: np.ndarray) -> Any:
     """`texts` with those of the `odd` values formatted anew, each distinct one once."""
     distinct, which = np.unique(values[odd], return_inverse=True)
-    words = pa.array([format_number(value) for value in distinct.tolist()], pa.string())
-    return pc.replace_with_mask(texts, pa.array(odd), words.take(pa.array(which)))
+    words = arrow.strings([format_number(value) for value in distinct.tolist()])
+    return pc.replace_with_mask(texts, arrow.flags(odd), words.take(arrow.numbers(which)))
 
 
 def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
@@ -71,10 +66,11 @@ def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
 
 def _nominal_texts(formatter: Formatter, position: int, codes: np.ndarray) -> Any:
     """Labels of codes, of which NaN or negative is missing."""
-    labels = pa.array(formatter.labels[position], pa.string())
+    labels = formatter.labels[position]
+    assert labels is not None
     with np.errstate(invalid="ignore"):
         known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
-    return labels.take(pa.array(known))
+    return arrow.strings(labels).take(arrow.numbers(known))
 
 
 def _texts(formatter: Formatter, position: int, values: np.ndarray) -> Any:
@@ -106,7 +102,7 @@ def _dense(formatter: Formatter, batch: Batch) -> Any:
             assert batch.y is not None
             parts.append(_texts(formatter, position, batch.y))
         else:
-            parts.append(pa.array(next(others), pa.string()))
+            parts.append(arrow.strings(next(others)))
         position += 1
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
 
@@ -116,59 +112,95 @@ def _number_run(X: np.ndarray, precision: int | None) -> Any:
     texts = number_texts(np.ascontiguousarray(X).ravel(), precision)
     if X.shape[1] == 1:
         return texts
-    offsets = pa.array(np.arange(X.shape[0] + 1, dtype=np.int32) * X.shape[1])
+    offsets = arrow.numbers(np.arange(X.shape[0] + 1, dtype=np.int32) * np.int32(X.shape[1]))
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ",")
 
 
-def _sparse(formatter: Formatter, batch: Batch) -> Any:
-    """One string a row: index and value pairs in the order of the attributes, in braces."""
-    schema = formatter.schema
-    X = batch.X
+# Sparse rows
+
+
+def _sparse(formatter: Formatter, batch: Batch) -> bytes:
+    """The rows as index and value pairs in the order of the attributes, in braces."""
+    schema, X = formatter.schema, batch.X
     position = schema.feature_indices[X.indices]
-    row = row_numbers(X.indptr)
-    nominal = schema.nominal
-    if nominal.any() and (chosen := nominal[X.indices]).any():
-        texts = _mixed_texts(formatter, position, X.data, chosen)
+    chosen = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
+    texts = number_texts(X.data, formatter.precision)
+    if chosen.any():
+        texts = pc.replace_with_mask(texts, arrow.flags(chosen), _labels(formatter, position[chosen], X.data[chosen]))
+    weights: Any = ""
+    if batch.weights is not None:
+        weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
+    target = schema.class_index
+    class_is_last = target is None or (target == len(schema.attributes) - 1 and formatter.labels[target] is not None)
+    if class_is_last and not schema.others and (np.diff(X.indptr) > 0).all():
+        return _filled_rows(formatter, batch, position, texts, weights)
+    return _any_rows(formatter, batch, position, texts, weights)
+
+
+def _labels(formatter: Formatter, position: np.ndarray, values: np.ndarray) -> Any:
+    """The labels of some nominal values of several attributes."""
+    words = []
+    for at, value in zip(position.tolist(), values.tolist(), strict=True):
+        labels = formatter.labels[at]
+        assert labels is not None
+        words.append(labels[-1 if value != value else int(value)])
+    return arrow.strings(words)
+
+
+def _filled_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> bytes:
+    """Rows that all have a value, the class being last: one join puts before every value what goes there,
+    ``,12 `` or, before the first of a row, the end of the row before and ``{12 ``."""
+    first = batch.X.indptr[:-1]
+    ends: Any = "}"
+    target = formatter.schema.class_index
+    if target is not None:
+        labels = formatter.labels[target]
+        assert labels is not None and batch.y is not None
+        closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
+        ends = arrow.strings(closing).take(arrow.numbers(np.where(batch.y < 0, len(labels) - 1, batch.y)))
     else:
-        texts = number_texts(X.data, formatter.precision)
-    more_rows, more_positions, more_texts = [row], [position], [texts]
+        ends = arrow.strings(["}"] * len(batch))
+    ends = pc.binary_join_element_wise(ends, weights, "\n", "")
+    before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
+    starts = pc.binary_join_element_wise(before, "{", _indices(formatter).take(arrow.numbers(position[first])), " ", "")
+    code = position.copy()
+    code[first] = len(formatter.schema.attributes) + np.arange(len(batch))
+    prefixes = pa.concat_arrays([_prefixes(formatter), starts]).take(arrow.numbers(code))
+    return arrow.text_of(pc.binary_join_element_wise(prefixes, texts, "")) + arrow.text_of(ends[-1:])
+
+
+def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> bytes:
+    """Rows of any kind: all pairs are brought into order, joined within rows, and put in braces."""
+    schema = formatter.schema
+    row = [row_numbers(batch.X.indptr)]
+    where, what = [position], [texts]
     if schema.class_index is not None:
         assert batch.y is not None
-        stated = np.flatnonzero(batch.y != 0)
-        more_rows.append(stated)
-        more_positions.append(np.full(len(stated), schema.class_index))
-        more_texts.append(_texts(formatter, schema.class_index, batch.y[stated]))
+        row.append(np.flatnonzero(batch.y != 0))
+        where.append(np.full(len(row[-1]), schema.class_index))
+        what.append(_texts(formatter, schema.class_index, batch.y[row[-1]]))
     for index, column in zip(formatter.riding, formatter.other_columns(batch), strict=True):
-        more_rows.append(np.arange(len(batch)))
-        more_positions.append(np.full(len(batch), index))
-        more_texts.append(pa.array(column, pa.string()))
-    if len(more_rows) > 1:
-        row, position = np.concatenate(more_rows), np.concatenate(more_positions)
-        order = np.argsort(row * len(schema.attributes) + position)
-        row, position = row[order], position[order]
-        texts = pa.concat_arrays(more_texts).take(pa.array(order))
-    pairs = pc.binary_join_element_wise(_indices(len(schema.attributes)).take(pa.array(position)), texts, " ")
-    offsets = np.searchsorted(row, np.arange(len(batch) + 1)).astype(np.int32)
-    lines = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), pairs), ",")
-    return pc.binary_join_element_wise("{", lines, "}", "")
+        row.append(np.arange(len(batch)))
+        where.append(np.full(len(batch), index))
+        what.append(arrow.strings(column))
+    rows_, positions = np.concatenate(row), np.concatenate(where)
+    order = np.argsort(rows_ * len(schema.attributes) + positions)
+    texts = pa.concat_arrays(what).take(arrow.numbers(order))
+    pairs = pc.binary_join_element_wise(_indices(formatter).take(arrow.numbers(positions[order])), texts, " ")
+    offsets = np.searchsorted(rows_[order], np.arange(len(batch) + 1)).astype(np.int32)
+    lines = pc.binary_join(pa.ListArray.from_arrays(arrow.numbers(offsets), pairs), ",")
+    return arrow.text_of(pc.binary_join_element_wise("{", lines, "}", weights, "\n", ""))
 
 
-def _mixed_texts(formatter: Formatter, position: np.ndarray, values: np.ndarray, nominal: np.ndarray) -> Any:
-    """Texts of values of numeric and nominal attributes."""
-    texts = number_texts(values, formatter.precision)
-    words = [
-        formatter.labels[p][-1 if value != value else int(value)]  # type: ignore[index]
-        for p, value in zip(position[nominal].tolist(), values[nominal].tolist(), strict=True)
-    ]
-    return pc.replace_with_mask(texts, pa.array(nominal), pa.array(words, pa.string()))
+def _indices(formatter: Formatter) -> Any:
+    """The positions of all attributes as texts, made once a formatter."""
+    if formatter.indices is None:
+        formatter.indices = arrow.numbers(np.arange(len(formatter.schema.attributes))).cast(pa.string())
+    return formatter.indices
 
 
-_index_texts: dict[int, Any] = {}
-
-
-def _indices(count: int) -> Any:
-    """The numbers below `count` as texts; the last array made is kept."""
-    if count not in _index_texts:
-        _index_texts.clear()
-        _index_texts[count] = pa.array(np.arange(count)).cast(pa.string())
-    return _index_texts.get(count)
+def _prefixes(formatter: Formatter) -> Any:
+    """``,12 `` for all attributes, made once a formatter."""
+    if formatter.prefixes is None:
+        formatter.prefixes = pc.binary_join_element_wise(",", _indices(formatter), " ", "")
+    return formatter.prefixes

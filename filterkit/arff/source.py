@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import glob
 import os
+import select
 import sys
 import zlib
 from collections.abc import Iterator
@@ -42,11 +43,13 @@ class Source:
     ----------
     name : what messages call it.
     size : its length in bytes as stored, or None if unknown.
+    live : whether its text may arrive bit by bit, and is to be passed on as it arrives: standard input.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8") -> None:
         self.name = "<standard input>" if path == "-" else path
         self.size: int | None = None
+        self.live = path == "-"
         try:
             codec = codecs.lookup(encoding).name
         except LookupError:
@@ -92,7 +95,7 @@ class Source:
         text = b""
         with self.failures():
             while not text:
-                data = self._stream.read(size)
+                data = _arrived(self._stream, size) if self.live else self._stream.read(size)
                 if self._decoder is None:
                     text = data
                 else:
@@ -113,6 +116,23 @@ class Source:
     def failures(self) -> _Failures:
         """A context that turns what reading may raise into a `FilterkitError` that names this input."""
         return _Failures(self.name)
+
+
+def _arrived(stream: IO[bytes], size: int) -> bytes:
+    """Up to `size` bytes of a pipe: what has arrived, but at least something unless it has ended."""
+    data: bytes = stream.read1(size)  # type: ignore[attr-defined]
+    more = data
+    while more and len(data) < size and _ready(stream):
+        more = stream.read1(size - len(data))  # type: ignore[attr-defined]
+        data += more
+    return data
+
+
+def _ready(stream: IO[bytes]) -> bool:
+    try:
+        return bool(select.select([stream], [], [], 0)[0])
+    except (OSError, ValueError):  # no file of the system, or one that it cannot ask
+        return False
 
 
 class _Failures:
@@ -201,6 +221,9 @@ def cut(text: bytes) -> int:
 
 def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
     """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`."""
+    if source.live and (end := cut(rest)):
+        yield rest[:end]
+        rest = rest[end:]
     while True:
         text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
         if not text and len(rest) < size:

@@ -72,6 +72,8 @@ class Formatter:
         self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
         self.riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
         self._fast = False
+        self.indices: Any = None  # Arrow arrays that the fast path makes on first use
+        self.prefixes: Any = None
 
     def rows(self, batch: Batch) -> bytes:
         """The rows of `batch` as UTF-8 text, each with its line end."""
