@@ -145,8 +145,10 @@ def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
         return None
     import pyarrow as pa
 
+    from filterkit import arrow
+
     arrays = [
-        pa.array(values, pa.int64()).cast(pa.timestamp("ms")) if a.kind == "date" else pa.array(values, pa.string())
+        arrow.moments(values) if a.kind == "date" else arrow.strings(values)
         for a, values in zip(schema.others, columns)
     ]
     return pa.table(arrays, names=[a.name for a in schema.others])

@@ -245,7 +245,7 @@ def test_headers(tmp_path, text, expected):
 
 def test_bytes_that_are_not_in_the_encoding(tmp_path, way):
     found = message(tmp_path, HEADER.encode() + b"1,x,p\n1,x,caf\xe9\n")
-    assert found == r"t.arff:7: attribute 's': 'caf\udce9' is not valid in this encoding; try --encoding latin-1"
+    assert found == r"t.arff:7: attribute 's': 'caf\xe9' is not valid in this encoding; try --encoding latin-1"
 
 
 def test_binary_files(tmp_path):
@@ -290,10 +290,20 @@ def test_a_file_without_permission(tmp_path):
     assert str(caught.value) == f"{path}: Permission denied"
 
 
-def test_an_encoding_that_is_none(tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-9", "hex", "undefined"])
+def test_an_encoding_that_is_none(tmp_path, encoding):
     with pytest.raises(FilterkitError) as caught:
-        load(write_text(tmp_path, HEADER), encoding="utf-9")
-    assert str(caught.value) == "--encoding: no encoding 'utf-9'"
+        load(write_text(tmp_path, HEADER), encoding=encoding)
+    assert str(caught.value) == f"--encoding: no encoding '{encoding}'"
+
+
+@pytest.mark.parametrize("odd", [b"\x41\xd8\x41\0", b"x"])
+def test_text_that_is_not_in_a_wide_encoding(tmp_path, odd):
+    path = write_text(tmp_path, HEADER.encode("utf-16-le") + odd)
+    for block_size in (1, 1 << 20):
+        with pytest.raises(FilterkitError) as caught:
+            load(path, block_size, encoding="utf-16-le")
+        assert str(caught.value).startswith(f"{path}: this is no utf-16-le text (")
 
 
 def test_parts_of_which_one_differs(tmp_path):

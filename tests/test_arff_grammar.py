@@ -5,6 +5,7 @@ import gzip
 import lzma
 import subprocess
 import sys
+import threading
 
 import pytest
 import zstandard
@@ -412,6 +413,8 @@ def test_rows_are_read_as_they_arrive_on_standard_input():
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     ) as process:
+        guard = threading.Timer(60, process.kill)
+        guard.start()
         process.stdin.write("@relation r\n@attribute a numeric\n@data\n1\n2\n")
         assert process.stdout.readline() == "[[1.0], [2.0]]\n"
         for row in ("3", "4"):
@@ -420,4 +423,5 @@ def test_rows_are_read_as_they_arrive_on_standard_input():
         process.stdin.write("5")
         process.stdin.close()
         assert process.stdout.readline() == "[[5.0]]\n"
+        guard.cancel()
     assert process.returncode == 0

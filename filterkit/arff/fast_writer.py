@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from filterkit.arff import arrow
+from filterkit import arrow
 from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch, row_numbers
 

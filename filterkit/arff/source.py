@@ -52,7 +52,8 @@ class Source:
         self.live = path == "-"
         try:
             codec = codecs.lookup(encoding).name
-        except LookupError:
+            "".encode(encoding)  # refuses what turns bytes to bytes
+        except (LookupError, UnicodeError):
             raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
         with self.failures():
             self._raw = self._open(path)
@@ -145,6 +146,8 @@ class _Failures:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, EOFError):
             raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
+        if isinstance(error, UnicodeDecodeError):
+            raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if isinstance(error, OSError):

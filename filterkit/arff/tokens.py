@@ -95,7 +95,8 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
         else:
             continue  # only separators or a comment, at the end of the text
         if not value.isascii() and not _encodable(value):
-            raise ArffError(f"{quoted(value, 30)} is not valid in this encoding; try --encoding latin-1", line=line)
+            shown = quoted(value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), 30)
+            raise ArffError(f"{shown} is not valid in this encoding; try --encoding latin-1", line=line)
         yield Token(kind, value, line, commas)
         commas = 0
         if kind == EOL:
