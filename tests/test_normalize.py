@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample, samples, tables, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,9 +40,11 @@ def test_missing_and_nominal_values_stay_and_do_not_count(sparse):
 @pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200, 1e-160, 1e300, 1e-300, 4e-324])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_huge_and_tiny_values_have_a_length_too(scale, sparse):
-    batch = make([[3 * scale, 0, 4 * scale, NAN], [1, 1, 1, 1]], [0, 1], sparse=sparse)
+    X = [[3 * scale, 0, 4 * scale, NAN], [3 * scale, 0, -4 * scale, 0], [1, 1, 1, 1]]
     three, four = np.array([3 * scale, 4 * scale]) / scale  # of the tiniest numbers, what is left of 3 and 4
-    expected = [[three / np.hypot(three, four), 0, four / np.hypot(three, four), NAN], [0.5] * 4]
+    length = np.hypot(three, four)
+    expected = [[three / length, 0, four / length, NAN], [three / length, 0, -four / length, 0], [0.5] * 4]
+    batch = make(X, [0, 1, 1], sparse=sparse)
     np.testing.assert_allclose(dense(l2(batch)), expected, rtol=1e-14)
 
 
@@ -130,6 +133,12 @@ def test_small_batches_agree(batch):
 
 
 @settings(max_examples=300, deadline=None)
-@given(batches(), st.sampled_from([0, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]), st.integers(0, 14))
-def test_small_batches_agree_in_a_chain(batch, neighbors, zero, trained):
-    assert_agrees(batch, f"shape --neighbors {neighbors} {zero} bns l2", trained=min(trained, len(batch)))
+@given(batches(), st.sampled_from([0, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]))
+def test_small_batches_agree_in_a_chain(batch, neighbors, zero):
+    # Held against the reference on the very numbers that l2 gets: of a row of nearly nothing, such as values
+    # between two training values may leave it, the last bit decides the direction.
+    chain = f"shape --neighbors {neighbors} {zero} bns"
+    before = filterkit.chain(chain).fit(batch).transform(batch)
+    after = filterkit.chain(f"{chain} l2").fit(batch).transform(batch)
+    expected = reference.l2(dense(before).tolist(), [a.kind for a in before.schema.features])
+    np.testing.assert_allclose(dense(after), np.array(expected).reshape(before.X.shape), rtol=1e-12, atol=1e-12)

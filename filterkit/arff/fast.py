@@ -229,7 +229,8 @@ def _spread(column: Any, image: np.ndarray) -> np.ndarray:
     indices = column.indices
     if indices.null_count:
         indices = indices.fill_null(len(image) - 1)
-    return image[indices.to_numpy(zero_copy_only=False)]
+    values: np.ndarray = image[indices.to_numpy(zero_copy_only=False)]
+    return values
 
 
 def _unmark(word: str, marked: list[str]) -> str:
