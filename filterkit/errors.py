@@ -80,4 +80,4 @@ def suggestion(word: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    return f"; did you mean {quoted(close[0])}?" if close else ""

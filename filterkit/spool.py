@@ -59,7 +59,7 @@ class Kept:
     """One batch of a spool: packed arrays, or their places in a file."""
 
     def __init__(self, batch: Batch) -> None:
-        self._rest = batch.replace(X=None, y=None, weights=None)
+        self._rest = batch.replace(X=None, y=None, weights=None, others=None)
         self._shape = batch.X.shape
         X = batch.X
         self._arrays: dict[str, np.ndarray] = (
@@ -70,6 +70,8 @@ class Kept:
         for name in ("y", "weights"):
             if getattr(batch, name) is not None:
                 self._arrays[name] = getattr(batch, name)
+        if batch.others is not None:
+            self._arrays["others"] = _table_bytes(batch.others)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
         self._descriptor = -1
@@ -91,7 +93,8 @@ class Kept:
             X = arrays["X"].astype(np.float64).reshape(self._shape)
         else:
             X = csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._shape[1])
-        return self._rest.replace(X=X, y=arrays.get("y"), weights=arrays.get("weights"))
+        others = _table(arrays["others"]) if "others" in arrays else None
+        return self._rest.replace(X=X, y=arrays.get("y"), weights=arrays.get("weights"), others=others)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
@@ -103,6 +106,23 @@ def _pack(values: np.ndarray) -> np.ndarray:
         return values
     packed = values.astype(np.uint8 if high < 256 else np.uint16)
     return packed if (packed == values).all() else values
+
+
+def _table_bytes(table: Any) -> np.ndarray:
+    """An Arrow table as uint8."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return np.frombuffer(sink.getvalue(), np.uint8)
+
+
+def _table(data: np.ndarray) -> Any:
+    """The Arrow table that `_table_bytes` was given."""
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
 
 
 def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:

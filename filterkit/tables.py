@@ -8,7 +8,8 @@ import numpy as np
 
 from filterkit.batch import Batch, empty
 from filterkit.columns import ColumnStage, FittedColumns, State
-from filterkit.contingency import ContingencyTable, merge, tabulate
+from filterkit.contingency import ContingencyTable, merge
+from filterkit.counting import tabulate
 from filterkit.rows import Rows
 from filterkit.schema import Schema
 from filterkit.stage import Fitted, transform
@@ -77,9 +78,12 @@ class Tables:
         pile = _Pile()
         for table in self._rows.map(count):
             pile.add(table.first(stop[0] - low))
-            while pile.nbytes > self._budget and stop[0] - low > 1:
-                stop[0] = low + (stop[0] - low) // 2
-                pile.tables = [table.first(stop[0] - low) for table in pile.tables]
+            while pile.nbytes > self._budget and (len(pile.tables) > 1 or stop[0] - low > 1):
+                if len(pile.tables) > 1:
+                    pile.merge_all()
+                else:
+                    stop[0] = low + (stop[0] - low) // 2
+                    pile.tables = [pile.tables[0].first(stop[0] - low)]
         if not pile.tables:
             pile.add(count(empty(self._rows.schema)))
         return merge(pile.tables)
@@ -102,6 +106,10 @@ class _Pile:
     @property
     def nbytes(self) -> int:
         return sum(table.nbytes for table in self.tables)
+
+    def merge_all(self) -> None:
+        self.tables = [merge(self.tables)]
+        self._levels = self._levels[:1]
 
     def add(self, table: ContingencyTable) -> None:
         self.tables.append(table)

@@ -47,10 +47,14 @@ class Bns(ColumnStage):
         filled = np.flatnonzero(last >= first)
         low, high = np.zeros(len(cells)), np.zeros(len(cells))
         low[filled], high[filled] = cells.values[first[filled]], cells.values[last[filled]]
-        factor = np.divide(scores, high - low, out=np.zeros(len(cells)), where=high > low)
-        offset = np.zeros(len(cells)) if table.schema.zero else low
-        offset[cells.nominal], factor[cells.nominal] = 0.0, 1.0
-        return {"score": scores, "offset": offset, "factor": factor}
+        unit = np.where(np.isinf(high / 2 - low / 2 + (high / 2 - low / 2)), 0.5, 1.0)  # a range may overflow
+        span = high * unit - low * unit
+        offset = np.zeros(len(cells)) if table.schema.zero else low * unit
+        factor = np.where(span > 0, scores, 0.0)
+        span[span == 0] = 1.0
+        for part, identity in ((unit, 1.0), (offset, 0.0), (span, 1.0), (factor, 1.0)):
+            part[cells.nominal] = identity
+        return {"score": scores, "unit": unit, "offset": offset, "span": span, "factor": factor}
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
         scores = state["score"].tolist()
@@ -59,9 +63,11 @@ class Bns(ColumnStage):
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         if self.score_only:
             return values.copy()
+        if (state["unit"] != 1).any():
+            values = values * state["unit"][columns]
         if state["offset"].any():
             values = values - state["offset"][columns]
-        image: np.ndarray = values * state["factor"][columns]
+        image: np.ndarray = values / state["span"][columns] * state["factor"][columns]
         return image
 
 

@@ -50,12 +50,12 @@ class Shape(ColumnStage):
             zero = self._zero_estimates(cells, tasks, estimates, share)
         empty = (np.diff(cells.indptr) == 0) & ~(special & (table.zeros.sum(axis=1) > 0))
         missing[empty] = zero[empty] = 0.0
+        images = estimates - zero[cells.column_of_cell]
         return {
             "knots": Ragged(cells.indptr, cells.values),
-            "estimates": Ragged(cells.indptr * len(tasks), estimates.ravel()),
+            "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # those of all tasks together
             "missing": missing - zero,
-            "zero": zero,
-            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share, zero),
+            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - zero, 0.0),
             "nominal": table.nominal,
             "special": np.full(len(table), special),
         }
@@ -121,37 +121,44 @@ class Shape(ColumnStage):
         source = np.repeat(np.arange(len(schema.features)), len(tasks))
         several = len(target.values) > 2 and schema.positive is None
         suffixes = [f"@{target.values[task]}" if several else "" for task in tasks]
-        return source, [Attribute(a.name + suffix, weight=a.weight) for a in schema.features for suffix in suffixes]
+        return source, [
+            Attribute(a.name + suffix, weight=a.weight, scores=a.scores) for a in schema.features for suffix in suffixes
+        ]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        knots, estimates, zero = state["knots"], state["estimates"], state["zero"]
-        nominal, special = state["nominal"], state["special"]
-        tasks = zero.shape[1]
+        knots, images, unseen = state["knots"], state["images"], state["unseen"]
+        tasks = unseen.shape[1]
         column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
         first, last = knots.indptr[column], knots.indptr[column + 1] - 1
-        if not len(knots.values):
-            image = state["unseen"][column, task]
-        else:
+        if len(knots.values):
             right = np.minimum(knots.search(column, values), np.maximum(last, 0))
-            at, upper = knots.values[right], estimates.values[right * tasks + task]
-            image = upper
+            at = knots.values[right]
+            image = images.values[right * tasks + task]
             between = np.flatnonzero((at > values) & (right > first))
             if len(between):
-                image = upper.copy()
                 left = right[between] - 1
-                below = knots.values[left]
-                lower = estimates.values[left * tasks + (task[between] if tasks > 1 else 0)]
-                part = (values[between] - below) / (at[between] - below)
-                image[between] = lower + part * (upper[between] - lower)
-            outside = (last < first) | (nominal[column] & (at != values))
+                lower = images.values[left * tasks + (task[between] if tasks > 1 else 0)]
+                part = _part(values[between], knots.values[left], at[between])
+                image[between] = lower + part * (image[between] - lower)
+            outside = (last < first) | (state["nominal"][column] & (at != values))
             if outside.any():
-                image = np.where(outside, state["unseen"][column, task], image)
-        image = image - zero[column, task]
+                image = np.where(outside, unseen[column, task], image)
+        else:
+            image = unseen[column, task]
         absent = np.isnan(values)
         if absent.any():
             image = np.where(absent, state["missing"][column, task], image)
-        held = (values == 0) & special[column]
+        held = (values == 0) & state["special"][column]
         return np.where(held, 0.0, image) if held.any() else image
+
+
+def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """How far each value is on the way from `below` to `above`, from 0 to 1."""
+    with np.errstate(over="ignore"):
+        step = above - below
+    if np.isinf(step).any():  # numbers so large that their difference is none
+        values, below, step = values / 2, below / 2, above / 2 - below / 2
+    return np.asarray((values - below) / step)
 
 
 def _laplace(counts: np.ndarray, tasks: list[int]) -> np.ndarray:

@@ -141,7 +141,7 @@ def test_strips_give_what_the_whole_gives(name, chain):
     batches = blocks(some(name), 100)
     whole = filterkit.chain(chain).fit(batches)
     passes = []
-    for memory in (PLENTY, 2000 if name == "mixed-sparse" else 50_000, 0):
+    for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
         rows = CountedRows(batches)
         strips = filterkit.chain(chain).fit(rows, memory=memory)
         assert text(strips, batches) == text(whole, batches)

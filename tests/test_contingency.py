@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate
-from filterkit.contingency import limbs, merge, tabulate
+from filterkit.contingency import merge
+from filterkit.counting import limbs, tabulate
 
 NAN = np.nan
 EXACT = (None, WHOLE, QUARTERS)

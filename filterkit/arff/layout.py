@@ -14,7 +14,7 @@ class Layout:
 
     Attributes
     ----------
-    feature : int64 per attribute, its column of X or -1.
+    feature : int32 per attribute, its column of X or -1.
     other : int64 per attribute, its column of `Batch.others` or -1.
     codes : per attribute, None or the dict from a nominal label to its index.
     dates : per attribute, None or the `DateFormat` of a date attribute.
@@ -29,7 +29,7 @@ class Layout:
         self.count = len(attributes)
         self.class_index = schema.class_index
         self.sparse = schema.sparse
-        self.feature = np.full(self.count, -1, np.int64)
+        self.feature = np.full(self.count, -1, np.int32)
         self.feature[schema.feature_indices] = np.arange(len(schema.feature_indices))
         riding = [i for i, a in enumerate(attributes) if a.kind in ("string", "date", "relational")]
         self.other = np.full(self.count, -1, np.int64)

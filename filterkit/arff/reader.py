@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -270,8 +271,11 @@ class Reader:
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
         if self.schema.others:  # omitted strings are filled in between
-            return engine.map(function, self.ordered(engine.map(self.parse, self.blocks())))
-        return self._map_at_once(function, engine)
+            parsed = engine.map(self.parse, self.blocks())
+            with closing(parsed):
+                yield from engine.map(function, self.ordered(parsed))
+        else:
+            yield from self._map_at_once(function, engine)
 
     def _map_at_once(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
         def work(block: Block) -> tuple[int, T]:

@@ -1,0 +1,54 @@
+"""What both kinds of rows need of pyarrow's CSV reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from filterkit import arrow
+from filterkit.arff.layout import Layout
+from filterkit.arff.plain import Odd
+
+
+def read(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
+    """The Arrow table of plain `text` with columns of `types`; only bare `null_values` are null."""
+    return pyarrow.csv.read_csv(
+        pa.py_buffer(text),
+        read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types, null_values=null_values, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+
+
+def column(table: Any, number: int) -> Any:
+    """One column of a table as a single array."""
+    chunks = table.column(number).chunks
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+
+
+def numbers(array: Any) -> np.ndarray:
+    """float64 values of an Arrow array with NaN for null.
+
+    Raises
+    ------
+    Odd : a number that is not finite: its spelling decides whether Weka takes it.
+    """
+    values = arrow.plain_values(array)
+    if array.null_count:
+        values = np.where(arrow.nulls(array), np.nan, values)
+    if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
+        raise Odd
+    return values
+
+
+def class_codes(values: np.ndarray, layout: Layout) -> np.ndarray:
+    """`Batch.y` from float64 class values."""
+    assert layout.class_index is not None
+    if layout.codes[layout.class_index] is None:
+        return values
+    return np.where(np.isnan(values), -1, values).astype(np.int32)

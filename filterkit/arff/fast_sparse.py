@@ -1,0 +1,198 @@
+"""Sparse rows of plain text as a CSV of two columns, index and value."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from filterkit import arrow
+from filterkit.arff import csv
+from filterkit.arff.exact import check_bag
+from filterkit.arff.layout import Layout
+from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
+from filterkit.batch import Batch, csr, others_table
+
+_PAIRS = bytes.maketrans(b",", b"\n")
+_WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
+
+
+class _Census(NamedTuple):
+    """How often the characters that structure sparse rows occur."""
+
+    lines: int
+    blanks: int
+    commas: int
+    open: int
+    close: int
+
+
+def _census(text: bytes) -> _Census:
+    characters = np.frombuffer(text, np.uint8)
+    return _Census(*(int(np.count_nonzero(characters == ord(mark))) for mark in "\n ,{}"))
+
+
+class _Pairs(NamedTuple):
+    """The pairs of all rows: `indptr` (rows + 1) says which are whose; `text` has one a line. A value that
+    is no number is NaN in `values` and has its bit in `words` (None if there is no such value)."""
+
+    text: bytes
+    indptr: np.ndarray
+    positions: np.ndarray
+    values: np.ndarray
+    words: np.ndarray | None
+
+
+def parse(plain: Plain, layout: Layout) -> Batch:
+    """The batch of sparse rows; raises what `filterkit.arff.fast` catches."""
+    text, weights = plain.text, None
+    if layout.unlabelled:
+        raise Odd
+    found = _census(text)
+    if found.open != found.lines or found.blanks != found.commas + found.lines:
+        text = _tidy_braces(text)
+        if text.count(b"{") != text.count(b"\n"):
+            text, weights = take_weights(_WEIGHT, text)
+        found = _census(text)
+    pairs = _read_pairs(text, found, layout)
+    others: list[list[Any]] = [
+        [0 if layout.dates[i] is not None else ...] * (len(pairs.indptr) - 1)
+        for i in np.flatnonzero(layout.other >= 0).tolist()
+    ]
+    values = _with_words(pairs, plain.marked, layout, others)
+    if any(... in column for column in others):
+        raise Odd  # an omitted string: the exact path notes which
+    y = None
+    if layout.class_index is not None:
+        y = np.zeros(len(pairs.indptr) - 1)
+        of_class = np.flatnonzero(pairs.positions == layout.class_index)
+        y[_rows_of(pairs, of_class)] = values[of_class]
+        y = csv.class_codes(y, layout)
+    columns, indptr = layout.feature[pairs.positions], pairs.indptr
+    keep = (columns >= 0) & (values != 0)
+    if not keep.all():
+        indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
+        columns, values = columns[keep], values[keep]
+    return Batch(
+        layout.schema,
+        csr(values, columns, indptr.astype(np.int32), len(layout.schema.features)),
+        y,
+        None if weights is None or (weights == 1).all() else weights,
+        others_table(layout.schema, others),
+    )
+
+
+def _tidy_braces(text: bytes) -> bytes:
+    """Sparse rows with single blanks inside pairs and no others, and no empty lines."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    for blank, tidy in ((b" ,", b","), (b", ", b","), (b"{ ", b"{"), (b" }", b"}"), (b" \n", b"\n"), (b"\n ", b"\n")):
+        text = text.replace(blank, tidy)
+    return no_empty_lines(text.removeprefix(b" "))
+
+
+def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
+    """The pairs of rows in braces, one a line, with ascending indices.
+
+    Raises
+    ------
+    Odd : anything else.
+    """
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters == 0x0A)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    if not found.lines or found.open != found.lines or found.close != found.lines:
+        raise Odd
+    if (characters[starts] != 0x7B).any() or (characters[ends - 1] != 0x7D).any():
+        raise Odd
+    commas = np.flatnonzero(characters == 0x2C)
+    counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    lines = text.translate(_PAIRS, b"{}")
+    for mark in (b"x", b"X"):  # Arrow would read a hexadecimal index
+        if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
+            raise Odd
+    table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", ["?", '"', *layout.words])
+    index, value = csv.column(table, 0), csv.column(table, 1)
+    positions = arrow.plain_values(index)
+    if index.null_count or len(positions) != indptr[-1]:
+        raise Odd
+    if len(positions):
+        if positions.min() < 0 or positions.max() >= layout.count:
+            raise Odd
+        rising = positions[1:] > positions[:-1]
+        begins = indptr[1:-1]
+        rising[begins[(begins > 0) & (begins < len(positions))] - 1] = True
+        if not rising.all():
+            raise Odd
+    words = arrow.nulls(value) if value.null_count else None
+    return _Pairs(lines, indptr, positions, csv.numbers(value), words)
+
+
+def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
+    """The row of each of the `chosen` pairs."""
+    return np.asarray(np.searchsorted(pairs.indptr, chosen, "right") - 1)
+
+
+def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[list[Any]]) -> np.ndarray:
+    """`pairs.values` with the values that are read as text in their places, and `others` filled in."""
+    textual = layout.textual[pairs.positions] if layout.textual.any() else np.zeros(len(pairs.positions), bool)
+    if pairs.words is not None:
+        textual |= pairs.words
+    chosen = np.flatnonzero(textual)
+    if not len(chosen):
+        return pairs.values
+    values = pairs.values.copy()
+    rows, positions = _rows_of(pairs, chosen).tolist(), pairs.positions[chosen].tolist()
+    found = _words(pairs.text, chosen, marked)
+    known: dict[tuple[int, str | bytes, bool], float] = {}
+    image = []
+    for row, position, (word, quoted) in zip(rows, positions, found, strict=True):
+        code = known.get((position, word, quoted))
+        if code is None:
+            text = word if isinstance(word, str) else word.decode()
+            code = _text_value(text, quoted, position, row, layout, others)
+            if not others:  # only labels and missing numbers, which recur
+                known[position, word, quoted] = code
+        image.append(code)
+    values[chosen] = image
+    return values
+
+
+def _words(text: bytes, chosen: np.ndarray, marked: list[str]) -> list[tuple[str | bytes, bool]]:
+    """The values of the `chosen` pairs as text, and whether each was quoted and so cannot be ``?``."""
+    characters = np.frombuffer(text, np.uint8)
+    starts = np.flatnonzero(characters == 0x20)[chosen] + 1
+    words = [text[start : text.index(b"\n", start)] for start in starts.tolist()]
+    if not marked:
+        return [(word, False) for word in words]
+    marks = np.searchsorted(np.flatnonzero(characters == 0x22), starts).tolist()
+    return [(marked[mark], True) if word == MARK else (word, False) for word, mark in zip(words, marks, strict=True)]
+
+
+def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout, others: list[list[Any]]) -> float:
+    """The value of X for `word`, which is noted in `others` where it belongs there."""
+    missing = word == "?" and not quoted
+    other = int(layout.other[position])
+    if other < 0:
+        if missing:
+            return float("nan")
+        code = (layout.codes[position] or {}).get(word)
+        if code is None:
+            raise Odd
+        return float(code)
+    if missing:
+        others[other][row] = None
+        return 0.0
+    dates = layout.dates[position]
+    value: Any = word
+    if dates is not None:
+        value = dates.parse(word)
+        if value is None:
+            raise Odd
+    elif layout.schema.attributes[position].kind == "relational":
+        check_bag(word, layout.schema.attributes[position], 1)
+    others[other][row] = value
+    return 0.0

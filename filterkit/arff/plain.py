@@ -1,0 +1,95 @@
+"""Plain text: a block of rows without quotes, comments, controls and odd separators, for the fast path."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.arff.numbers import parse_number
+from filterkit.arff.tokens import unescape
+
+# A quoted value that stands between separators, or a comment.
+_MASKED = re.compile(
+    rb"""((?<![^\x00-\x20,{}])'(?:[^'\\\r\n]|\\[\x00-\xff])*'(?![^\x00-\x20,{}%])"""
+    rb"""|(?<![^\x00-\x20,{}])"(?:[^"\\\r\n]|\\[\x00-\xff])*"(?![^\x00-\x20,{}%])"""
+    rb"""|%[^\r\n]*)"""
+)
+_BARE = re.compile(rb"[^\x00-\x20,%'\"{}\\]+")
+_CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))
+MARK = b'"'  # stands for a quoted value that is no bare word; a quote cannot occur in plain text
+
+
+class Odd(Exception):
+    """A block that is not for the fast path."""
+
+
+class Plain(NamedTuple):
+    """Plain text, with line ends as LF, and the values behind its marks, in order."""
+
+    text: bytes
+    marked: list[str]
+
+
+def make_plain(text: bytes) -> Plain:
+    """`text` with line ends as LF, without comments, quotes and controls.
+
+    Raises
+    ------
+    Odd : a quote that does not enclose a value between separators.
+    """
+    marked: list[str] = []
+    if b"'" in text or b'"' in text or b"%" in text:
+        pieces = _MASKED.split(text)
+        known: dict[bytes, bytes] = {}
+        for i in range(1, len(pieces), 2):
+            piece = pieces[i]
+            word = known.get(piece)
+            if word is None:
+                inner = piece[1:-1]
+                if piece.startswith(b"%"):
+                    word = b""
+                else:
+                    word = inner if inner != b"?" and _BARE.fullmatch(inner) else MARK
+                known[piece] = word
+            if word == MARK:
+                marked.append(unescape(piece[1:-1].decode()))
+            pieces[i] = word
+        text = b"".join(pieces)
+        if b"'" in text or text.count(MARK) != len(marked):
+            raise Odd
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    characters = np.frombuffer(text, np.uint8)
+    if ((characters < 0x20) & (characters != 0x0A)).any():
+        text = text.translate(_CONTROL)
+    return Plain(text, marked)
+
+
+def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
+    """`text`, which has no empty lines, without the instance weights, and the weight of each line."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
+    weights = np.ones(len(ends))
+    matches = list(pattern.finditer(text))
+    values = [parse_number(match[1].decode().strip(" ,")) for match in matches]
+    if any(value is None or value != value for value in values):
+        raise Odd
+    weights[np.searchsorted(ends, [match.start() for match in matches])] = values
+    return pattern.sub(b"", text), weights
+
+
+def tidy_blanks(text: bytes) -> bytes:
+    """`text` with one comma for every run of blanks and a comma, as Weka separates."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.replace(b" ,", b",").replace(b", ", b",").replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    return text.removeprefix(b" ").replace(b" ", b",")
+
+
+def no_empty_lines(text: bytes) -> bytes:
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.removeprefix(b"\n")

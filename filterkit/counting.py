@@ -1,0 +1,150 @@
+"""Counting: the contingency table of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.batch import Batch, row_numbers
+from filterkit.contingency import ContingencyTable
+from filterkit.errors import StageError, quoted
+
+# Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
+# total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
+_GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
+
+
+def limbs(weights: np.ndarray) -> np.ndarray:
+    """Split non-negative float64 `weights` (n,) into exactly summable parts (n, 1) or (n, 3)."""
+    rest = weights.astype(np.float64)
+    parts = []
+    for grid in _GRIDS:
+        part = np.rint(rest / grid) * grid
+        parts.append(part)
+        rest = rest - part
+        if len(parts) == 1 and not rest.any():
+            break
+    return np.stack(parts, axis=1)
+
+
+def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
+    """The table of the rows of `batch`.
+
+    Parameters
+    ----------
+    batch : some rows.
+    columns : int64, ascending columns of X to cover.
+    supervised : whether to count by the class, which is nominal, and only rows whose class is known;
+        otherwise all rows count as of one class.
+    reader : the name of the stage that asks, for messages.
+
+    Raises
+    ------
+    StageError : a negative or infinite weight, or an infinite value.
+    """
+    schema = batch.schema
+    if supervised:
+        target = schema.class_attribute
+        assert target is not None and batch.y is not None
+        classes = len(target.values)
+    else:
+        classes = 1
+        batch = batch.replace(y=np.zeros(len(batch), np.int32))
+    assert batch.y is not None
+    known = batch.y >= 0
+    weights = None
+    if batch.weights is not None:
+        bad = np.flatnonzero(~np.isfinite(batch.weights) | (batch.weights < 0))
+        if len(bad):
+            raise StageError(
+                reader,
+                f"the instance weight {batch.weights[bad[0]]:g} cannot be counted; it must be finite and at least 0",
+                batch.start + int(bad[0]),
+            )
+        known &= batch.weights > 0
+        weights = limbs(batch.weights[known])
+        if weights.shape[1] == 1 and (weights == 1).all():
+            weights = None
+    if not known.all():
+        batch = batch.replace(X=batch.X[known], y=batch.y[known], weights=None, others=None)
+    y = np.asarray(batch.y, np.int64)
+    total_parts = _sums(y, weights, classes)
+    if batch.sparse:
+        X = batch.X
+        column, value, row = X.indices.astype(np.int64), X.data, row_numbers(X.indptr)
+        if len(columns) != X.shape[1]:
+            place = np.full(X.shape[1], -1)
+            place[columns] = np.arange(len(columns))
+            column = place[column]
+            keep = column >= 0
+            column, value, row = column[keep], value[keep], row[keep]
+    else:
+        X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+        value = X.T.ravel()
+        column = np.repeat(np.arange(X.shape[1]), X.shape[0])
+        row = np.tile(np.arange(X.shape[0]), X.shape[1])
+        keep = value != 0
+        if not keep.all():
+            column, value, row = column[keep], value[keep], row[keep]
+    infinite = np.flatnonzero(np.isinf(value))
+    if len(infinite):
+        name = schema.features[columns[column[infinite[0]]]].name
+        raise StageError(
+            reader,
+            f"attribute {quoted(name)} has an infinite value, which cannot be counted",
+            batch.start + int(np.flatnonzero(known)[row[infinite[0]]]),
+        )
+    absent = np.isnan(value)
+    missing_parts = np.zeros((len(columns), *total_parts.shape))
+    if absent.any():
+        at = column[absent] * classes + y[row[absent]]
+        missing_parts = _sums(at, None if weights is None else weights[row[absent]], len(columns) * classes)
+        missing_parts = missing_parts.reshape(len(columns), *total_parts.shape)
+        keep = ~absent
+        column, value, row = column[keep], value[keep], row[keep]
+    group, distinct = _codes(column, value)
+    key = group * classes + y[row]
+    cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
+    indptr = np.searchsorted(cell_column, np.arange(len(columns) + 1))
+    return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
+
+
+def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
+    """(length, limbs) sums of the weights that fall on each number of `at`."""
+    if weights is None:
+        return np.bincount(at, minlength=length).astype(np.float64)[:, None]
+    return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
+
+
+def _codes(column: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each (column, value), ascending in both, and the distinct values it counts by."""
+    small = len(value) > 0 and value.min() >= 0 and value.max() < 4096
+    if small:
+        whole = value.astype(np.int64)
+        if (whole == value).all():
+            distinct = np.arange(int(whole.max()) + 1, dtype=np.float64)
+            return column * len(distinct) + whole, distinct
+    distinct, code = np.unique(value, return_inverse=True)
+    return column * max(len(distinct), 1) + code, distinct
+
+
+def _cells(
+    key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Column, value and parts of the cells counted by `key` = (column, value, class)."""
+    if weights is None:
+        key = np.sort(key)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
+    key = key[first]
+    cell, label = np.divmod(key, classes) if classes else (key, key)
+    begin = np.diff(cell, prepend=-1) != 0
+    number = np.cumsum(begin) - 1
+    parts = np.zeros((int(begin.sum()), classes, amounts.shape[1]))
+    parts[number, label] = amounts
+    column, code = np.divmod(cell[begin], max(len(distinct), 1))
+    return column, distinct[code] if len(distinct) else np.empty(0), parts
