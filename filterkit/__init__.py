@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from filterkit.api import batches, chain, read, write
 from filterkit.batch import Batch, concatenate, csr
 from filterkit.chain import Chain, FittedChain
@@ -16,10 +18,12 @@ from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
 from filterkit.hookspecs import hookimpl
-from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
 from filterkit.ragged import Ragged
 from filterkit.schema import Attribute, Schema
 from filterkit.stage import Fitted, RowStage, Stage, option
+
+if TYPE_CHECKING:
+    from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
 
 __version__ = "0.1.0"
 
@@ -56,3 +60,12 @@ __all__ = [
     "to_pandas",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The functions of `filterkit.interop`, which the command line does without."""
+    if name in ("from_arrow", "from_liac", "from_pandas", "to_arrow", "to_liac", "to_pandas"):
+        from filterkit import interop
+
+        return getattr(interop, name)
+    raise AttributeError(f"module 'filterkit' has no attribute {name!r}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
@@ -34,6 +35,12 @@ def strings(words: Sequence[str | None]) -> Any:
     missing = np.array([word is None for word in words], bool)
     buffers = [_valid(missing), pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+def join(*parts: Any, separator: str = "") -> Any:
+    """The texts of several arrays, or single words, joined element by element."""
+    scalars = [strings([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
+    return pc.binary_join_element_wise(*scalars)
 
 
 def moments(values: Sequence[int | None]) -> Any:

@@ -15,7 +15,7 @@ from filterkit.arff.layout import Layout
 from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
 from filterkit.batch import Batch, csr, others_table
 
-_PAIRS = bytes.maketrans(b",", b"\n")
+_PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 
 
@@ -35,10 +35,12 @@ def _census(text: bytes) -> _Census:
 
 
 class _Pairs(NamedTuple):
-    """The pairs of all rows: `indptr` (rows + 1) says which are whose; `text` has one a line. A value that
-    is no number is NaN in `values` and has its bit in `words` (None if there is no such value)."""
+    """The pairs of all rows: `indptr` (rows + 1) says which are whose; `text` has one a line, and the row's
+    line end at `ends`. A value that is no number is NaN in `values` and true in `words` (None if there is no
+    such value)."""
 
     text: bytes
+    ends: np.ndarray
     indptr: np.ndarray
     positions: np.ndarray
     values: np.ndarray
@@ -71,10 +73,10 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         y[_rows_of(pairs, of_class)] = values[of_class]
         y = csv.class_codes(y, layout)
     columns, indptr = layout.feature[pairs.positions], pairs.indptr
-    keep = (columns >= 0) & (values != 0)
-    if not keep.all():
-        indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
-        columns, values = columns[keep], values[keep]
+    dropped = np.flatnonzero((columns < 0) | (values == 0))
+    if len(dropped):
+        indptr = indptr - np.searchsorted(dropped, indptr)
+        columns, values = np.delete(columns, dropped), np.delete(values, dropped)
     return Batch(
         layout.schema,
         csr(values, columns, indptr.astype(np.int32), len(layout.schema.features)),
@@ -110,7 +112,7 @@ def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
     commas = np.flatnonzero(characters == 0x2C)
     counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    lines = text.translate(_PAIRS, b"{}")
+    lines = text.translate(_PAIRS)  # empty lines do not count
     for mark in (b"x", b"X"):  # Arrow would read a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise Odd
@@ -128,7 +130,7 @@ def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
         if not rising.all():
             raise Odd
     words = arrow.nulls(value) if value.null_count else None
-    return _Pairs(lines, indptr, positions, csv.numbers(value), words)
+    return _Pairs(lines, ends, indptr, positions, csv.numbers(value), words)
 
 
 def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
@@ -138,15 +140,20 @@ def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
 
 def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[list[Any]]) -> np.ndarray:
     """`pairs.values` with the values that are read as text in their places, and `others` filled in."""
-    textual = layout.textual[pairs.positions] if layout.textual.any() else np.zeros(len(pairs.positions), bool)
-    if pairs.words is not None:
-        textual |= pairs.words
-    chosen = np.flatnonzero(textual)
+    if layout.class_alone and (pairs.words is None or not marked):
+        # Only the last pair of a row can be the class, and no other can be text unless it is missing.
+        last = pairs.indptr[1:][np.diff(pairs.indptr) > 0] - 1
+        chosen = last[pairs.positions[last] == layout.class_index]
+        if pairs.words is not None and np.count_nonzero(pairs.words) > np.count_nonzero(pairs.words[chosen]):
+            chosen = np.union1d(chosen, np.flatnonzero(pairs.words))
+    else:
+        textual = layout.textual[pairs.positions]
+        chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
     if not len(chosen):
         return pairs.values
     values = pairs.values.copy()
     rows, positions = _rows_of(pairs, chosen).tolist(), pairs.positions[chosen].tolist()
-    found = _words(pairs.text, chosen, marked)
+    found = _words(pairs, chosen, rows, marked)
     known: dict[tuple[int, str | bytes, bool], float] = {}
     image = []
     for row, position, (word, quoted) in zip(rows, positions, found, strict=True):
@@ -161,8 +168,12 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[l
     return values
 
 
-def _words(text: bytes, chosen: np.ndarray, marked: list[str]) -> list[tuple[str | bytes, bool]]:
+def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int], marked: list[str]) -> list[tuple[str | bytes, bool]]:
     """The values of the `chosen` pairs as text, and whether each was quoted and so cannot be ``?``."""
+    text = pairs.text
+    if not marked and (chosen == pairs.indptr[1:][rows] - 1).all():  # the last of each row, before "}" and line end
+        stops = (pairs.ends[rows] - 1).tolist()
+        return [(text[text.rindex(b" ", 0, stop) + 1 : stop], False) for stop in stops]
     characters = np.frombuffer(text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
     words = [text[start : text.index(b"\n", start)] for start in starts.tolist()]

@@ -28,7 +28,7 @@ def rows(formatter: Formatter, batch: Batch) -> bytes:
     weights: Any = ""
     if batch.weights is not None:
         weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
-    return arrow.text_of(pc.binary_join_element_wise(lines, weights, "\n", ""))
+    return arrow.text_of(arrow.join(lines, weights, "\n"))
 
 
 def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
@@ -104,7 +104,7 @@ def _dense(formatter: Formatter, batch: Batch) -> Any:
         else:
             parts.append(arrow.strings(next(others)))
         position += 1
-    return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+    return parts[0] if len(parts) == 1 else arrow.join(*parts, separator=",")
 
 
 def _number_run(X: np.ndarray, precision: int | None) -> Any:
@@ -113,7 +113,7 @@ def _number_run(X: np.ndarray, precision: int | None) -> Any:
     if X.shape[1] == 1:
         return texts
     offsets = arrow.numbers(np.arange(X.shape[0] + 1, dtype=np.int32) * np.int32(X.shape[1]))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ",")
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), arrow.strings([","])[0])
 
 
 # Sparse rows
@@ -160,13 +160,13 @@ def _filled_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts
         ends = arrow.strings(closing).take(arrow.numbers(np.where(batch.y < 0, len(labels) - 1, batch.y)))
     else:
         ends = arrow.strings(["}"] * len(batch))
-    ends = pc.binary_join_element_wise(ends, weights, "\n", "")
+    ends = arrow.join(ends, weights, "\n")
     before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-    starts = pc.binary_join_element_wise(before, "{", _indices(formatter).take(arrow.numbers(position[first])), " ", "")
+    starts = arrow.join(before, "{", _indices(formatter).take(arrow.numbers(position[first])), " ")
     code = position.copy()
     code[first] = len(formatter.schema.attributes) + np.arange(len(batch))
     prefixes = pa.concat_arrays([_prefixes(formatter), starts]).take(arrow.numbers(code))
-    return arrow.text_of(pc.binary_join_element_wise(prefixes, texts, "")) + arrow.text_of(ends[-1:])
+    return arrow.text_of(arrow.join(prefixes, texts)) + arrow.text_of(ends[-1:])
 
 
 def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> bytes:
@@ -186,10 +186,10 @@ def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: A
     rows_, positions = np.concatenate(row), np.concatenate(where)
     order = np.argsort(rows_ * len(schema.attributes) + positions)
     texts = pa.concat_arrays(what).take(arrow.numbers(order))
-    pairs = pc.binary_join_element_wise(_indices(formatter).take(arrow.numbers(positions[order])), texts, " ")
+    pairs = arrow.join(_indices(formatter).take(arrow.numbers(positions[order])), texts, separator=" ")
     offsets = np.searchsorted(rows_[order], np.arange(len(batch) + 1)).astype(np.int32)
-    lines = pc.binary_join(pa.ListArray.from_arrays(arrow.numbers(offsets), pairs), ",")
-    return arrow.text_of(pc.binary_join_element_wise("{", lines, "}", weights, "\n", ""))
+    lines = pc.binary_join(pa.ListArray.from_arrays(arrow.numbers(offsets), pairs), arrow.strings([","])[0])
+    return arrow.text_of(arrow.join("{", lines, "}", weights, "\n"))
 
 
 def _indices(formatter: Formatter) -> Any:
@@ -202,5 +202,5 @@ def _indices(formatter: Formatter) -> Any:
 def _prefixes(formatter: Formatter) -> Any:
     """``,12 `` for all attributes, made once a formatter."""
     if formatter.prefixes is None:
-        formatter.prefixes = pc.binary_join_element_wise(",", _indices(formatter), " ", "")
+        formatter.prefixes = arrow.join(",", _indices(formatter), " ")
     return formatter.prefixes

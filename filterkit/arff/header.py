@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from filterkit.arff.dates import DateFormat
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.errors import ArffError, quoted, suggestion
@@ -240,6 +239,8 @@ def _date(tokens: _Tokens, name: str) -> Attribute:
         raise ArffError(f"expected a date format, found {token.describe()}", line=token.line, attribute=name)
     line = tokens.line
     try:
+        from filterkit.arff.dates import DateFormat  # only few files have dates
+
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None

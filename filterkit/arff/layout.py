@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from filterkit.arff.dates import DateFormat
 from filterkit.arff.numbers import parse_number
 from filterkit.schema import Schema
+
+if TYPE_CHECKING:
+    from filterkit.arff.dates import DateFormat
 
 
 class Layout:
@@ -19,6 +23,7 @@ class Layout:
     codes : per attribute, None or the dict from a nominal label to its index.
     dates : per attribute, None or the `DateFormat` of a date attribute.
     textual : bool per attribute, whether its values are read as text: all but numeric ones.
+    class_alone : whether the class comes last and everything else is numeric.
     unlabelled : the positions of nominal attributes without any value.
     words : the nominal labels that do not read as a number.
     """
@@ -37,8 +42,15 @@ class Layout:
         self.codes: list[dict[str, int] | None] = [
             {value: code for code, value in enumerate(a.values)} if a.kind == "nominal" else None for a in attributes
         ]
-        self.dates: list[DateFormat | None] = [DateFormat(a.format) if a.kind == "date" else None for a in attributes]
+        self.dates = [_date_format(a.format) if a.kind == "date" else None for a in attributes]
         self.textual = np.array([a.kind != "numeric" for a in attributes])
+        self.class_alone = self.class_index == self.count - 1 and not self.textual[:-1].any()
         self.unlabelled = [i for i, a in enumerate(attributes) if a.kind == "nominal" and not a.values]
         labels = {value for a in attributes for value in a.values}
         self.words = sorted(value for value in labels if parse_number(value) is None)
+
+
+def _date_format(pattern: str) -> DateFormat:
+    from filterkit.arff.dates import DateFormat  # only few files have dates
+
+    return DateFormat(pattern)

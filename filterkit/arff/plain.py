@@ -64,7 +64,7 @@ def make_plain(text: bytes) -> Plain:
     if not text.endswith(b"\n"):
         text += b"\n"
     characters = np.frombuffer(text, np.uint8)
-    if ((characters < 0x20) & (characters != 0x0A)).any():
+    if np.count_nonzero(characters < 0x20) != np.count_nonzero(characters == 0x0A):
         text = text.translate(_CONTROL)
     return Plain(text, marked)
 

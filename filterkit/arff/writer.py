@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from filterkit.arff.dates import DateFormat
 from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
@@ -99,6 +98,8 @@ class Formatter:
         if batch.others is not None:
             for column, attribute in zip(batch.others.columns, self.schema.others, strict=True):
                 if attribute.kind == "date":
+                    from filterkit.arff.dates import DateFormat
+
                     form = DateFormat(attribute.format)
                     moments = column.cast("int64").to_pylist()
                     columns.append(["?" if m is None else quote(form.format(m)) for m in moments])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -145,7 +146,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    sys.exit(_main(arguments))
+    # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    status = _main(arguments)
+    gc.freeze()
+    sys.exit(status)
 
 
 def _main(arguments: list[str]) -> int:
