@@ -46,7 +46,7 @@ class ColumnStage(Stage):
         ----------
         schema : of the batches that come in.
         state : what `fit_columns` returned.
-        totals : a table of no columns, for the class totals and tasks.
+        totals : a table of the training rows, for the class totals and tasks; its columns are not all.
 
         Returns
         -------

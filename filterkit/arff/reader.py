@@ -13,8 +13,7 @@ from filterkit.arff import exact
 from filterkit.arff.header import Header, find_data, parse_header
 from filterkit.arff.layout import Layout
 from filterkit.arff.source import Source, blocks, cut, expand
-from filterkit.arff.tokens import count_lines
-from filterkit.batch import Batch
+from filterkit.batch import Batch, concatenate
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.schema import Schema, find_class
@@ -73,7 +72,6 @@ class Reader:
         self.block_size = block_size
         self._encoding = encoding
         self._paths = expand(path)
-        self._done = 0
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
         header, self._line, self._rest = self._read_header(self.source)
@@ -87,7 +85,7 @@ class Reader:
             self.close()
             raise FilterkitError(f"{self.name}: {error}") from None
         self.layout = Layout(self.schema)
-        self._first: dict[int, object] = {}
+        self._first: dict[int, str] = {}  # of each column of strings or bags
         self._use_fast = False
 
     def close(self) -> None:
@@ -118,14 +116,14 @@ class Reader:
                 more = source.read(self.block_size)
                 if not more:
                     parse_header(text.decode("utf-8", "surrogateescape"))
-                    raise ArffError("there is no @data line", line=count_lines(text.decode("latin-1")) or 1)
+                    raise ArffError("there is no @data line", line=count_lines(text) or 1)
                 text += more
             header = parse_header(text[:start].decode("utf-8", "surrogateescape"))
         except ArffError as error:
             error.source = source.name
             source.close()
             raise
-        return header, count_lines(text[:stop].decode("latin-1")) + 1, text[stop:]
+        return header, count_lines(text[:stop]) + 1, text[stop:]
 
     @staticmethod
     def _check_begin(text: bytes) -> None:
@@ -136,7 +134,7 @@ class Reader:
         assert begin is not None
         line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
         if len(line) > 10 and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
-            start = count_lines(text[: begin.end()].decode("latin-1")) + 1
+            start = count_lines(text[: begin.end()]) + 1
             parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
             raise ArffError("expected @relation", line=start)
 
@@ -165,7 +163,7 @@ class Reader:
             self._rest = b""
             for text in blocks(self.source, rest, self.block_size):
                 yield Block(text, line, self.source.name)
-                line += count_lines_bytes(text)
+                line += count_lines(text)
 
     def _next_part(self, source: Source) -> tuple[int, bytes]:
         """Where the rows of a further part begin: (line, text read so far)."""
@@ -208,7 +206,7 @@ class Reader:
                 middle = cut(text[: len(text) // 2])
                 if middle:
                     head = self._parse(text[:middle], line)
-                    tail = self._parse(text[middle:], line + count_lines_bytes(text[:middle]))
+                    tail = self._parse(text[middle:], line + count_lines(text[:middle]))
                     return _join(head, tail)
         return self._parse_exactly(text, line)
 
@@ -254,13 +252,15 @@ class Reader:
     def _fill(self, item: Parsed) -> Batch:
         batch = item.batch
         for column, rows in item.omitted.items():
-            import pyarrow as pa
             import pyarrow.compute as pc
+
+            from filterkit import arrow
 
             assert batch.others is not None
             mask = np.zeros(len(batch), bool)
             mask[rows] = True
-            filled = pc.if_else(pa.array(mask), pa.scalar(self._first[column]), batch.others.column(column))
+            first = arrow.strings([self._first[column]])[0]
+            filled = pc.if_else(arrow.flags(mask), first, batch.others.column(column))
             batch = batch.replace(others=batch.others.set_column(column, self.schema.others[column].name, filled))
         return batch
 
@@ -294,8 +294,6 @@ class Reader:
 
 
 def _join(head: Parsed, tail: Parsed) -> Parsed:
-    from filterkit.batch import concatenate
-
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():
@@ -303,7 +301,7 @@ def _join(head: Parsed, tail: Parsed) -> Parsed:
     return Parsed(concatenate([head.batch, tail.batch], head.batch.schema), omitted)
 
 
-def count_lines_bytes(text: bytes) -> int:
+def count_lines(text: bytes) -> int:
     """The number of line ends in `text`: LF, CRLF and CR count once each."""
     lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
     return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
