@@ -4,12 +4,13 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, FilterkitError, csr
+from filterkit import Batch, FilterkitError, csr, testing
 from filterkit.spool import Kept, Spool
 
 MEMORY, DISK = 1 << 30, 0
@@ -176,3 +177,15 @@ def test_reading_begins_while_more_is_appended():
             spool.append(block)
             for kept, expected in zip(spool, blocks[: number + 1], strict=True):
                 assert_same(kept.load(), expected)
+
+
+def test_strings_count_and_come_back_from_disk():
+    data = testing.sample("all-kinds")
+    for budget in (0, 10**6):
+        with Spool(budget) as spool:
+            spool.append(data)
+            assert testing.same(next(iter(spool)).load(), data)
+    long = data.replace(others=data.others.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
+    with Spool(10**6) as spool:
+        spool.append(long)
+        assert next(iter(spool)).nbytes > 60_000
