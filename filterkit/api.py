@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from filterkit.arff.reader import BLOCK_SIZE, Reader
+from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, concatenate
 from filterkit.chain import Chain
@@ -17,7 +17,7 @@ def batches(
     class_: str | None = None,
     positive: str | None = None,
     encoding: str = "utf-8",
-    block_size: int = BLOCK_SIZE,
+    block_size: int | None = None,
 ) -> Iterator[Batch]:
     """The rows of an ARFF file as a stream of batches; memory does not grow with the rows.
 
@@ -29,7 +29,7 @@ def batches(
         last attribute if it is nominal.
     positive : the positive class value.
     encoding : of the text.
-    block_size : about how many bytes of text make a batch.
+    block_size : about how many bytes of text make a batch, by default what is fast.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from filterkit import arrow
 from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights, tidy_blanks
+from filterkit.arff.plain import Odd, Plain, no_empty_lines, take_weights, tidy_blanks
 from filterkit.batch import Batch
 
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
@@ -33,45 +33,56 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
             raise Odd
         text = text.replace(b",\n", b"\n")
-    if plain.marked:
-        parts = text.split(MARK)
-        text = b"".join(
-            piece for i, part in enumerate(parts) for piece in ((part,) if i == 0 else (b'"%d' % (i - 1), part))
-        )
-    attributes = layout.schema.attributes
-    types = {
-        str(i): pa.float64()
-        if a.kind == "numeric"
-        else pa.string()
-        if a.kind == "string"
-        else pa.dictionary(pa.int32(), pa.string())
-        for i, a in enumerate(attributes)
-    }
     if not text.strip(b"\n"):
         raise Odd
-    table = csv.read(text, types, ",", ["?"])
-    X = np.empty((len(layout.schema.features), table.num_rows))
+    table = csv.read(text, _types(layout), ",", ["?"])
+    if weights is not None and len(weights) != table.num_rows:
+        raise Odd
+    schema = layout.schema
     y = None
-    others: list[Any] = [None] * len(layout.schema.others)
-    for i, attribute in enumerate(attributes):
+    others: list[Any] = [None] * len(schema.others)
+    for i in np.flatnonzero(layout.textual | (np.arange(layout.count) == layout.class_index)).tolist():
         column = csv.column(table, i)
         if layout.other[i] >= 0:
             others[layout.other[i]] = _other_column(column, i, layout, plain.marked)
-            continue
-        values = csv.numbers(column) if attribute.kind == "numeric" else _codes(column, i, layout, plain.marked)
-        if i == layout.class_index:
+        elif i == layout.class_index:
+            values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.numbers(column)
             y = csv.class_codes(values, layout)
-        else:
-            X[layout.feature[i]] = values
-    if weights is not None and len(weights) != table.num_rows:
-        raise Odd
     return Batch(
-        layout.schema,
-        np.ascontiguousarray(X.T),
+        schema,
+        _features(table, layout, plain.marked),
         y,
         None if weights is None or (weights == 1).all() else weights,
-        pa.table(others, names=[a.name for a in layout.schema.others]) if others else None,
+        pa.table(others, names=[a.name for a in schema.others]) if others else None,
     )
+
+
+def _types(layout: Layout) -> dict[str, Any]:
+    """The Arrow type of each column, by its number as text."""
+    kinds = {"numeric": pa.float64(), "string": pa.string()}
+    labels = pa.dictionary(pa.int32(), pa.string())
+    return {str(i): kinds.get(a.kind, labels) for i, a in enumerate(layout.schema.attributes)}
+
+
+def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
+    """X from the table's columns; the numeric ones go over all at once."""
+    positions = layout.schema.feature_indices
+    numeric = positions[~layout.textual[positions]]
+    X = np.empty((table.num_rows, 0))
+    if len(numeric):
+        (part,) = table.select(numeric.tolist()).combine_chunks().to_batches()
+        X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+        finite = np.count_nonzero(np.isfinite(X))
+        # The spelling of a number that is not finite decides whether Weka takes it.
+        if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
+            raise Odd
+    if len(numeric) == len(positions):
+        return X
+    mixed = np.empty((table.num_rows, len(positions)))
+    mixed[:, layout.feature[numeric]] = X
+    for i in positions[layout.textual[positions]].tolist():
+        mixed[:, layout.feature[i]] = _codes(csv.column(table, i), i, layout, marked)
+    return mixed
 
 
 def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:

@@ -58,7 +58,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         if text.count(b"{") != text.count(b"\n"):
             text, weights = take_weights(_WEIGHT, text)
         found = _census(text)
-    pairs = _read_pairs(text, found, layout)
+    pairs = _read_pairs(text, found, layout, len(plain.marked))
     others: list[list[Any]] = [
         [0 if layout.dates[i] is not None else ...] * (len(pairs.indptr) - 1)
         for i in np.flatnonzero(layout.other >= 0).tolist()
@@ -95,7 +95,7 @@ def _tidy_braces(text: bytes) -> bytes:
     return no_empty_lines(text.removeprefix(b" "))
 
 
-def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
+def _read_pairs(text: bytes, found: _Census, layout: Layout, marks: int) -> _Pairs:
     """The pairs of rows in braces, one a line, with ascending indices.
 
     Raises
@@ -116,7 +116,8 @@ def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
     for mark in (b"x", b"X"):  # Arrow would read a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise Odd
-    table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", ["?", '"', *layout.words])
+    words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
+    table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = csv.column(table, 0), csv.column(table, 1)
     positions = arrow.plain_values(index)
     if index.null_count or len(positions) != indptr[-1]:
@@ -129,8 +130,8 @@ def _read_pairs(text: bytes, found: _Census, layout: Layout) -> _Pairs:
         rising[begins[(begins > 0) & (begins < len(positions))] - 1] = True
         if not rising.all():
             raise Odd
-    words = arrow.nulls(value) if value.null_count else None
-    return _Pairs(lines, ends, indptr, positions, csv.numbers(value), words)
+    missing = arrow.nulls(value) if value.null_count else None
+    return _Pairs(lines, ends, indptr, positions, csv.numbers(value), missing)
 
 
 def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
@@ -140,7 +141,7 @@ def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
 
 def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[list[Any]]) -> np.ndarray:
     """`pairs.values` with the values that are read as text in their places, and `others` filled in."""
-    if layout.class_alone and (pairs.words is None or not marked):
+    if layout.class_alone:
         # Only the last pair of a row can be the class, and no other can be text unless it is missing.
         last = pairs.indptr[1:][np.diff(pairs.indptr) > 0] - 1
         chosen = last[pairs.positions[last] == layout.class_index]
@@ -153,34 +154,30 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[l
         return pairs.values
     values = pairs.values.copy()
     rows, positions = _rows_of(pairs, chosen).tolist(), pairs.positions[chosen].tolist()
-    found = _words(pairs, chosen, rows, marked)
-    known: dict[tuple[int, str | bytes, bool], float] = {}
+    found = _words(pairs, chosen, rows)
+    known: dict[tuple[int, bytes], float] = {}
     image = []
-    for row, position, (word, quoted) in zip(rows, positions, found, strict=True):
-        code = known.get((position, word, quoted))
+    for row, position, word in zip(rows, positions, found, strict=True):
+        code = known.get((position, word))
         if code is None:
-            text = word if isinstance(word, str) else word.decode()
+            quoted = word.startswith(MARK)
+            text = marked[int(word[1:])] if quoted else word.decode()
             code = _text_value(text, quoted, position, row, layout, others)
             if not others:  # only labels and missing numbers, which recur
-                known[position, word, quoted] = code
+                known[position, word] = code
         image.append(code)
     values[chosen] = image
     return values
 
 
-def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int], marked: list[str]) -> list[tuple[str | bytes, bool]]:
-    """The values of the `chosen` pairs as text, and whether each was quoted and so cannot be ``?``."""
+def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int]) -> list[bytes]:
+    """The values of the `chosen` pairs, which are in `rows`, as plain text."""
     text = pairs.text
-    if not marked and (chosen == pairs.indptr[1:][rows] - 1).all():  # the last of each row, before "}" and line end
+    if (chosen == pairs.indptr[1:][rows] - 1).all():  # the last of each row, before "}" and line end
         stops = (pairs.ends[rows] - 1).tolist()
-        return [(text[text.rindex(b" ", 0, stop) + 1 : stop], False) for stop in stops]
-    characters = np.frombuffer(text, np.uint8)
-    starts = np.flatnonzero(characters == 0x20)[chosen] + 1
-    words = [text[start : text.index(b"\n", start)] for start in starts.tolist()]
-    if not marked:
-        return [(word, False) for word in words]
-    marks = np.searchsorted(np.flatnonzero(characters == 0x22), starts).tolist()
-    return [(marked[mark], True) if word == MARK else (word, False) for word, mark in zip(words, marks, strict=True)]
+        return [text[text.rindex(b" ", 0, stop) + 1 : stop] for stop in stops]
+    starts = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x20)[chosen] + 1
+    return [text[start : text.index(b"\n", start)] for start in starts.tolist()]
 
 
 def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout, others: list[list[Any]]) -> float:

@@ -10,15 +10,16 @@ import numpy as np
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import unescape
 
-# A quoted value that stands between separators, or a comment.
+# A quoted value that stands between separators, or a comment. The characters that may begin a match come
+# first in every alternative, so that the search for them is quick.
 _MASKED = re.compile(
-    rb"""((?<![^\x00-\x20,{}])'(?:[^'\\\r\n]|\\[\x00-\xff])*'(?![^\x00-\x20,{}%])"""
-    rb"""|(?<![^\x00-\x20,{}])"(?:[^"\\\r\n]|\\[\x00-\xff])*"(?![^\x00-\x20,{}%])"""
+    rb"""('(?<![^\x00-\x20,{}]')[^'\\\r\n]*(?:\\[\x00-\xff][^'\\\r\n]*)*'(?![^\x00-\x20,{}%])"""
+    rb"""|"(?<![^\x00-\x20,{}]")[^"\\\r\n]*(?:\\[\x00-\xff][^"\\\r\n]*)*"(?![^\x00-\x20,{}%])"""
     rb"""|%[^\r\n]*)"""
 )
 _BARE = re.compile(rb"[^\x00-\x20,%'\"{}\\]+")
 _CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))
-MARK = b'"'  # stands for a quoted value that is no bare word; a quote cannot occur in plain text
+MARK = b'"'  # and a number stand for a quoted value that is no bare word; plain text has no quotes
 
 
 class Odd(Exception):
@@ -26,7 +27,7 @@ class Odd(Exception):
 
 
 class Plain(NamedTuple):
-    """Plain text, with line ends as LF, and the values behind its marks, in order."""
+    """Plain text, with line ends as LF, and the values behind its marks, by their numbers."""
 
     text: bytes
     marked: list[str]
@@ -42,23 +43,13 @@ def make_plain(text: bytes) -> Plain:
     marked: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
         pieces = _MASKED.split(text)
-        known: dict[bytes, bytes] = {}
-        for i in range(1, len(pieces), 2):
-            piece = pieces[i]
-            word = known.get(piece)
-            if word is None:
-                inner = piece[1:-1]
-                if piece.startswith(b"%"):
-                    word = b""
-                else:
-                    word = inner if inner != b"?" and _BARE.fullmatch(inner) else MARK
-                known[piece] = word
-            if word == MARK:
-                marked.append(unescape(piece[1:-1].decode()))
-            pieces[i] = word
-        text = b"".join(pieces)
-        if b"'" in text or text.count(MARK) != len(marked):
+        rest = b"".join(pieces[::2])
+        if b"'" in rest or MARK in rest:
             raise Odd
+        masked = pieces[1::2]
+        words = {piece: _word(piece, marked) for piece in dict.fromkeys(masked)}
+        pieces[1::2] = [words[piece] for piece in masked]
+        text = b"".join(pieces)
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not text.endswith(b"\n"):
@@ -67,6 +58,18 @@ def make_plain(text: bytes) -> Plain:
     if np.count_nonzero(characters < 0x20) != np.count_nonzero(characters == 0x0A):
         text = text.translate(_CONTROL)
     return Plain(text, marked)
+
+
+def _word(piece: bytes, marked: list[str]) -> bytes:
+    """What takes the place of a comment or quoted value: nothing, a bare word, or a mark, whose value joins
+    `marked`."""
+    if piece.startswith(b"%"):
+        return b""
+    inner = piece[1:-1]
+    if inner != b"?" and _BARE.fullmatch(inner):
+        return inner
+    marked.append(unescape(inner.decode()))
+    return MARK + b"%d" % (len(marked) - 1)
 
 
 def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:

@@ -54,7 +54,8 @@ class Reader:
     class_ : which attribute is the class, see `filterkit.schema.find_class`.
     positive : the positive class value, or None.
     encoding : of the text.
-    block_size : about how many bytes of text make a batch; the rows do not depend on it.
+    block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
+        on it.
 
     Raises
     ------
@@ -67,9 +68,9 @@ class Reader:
         class_: str | None = None,
         positive: str | None = None,
         encoding: str = "utf-8",
-        block_size: int = BLOCK_SIZE,
+        block_size: int | None = None,
     ) -> None:
-        self.block_size = block_size
+        self.block_size = BLOCK_SIZE if block_size is None else block_size
         self._encoding = encoding
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
@@ -85,6 +86,8 @@ class Reader:
             self.close()
             raise FilterkitError(f"{self.name}: {error}") from None
         self.layout = Layout(self.schema)
+        if block_size is None and not sparse:  # a block should have some rows, however long they are
+            self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # of each column of strings or bags
         self._use_fast = False
 

@@ -92,7 +92,7 @@ class Size(click.ParamType[int]):
 @click.option("--progress/--no-progress", default=None, help="A bar on standard error.  [default: if it is a terminal]")
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.option("--block-size", type=Size(), default="1MB", hidden=True)
+@click.option("--block-size", type=Size(), hidden=True)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context

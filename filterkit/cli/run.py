@@ -30,7 +30,7 @@ def run(
     precision: int | None,
     jobs: int,
     memory: int,
-    block_size: int,
+    block_size: int | None,
     progress: bool | None,
     verbose: bool,
     debug: bool,
