@@ -53,7 +53,7 @@ class Chain:
 
         Parameters
         ----------
-        rows : one batch, several of one schema in a list or as a stream, or `Rows`. Of a stream, a quarter
+        rows : one batch, several of one schema in a list or as a stream, or `Rows`. Of a stream, an eighth
             of `memory` is kept between passes and the rest in a temporary file.
         jobs : threads to use for batches.
         memory : bytes; half of it bounds the contingency tables, which beyond it are taken in strips of
@@ -66,7 +66,7 @@ class Chain:
         if isinstance(rows, Batch):
             rows = [rows]
         if isinstance(rows, Iterable):
-            with rows_of(rows, LocalEngine(jobs), memory // 4) as made:
+            with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
                 return self.fit(made, memory=memory)
         fitted: list[Fitted] = []
         tables: Tables | None = None

@@ -40,11 +40,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
             return
         descriptor, aside = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
         try:
-            with open(descriptor, "wb") as raw:
-                with _compress(raw, target) as out:
-                    yield out
-                raw.flush()
-                os.fsync(raw.fileno())
+            with open(descriptor, "wb") as raw, _compress(raw, target) as out:
+                yield out
             os.chmod(aside, _mode(target))
             os.replace(aside, target)
         except BaseException:

@@ -12,7 +12,7 @@ from filterkit.batch import Batch
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.schema import Schema
-from filterkit.spool import Spool
+from filterkit.spool import Kept, Spool
 
 T = TypeVar("T")
 
@@ -68,12 +68,13 @@ class SpooledRows:
         self._spool = Spool(self._memory)
         start = 0
 
-        def keep(batch: Batch) -> tuple[Batch, T]:
-            return batch, function(batch)
+        def keep(batch: Batch) -> tuple[Kept, T]:
+            return Kept(batch), function(batch)
 
-        for batch, result in self._once(keep):
-            self._spool.append(batch.replace(start=start))
-            start += len(batch)
+        for kept, result in self._once(keep):
+            kept.start = start
+            self._spool.append(kept)
+            start += kept.rows
             yield result
 
     def close(self) -> None:

@@ -152,12 +152,18 @@ class Schema:
         source : int per new column, the column of the present X whose place it takes (ascending).
         changes : further arguments of `replace`.
         """
+        attributes: list[Attribute]
+        if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
+            attributes = list(self.attributes)
+            for position, attribute in zip(self.feature_indices.tolist(), features):
+                attributes[position] = attribute
+            return self.replace(attributes=tuple(attributes), **changes)
         made: dict[int, list[Attribute]] = {}
         positions = self.feature_indices[source].tolist()
         for position, attribute in zip(positions, features):
             made.setdefault(position, []).append(attribute)
         own = set(self.feature_indices.tolist())
-        attributes: list[Attribute] = []
+        attributes = []
         class_index = self.class_index
         for i, attribute in enumerate(self.attributes):
             if i == self.class_index:

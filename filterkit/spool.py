@@ -40,9 +40,8 @@ class Spool:
         if self._file is not None:
             self._file.close()
 
-    def append(self, batch: Batch) -> None:
-        """Keep `batch` as the next one."""
-        kept = Kept(batch)
+    def append(self, kept: Kept) -> None:
+        """Keep a batch as the next one."""
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
             with _failures():
@@ -56,9 +55,11 @@ class Spool:
 
 
 class Kept:
-    """One batch of a spool: packed arrays, or their places in a file."""
+    """One batch of a spool: packed arrays, or their places in a file; may be made in any thread."""
 
     def __init__(self, batch: Batch) -> None:
+        self.rows = len(batch)
+        self.start = batch.start
         self._rest = batch.replace(X=None, y=None, weights=None, others=None)
         self._shape = batch.X.shape
         X = batch.X
@@ -94,7 +95,9 @@ class Kept:
         else:
             X = csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._shape[1])
         others = _table(arrays["others"]) if "others" in arrays else None
-        return self._rest.replace(X=X, y=arrays.get("y"), weights=arrays.get("weights"), others=others)
+        return self._rest.replace(
+            start=self.start, X=X, y=arrays.get("y"), weights=arrays.get("weights"), others=others
+        )
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

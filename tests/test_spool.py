@@ -46,7 +46,7 @@ def test_batches_come_out_as_they_went_in(name, budget):
     blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
     with Spool(budget) as spool:
         for block in blocks:
-            spool.append(block)
+            spool.append(Kept(block))
         for _ in range(2):
             for block, kept in zip(blocks, spool, strict=True):
                 assert_same(kept.load(), block)
@@ -58,8 +58,8 @@ def test_batches_come_out_as_they_went_in(name, budget):
 def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
     batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
     with Spool(budget) as spool:
-        spool.append(batch)
-        spool.append(batch)
+        spool.append(Kept(batch))
+        spool.append(Kept(batch))
         for kept in spool:
             assert_same(kept.load(), batch)
 
@@ -69,7 +69,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
 def test_small_batches_come_out_as_they_went_in(blocks, budget):
     with Spool(budget) as spool:
         for block in blocks:
-            spool.append(block)
+            spool.append(Kept(block))
         for block, kept in zip(blocks, spool, strict=True):
             assert_same(kept.load(), block)
 
@@ -98,8 +98,8 @@ def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each
     indices = np.arange(len(values), dtype=np.int32)
     X = csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
     with Spool(budget) as spool:
-        spool.append(batch)
-        spool.append(batch.replace(X=X))
+        spool.append(Kept(batch))
+        spool.append(Kept(batch.replace(X=X)))
         dense, sparse = (kept.load() for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
@@ -111,7 +111,7 @@ def test_a_matrix_that_is_not_contiguous_is_kept_too():
     assert not batch.X.flags.c_contiguous
     for budget in (MEMORY, DISK):
         with Spool(budget) as spool:
-            spool.append(batch)
+            spool.append(Kept(batch))
             assert_same(next(iter(spool)).load(), batch)
 
 
@@ -123,17 +123,17 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
     batch = make(np.full((10, 10), 0.5), [0] * 10)
     size = Kept(batch).nbytes
     with Spool(2 * size) as spool:
-        spool.append(batch)
-        spool.append(batch)
+        spool.append(Kept(batch))
+        spool.append(Kept(batch))
         with pytest.raises(AssertionError, match="no file is needed"):
-            spool.append(batch)
+            spool.append(Kept(batch))
 
 
 def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
-        spool.append(batch)
+        spool.append(Kept(batch))
         file = spool._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
@@ -146,7 +146,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
     blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
     with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
         for block in blocks:
-            spool.append(block)
+            spool.append(Kept(block))
         for block, loaded in zip(blocks, pool.map(Kept.load, [*spool, *spool]), strict=False):
             assert_same(loaded, block)
 
@@ -154,7 +154,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
     with Spool(DISK) as spool, pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
-        spool.append(make([[1]], [0]))
+        spool.append(Kept(make([[1]], [0])))
 
 
 def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
@@ -162,7 +162,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
     monkeypatch.setattr("filterkit.spool.os.preadv", lambda fd, views, at: preadv(fd, [views[0][:7]], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with Spool(DISK) as spool:
-        spool.append(batch)
+        spool.append(Kept(batch))
         (kept,) = spool
         assert_same(kept.load(), batch)
         spool._file.truncate(100)
@@ -174,7 +174,7 @@ def test_reading_begins_while_more_is_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:
         for number, block in enumerate(blocks):
-            spool.append(block)
+            spool.append(Kept(block))
             for kept, expected in zip(spool, blocks[: number + 1], strict=True):
                 assert_same(kept.load(), expected)
 
@@ -183,9 +183,9 @@ def test_strings_count_and_come_back_from_disk():
     data = testing.sample("all-kinds")
     for budget in (0, 10**6):
         with Spool(budget) as spool:
-            spool.append(data)
+            spool.append(Kept(data))
             assert testing.same(next(iter(spool)).load(), data)
     long = data.replace(others=data.others.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     with Spool(10**6) as spool:
-        spool.append(long)
+        spool.append(Kept(long))
         assert next(iter(spool)).nbytes > 60_000

@@ -47,7 +47,7 @@ def run(
     shown = Progress(sys.stderr.isatty() if progress is None else progress)
     with Reader(path, class_, positive, encoding, block_size) as reader:
         rows = SpooledRows(
-            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 4
+            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
         )
         try:
             fitted = chain.fit(rows, memory=memory)
