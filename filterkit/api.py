@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain as chain_batches
 
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
@@ -73,9 +74,9 @@ def write(
     formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
     with open_output(path) as out:
         out.write(header_text(first.schema, comments).encode())
-        out.write(formatter.rows(first))
-        for batch in stream:
-            out.write(formatter.rows(batch))
+        for batch in chain_batches([first], stream):
+            for piece in formatter.rows(batch):
+                out.write(piece)
 
 
 def chain(text: str) -> Chain:

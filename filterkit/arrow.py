@@ -59,10 +59,10 @@ def _valid(missing: np.ndarray | None) -> Any:
     return None if missing is None or not missing.any() else _bits(~missing)
 
 
-def text_of(array: Any) -> bytes:
-    """All strings of an Arrow array, one after the other."""
+def text_of(array: Any) -> memoryview:
+    """All strings of an Arrow array, one after the other, without a copy."""
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
-    return bytes(memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+    return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
 def plain_values(array: Any) -> np.ndarray:

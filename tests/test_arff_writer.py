@@ -251,12 +251,13 @@ def test_quote(text, token):
 def test_a_stream_of_batches_is_formatted_as_one_whole(tmp_path, monkeypatch):
     batch = load(write_text(tmp_path, everything(True)), class_="last")
     for sparse in (False, True):
-        expected = Formatter(batch.schema, sparse).rows(batch)
+        expected = b"".join(Formatter(batch.schema, sparse).rows(batch))
         for small in (0, 1 << 62):
             monkeypatch.setattr(writer, "SMALL", small)
             formatter = Formatter(batch.schema, sparse)
             for step in (1, 4):
-                parts = [formatter.rows(batch.rows(i, min(i + step, len(batch)))) for i in range(0, len(batch), step)]
+                blocks = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
+                parts = [b"".join(formatter.rows(block)) for block in blocks]
                 assert b"".join(parts) == expected
 
 

@@ -52,7 +52,9 @@ def blocks(batch, size):
 def text(fitted, batches):
     """What a fitted chain writes for some batches, as bytes of ARFF."""
     formatter = Formatter(fitted.schema, fitted.schema.sparse)
-    return header_text(fitted.schema).encode() + b"".join(formatter.rows(fitted.transform(batch)) for batch in batches)
+    return header_text(fitted.schema).encode() + b"".join(
+        piece for batch in batches for piece in formatter.rows(fitted.transform(batch))
+    )
 
 
 def with_weights(batch):
@@ -188,7 +190,7 @@ def test_a_file_gives_what_its_rows_give(jobs, block_size, spool):
                 rows = SpooledRows(reader.schema, lambda f: reader.map(f, engine), engine, spool)  # noqa: B023
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
-                out = list(rows.map(lambda batch: formatter.rows(fitted.transform(batch)), last=True))  # noqa: B023
+                out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
                 rows.close()
             assert header_text(fitted.schema).encode() + b"".join(out) == expected
 

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 _COUNTS = arrow.numbers(np.arange(1024)).cast(pa.string())  # most counts
 
 
-def rows(formatter: Formatter, batch: Batch) -> bytes:
-    """The rows of `batch`, which is in the formatter's form, as text."""
+def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
+    """The rows of `batch`, which is in the formatter's form, as pieces of text."""
     if not len(batch):
-        return b""
+        return []
     if batch.sparse:
         return _sparse(formatter, batch)
     lines = _dense(formatter, batch)
     weights: Any = ""
     if batch.weights is not None:
         weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
-    return arrow.text_of(arrow.join(lines, weights, "\n"))
+    return [arrow.text_of(arrow.join(lines, weights, "\n"))]
 
 
 def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
@@ -119,7 +119,7 @@ def _number_run(X: np.ndarray, precision: int | None) -> Any:
 # Sparse rows
 
 
-def _sparse(formatter: Formatter, batch: Batch) -> bytes:
+def _sparse(formatter: Formatter, batch: Batch) -> list[memoryview]:
     """The rows as index and value pairs in the order of the attributes, in braces."""
     schema, X = formatter.schema, batch.X
     position = schema.feature_indices[X.indices]
@@ -147,9 +147,11 @@ def _labels(formatter: Formatter, position: np.ndarray, values: np.ndarray) -> A
     return arrow.strings(words)
 
 
-def _filled_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> bytes:
+def _filled_rows(
+    formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any
+) -> list[memoryview]:
     """Rows that all have a value, the class being last: one join puts before every value what goes there,
-    ``,12 `` or, before the first of a row, the end of the row before and ``{12 ``."""
+    a comma and its index or, before the first of a row, also the end of the row before and a brace."""
     first = batch.X.indptr[:-1]
     ends: Any = "}"
     target = formatter.schema.class_index
@@ -166,10 +168,10 @@ def _filled_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts
     code = position.copy()
     code[first] = len(formatter.schema.attributes) + np.arange(len(batch))
     prefixes = pa.concat_arrays([_prefixes(formatter), starts]).take(arrow.numbers(code))
-    return arrow.text_of(arrow.join(prefixes, texts)) + arrow.text_of(ends[-1:])
+    return [arrow.text_of(arrow.join(prefixes, texts)), arrow.text_of(ends[-1:])]
 
 
-def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> bytes:
+def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> list[memoryview]:
     """Rows of any kind: all pairs are brought into order, joined within rows, and put in braces."""
     schema = formatter.schema
     row = [row_numbers(batch.X.indptr)]
@@ -189,7 +191,7 @@ def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: A
     pairs = arrow.join(_indices(formatter).take(arrow.numbers(positions[order])), texts, separator=" ")
     offsets = np.searchsorted(rows_[order], np.arange(len(batch) + 1)).astype(np.int32)
     lines = pc.binary_join(pa.ListArray.from_arrays(arrow.numbers(offsets), pairs), arrow.strings([","])[0])
-    return arrow.text_of(arrow.join("{", lines, "}", weights, "\n"))
+    return [arrow.text_of(arrow.join("{", lines, "}", weights, "\n"))]
 
 
 def _indices(formatter: Formatter) -> Any:

@@ -74,17 +74,17 @@ class Formatter:
         self.indices: Any = None  # Arrow arrays that the fast path makes on first use
         self.prefixes: Any = None
 
-    def rows(self, batch: Batch) -> bytes:
-        """The rows of `batch` as UTF-8 text, each with its line end."""
+    def rows(self, batch: Batch) -> list[bytes] | list[memoryview]:
+        """The rows of `batch` as UTF-8 text, each with its line end, in pieces to be written one by one."""
         if batch.sparse and not self.sparse:
             step = max(_DENSE_CELLS // max(batch.X.shape[1], 1), 1)
             if len(batch) > step:
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-                return b"".join(self.rows(part) for part in parts)
+                return [piece for part in parts for piece in self.rows(part)]  # type: ignore[return-value]
         batch = batch.in_form(self.sparse)
         cells = batch.X.size
         if cells < SMALL and not self._fast:
-            return self._plain_rows(batch).encode()
+            return [self._plain_rows(batch).encode()]
         self._fast = True
         from filterkit.arff import fast_writer
 

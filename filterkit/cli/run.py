@@ -53,15 +53,16 @@ def run(
             fitted = chain.fit(rows, memory=memory)
             formatter = Formatter(fitted.schema, reader.schema.sparse if sparse is None else sparse, precision)
 
-            def put_out(batch: Batch) -> tuple[int, bytes]:
+            def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
                 return len(batch), formatter.rows(fitted.transform(batch))
 
             count = 0
             with open_output(output) as out:
                 comment = f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"
                 out.write(header_text(fitted.schema, [comment]).encode())
-                for size, text in rows.map(put_out, last=True):
-                    out.write(text)
+                for size, pieces in rows.map(put_out, last=True):
+                    for piece in pieces:
+                        out.write(piece)
                     count += size
         except StageError as error:
             error.source = reader.name
