@@ -23,7 +23,7 @@ def main() -> None:
     """Run the command line; status 1 if a work failed or its check did, 2 for wrong usage."""
     options = _options()
     cores = pin(options.cores)
-    # The contenders and helpers find this package wherever the command was given.
+    # The contenders find this package wherever the command was given.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory(prefix="filterkit-benchmarks-") as temporary:
         data = Path(options.data or temporary).resolve()
