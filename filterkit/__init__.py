@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from filterkit.api import batches, chain, read, write
-from filterkit.batch import Batch, concatenate, csr
+from filterkit.batch import Batch, concatenate
 from filterkit.chain import Chain, FittedChain
 from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
+from filterkit.csr import Csr
 from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
 from filterkit.hookspecs import hookimpl
 from filterkit.ragged import Ragged
@@ -34,6 +35,7 @@ __all__ = [
     "Chain",
     "ColumnStage",
     "ContingencyTable",
+    "Csr",
     "FilterkitError",
     "Fitted",
     "FittedChain",
@@ -48,7 +50,6 @@ __all__ = [
     "batches",
     "chain",
     "concatenate",
-    "csr",
     "from_arrow",
     "from_liac",
     "from_pandas",

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.csr import Csr
+from filterkit.errors import quoted
+
 if TYPE_CHECKING:
     import pyarrow as pa
-    from scipy.sparse import csr_array
 
     from filterkit.schema import Schema
 
 
-@dataclass(frozen=True, eq=False)
 class Batch:
     """Some consecutive rows of a relation.
 
-    Attributes
+    A batch is never changed in place: stages return new ones.
+
+    Parameters
     ----------
     schema : what the columns are.
-    X : float64 matrix of shape (rows, len(schema.features)): a C-ordered ndarray, or a
+    X : float64 matrix of shape (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or
         `scipy.sparse.csr_array` with sorted int32 indices and no stored zeros. A nominal value is the
         index of its label, a missing value NaN.
     y : the class, one entry a row, or None without a class: int32 codes of a nominal class with -1 for
@@ -32,42 +34,75 @@ class Batch:
         Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
     start : number of the first row in its source, from 0.
 
-    A batch is never changed in place: stages return new ones.
+    Attributes
+    ----------
+    schema, y, weights, others, start : as given.
     """
 
     schema: Schema
-    X: Any  # an ndarray or csr_array; scipy.sparse is imported only where there is one
-    y: np.ndarray | None = None
-    weights: np.ndarray | None = None
-    others: pa.Table | None = None
-    start: int = 0
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    others: pa.Table | None
+    start: int
+    _X: Any
+
+    def __init__(
+        self,
+        schema: Schema,
+        X: Any,
+        y: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        others: pa.Table | None = None,
+        start: int = 0,
+    ) -> None:
+        vars(self).update(schema=schema, _X=X, y=y, weights=weights, others=others, start=start)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a batch is not changed in place; use replace({name.lstrip('_')}=...)")
+
+    def __repr__(self) -> str:
+        form, (rows, columns) = "sparse" if self.sparse else "dense", self._X.shape
+        return f"<Batch of {rows} {form} rows and {columns} columns of {quoted(self.schema.relation)}>"
 
     def __len__(self) -> int:
-        return int(self.X.shape[0])
+        return int(self._X.shape[0])
 
     @property
     def sparse(self) -> bool:
-        """Whether X is a CSR matrix."""
-        return not isinstance(self.X, np.ndarray)
+        """Whether X is sparse."""
+        return not isinstance(self._X, np.ndarray)
+
+    @property
+    def X(self) -> Any:
+        """The matrix, as ndarray or `scipy.sparse.csr_array`."""
+        if isinstance(self._X, Csr):
+            vars(self)["_X"] = self._X.matrix()
+        return self._X
+
+    @property
+    def csr(self) -> Csr:
+        """The arrays of a sparse matrix; quicker to get than `X` where scipy has not been imported."""
+        return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
 
     def replace(self, **changes: Any) -> Batch:
-        """A copy with some attributes exchanged."""
-        return replace(self, **changes)
+        """A copy with some of the parameters exchanged."""
+        parts = {name: getattr(self, name) for name in ("schema", "y", "weights", "others", "start")}
+        return Batch(**({"X": self._X} | parts | changes))
 
     def in_form(self, sparse: bool) -> Batch:
-        """The same rows with X as a CSR matrix, or dense."""
+        """The same rows with X sparse, or dense."""
         if sparse == self.sparse:
             return self
         if not sparse:
-            return self.replace(X=self.X.toarray())
+            return self.replace(X=self.csr.toarray())
         row, column = np.nonzero(self.X)
         indptr = np.searchsorted(row, np.arange(len(self) + 1)).astype(np.int32)
-        return self.replace(X=csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
+        return self.replace(X=Csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
 
     def rows(self, first: int, stop: int) -> Batch:
         """The rows from `first` up to, not including, `stop`, numbered within this batch."""
         return self.replace(
-            X=self.X[first:stop],
+            X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
             y=None if self.y is None else self.y[first:stop],
             weights=None if self.weights is None else self.weights[first:stop],
             others=None if self.others is None else self.others.slice(first, stop - first),
@@ -82,21 +117,6 @@ class Batch:
         return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
 
 
-def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: int) -> csr_array:
-    """A CSR matrix of `columns` columns from its three arrays, which are not copied."""
-    from scipy.sparse import csr_array
-
-    matrix = csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    return matrix
-
-
-def row_numbers(indptr: np.ndarray) -> np.ndarray:
-    """The row of each stored entry of a CSR matrix, int64, from its `indptr`."""
-    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-
-
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
     """One batch of all rows of `batches`, in order; with no batch, one of no rows."""
     parts = list(batches)
@@ -106,9 +126,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         return parts[0]
     X: Any
     if parts[0].sparse:
-        from scipy.sparse import vstack
-
-        X = vstack([part.X for part in parts], format="csr")
+        X = Csr.stack([part.csr for part in parts])
     else:
         X = np.concatenate([part.X for part in parts])
     others = None
@@ -133,7 +151,7 @@ def empty(schema: Schema) -> Batch:
     width = len(schema.features)
     X: Any = np.empty((0, width))
     if schema.sparse:
-        X = csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
+        X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
     target = schema.class_attribute
     y = None if target is None else np.empty(0, np.int32 if target.kind == "nominal" else np.float64)
     return Batch(schema, X, y, None, others_table(schema, [[] for _ in schema.others]))

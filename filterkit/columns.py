@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from filterkit.batch import Batch, csr, row_numbers
+from filterkit.batch import Batch
 from filterkit.contingency import ContingencyTable, from_cells
+from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
 from filterkit.ragged import Ragged, ranges
 from filterkit.schema import Attribute, Schema
@@ -122,19 +123,19 @@ class FittedColumns(Fitted):
         return self.stage.apply(values, columns, self.state)
 
     def transform(self, batch: Batch) -> Batch:
-        X = batch.X
         if not batch.sparse:
+            X = batch.X
             if not self._same:
                 X = X[:, self.source]
             rows, width = X.shape
             # Column by column, because what is looked up for one column lies together.
             image = self._apply(X.T.ravel(), np.repeat(np.arange(width), rows)).reshape(width, rows)
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
-        values, columns, indptr = X.data, X.indices.astype(np.int64), X.indptr
+        values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._same:
             entry, columns = self._fan_out(columns)
             values = values[entry]
-            repeats = np.diff(self._first)[X.indices]
+            repeats = np.diff(self._first)[batch.csr.indices]
             indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
         image = self._apply(values, columns)
         if not self.schema.sparse:
@@ -143,14 +144,14 @@ class FittedColumns(Fitted):
         if not keep.all():
             indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
             image, columns = image[keep], columns[keep]
-        X = csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
-        return batch.replace(schema=self.schema, X=X)
+        matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
+        return batch.replace(schema=self.schema, X=matrix)
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """The dense matrix of sparse entries where zeros have an image of their own."""
         zeros = self._apply(np.zeros(len(self.source)), np.arange(len(self.source)))
         X = np.tile(zeros, (len(indptr) - 1, 1))
-        X[row_numbers(indptr), columns] = image
+        X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
         return X
 
     def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

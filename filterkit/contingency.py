@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from filterkit.batch import row_numbers
 from filterkit.ragged import sort_key
 from filterkit.schema import Schema
 
@@ -89,7 +88,7 @@ class ContingencyTable:
     @cached_property
     def column_of_cell(self) -> np.ndarray:
         """int64 (cells,): which of the covered columns a cell belongs to, from 0."""
-        return row_numbers(self.indptr)
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     @cached_property
     def nominal(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.batch import Batch, row_numbers
+from filterkit.batch import Batch
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import StageError, quoted
 
@@ -65,12 +65,13 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
         if weights.shape[1] == 1 and (weights == 1).all():
             weights = None
     if not known.all():
-        batch = batch.replace(X=batch.X[known], y=batch.y[known], weights=None, others=None)
+        X = batch.csr.take(np.flatnonzero(known)) if batch.sparse else batch.X[known]
+        batch = batch.replace(X=X, y=batch.y[known], weights=None, others=None)
     y = np.asarray(batch.y, np.int64)
     total_parts = _sums(y, weights, classes)
     if batch.sparse:
-        X = batch.X
-        column, value, row = X.indices.astype(np.int64), X.data, row_numbers(X.indptr)
+        X = batch.csr
+        column, value, row = X.indices.astype(np.int64), X.data, X.row_of_entry
         if len(columns) != X.shape[1]:
             place = np.full(X.shape[1], -1)
             place[columns] = np.arange(len(columns))

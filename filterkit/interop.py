@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.batch import Batch, csr, others_table
+from filterkit.batch import Batch, others_table
+from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, quoted
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
 
@@ -114,7 +115,7 @@ def from_liac(data: dict[str, Any], class_: str | None = None, positive: str | N
                 entries.append(cell)
                 indices.append(place[position])
         indptr.append(len(entries))
-    X = csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(place))
+    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(place))
     target = schema.class_attribute
     return Batch(schema, X, None if target is None else _codes(y) if target.kind == "nominal" else y)
 

@@ -10,7 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from filterkit.batch import Batch, csr
+from filterkit.batch import Batch
+from filterkit.csr import Csr
 from filterkit.errors import FilterkitError
 
 
@@ -61,12 +62,11 @@ class Kept:
         self.rows = len(batch)
         self.start = batch.start
         self._rest = batch.replace(X=None, y=None, weights=None, others=None)
-        self._shape = batch.X.shape
-        X = batch.X
+        self._columns = len(batch.schema.features)
         self._arrays: dict[str, np.ndarray] = (
-            {"data": _pack(X.data), "indices": X.indices, "indptr": X.indptr}
+            {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse
-            else {"X": _pack(np.ascontiguousarray(X).ravel())}
+            else {"X": _pack(np.ascontiguousarray(batch.X).ravel())}
         )
         for name in ("y", "weights"):
             if getattr(batch, name) is not None:
@@ -91,9 +91,9 @@ class Kept:
         arrays = self._arrays or {name: _read(self._descriptor, *place) for name, place in self._places.items()}
         X: Any
         if "X" in arrays:
-            X = arrays["X"].astype(np.float64).reshape(self._shape)
+            X = arrays["X"].astype(np.float64).reshape(self.rows, self._columns)
         else:
-            X = csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._shape[1])
+            X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._columns)
         others = _table(arrays["others"]) if "others" in arrays else None
         return self._rest.replace(
             start=self.start, X=X, y=arrays.get("y"), weights=arrays.get("weights"), others=others

@@ -17,12 +17,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from filterkit.api import read
 from filterkit.batch import Batch, concatenate, empty
 from filterkit.chain import Chain, FittedChain
+from filterkit.csr import Csr
 from filterkit.errors import StageError
 from filterkit.stage import Stage
 
@@ -161,12 +163,13 @@ def sample(name: str) -> Batch:
 
 def same(one: Batch, other: Batch) -> bool:
     """Whether two batches hold the same rows, to the last bit, in the same form."""
-    if one.schema != other.schema or one.sparse != other.sparse or one.X.shape != other.X.shape:
+    if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
+    pairs: list[tuple[Any, Any]] = []
     if one.sparse:
-        pairs = [(getattr(one.X, part), getattr(other.X, part)) for part in ("data", "indices", "indptr")]
+        pairs += zip(one.csr[:3], other.csr[:3])
     else:
-        pairs = [(one.X, other.X)]
+        pairs.append((one.X, other.X))
     weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (one, other)]
     pairs += [(one.y, other.y), (weights[0], weights[1])]
     if (one.others is None) != (other.others is None) or (
@@ -245,14 +248,11 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     assert out.sparse == data.sparse, f"{stage.name} makes sparse rows dense: keep X a CSR matrix"
     zeros = empty(data.schema)
     width = len(data.schema.features)
+    zero: Any = np.zeros((1, width))
     if data.sparse:
-        from filterkit.batch import csr
-
-        X = csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width)
-    else:
-        X = np.zeros((1, width))
+        zero = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width)
     row = zeros.replace(
-        X=X,
+        X=zero,
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
         others=None if data.others is None else data.others.slice(0, 1),
     )

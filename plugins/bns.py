@@ -15,10 +15,17 @@ def separation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nda
     """
     if pos <= 0 or neg <= 0:
         return np.zeros(np.shape(tp))
-    from scipy.special import ndtri
-
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.abs(ndtri(tpr) - ndtri(fpr))
+    return np.abs(_normal_quantile(tpr) - _normal_quantile(fpr))
+
+
+def _normal_quantile(rates: np.ndarray) -> np.ndarray:
+    """F⁻¹ of each rate: the standard library's, which differs from scipy's `ndtri` by no more than the last
+    digits and, unlike it, needs no quarter of a second to be imported."""
+    from statistics import NormalDist
+
+    distinct, where = np.unique(rates, return_inverse=True)  # counts of rows: few are different
+    return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[where]
 
 
 class Bns(ColumnStage):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Batch, RowStage, StageError, csr, hookimpl
+from filterkit import Batch, RowStage, StageError, hookimpl
 
 
 class L2(RowStage):
@@ -18,15 +18,17 @@ class L2(RowStage):
     name = "l2"
 
     def transform(self, batch: Batch) -> Batch:
-        X, nominal = batch.X, batch.schema.nominal
+        nominal = batch.schema.nominal
         if batch.sparse:
-            values, rows = X.data, np.repeat(np.arange(len(batch)), np.diff(X.indptr))
+            X = batch.csr
+            values = X.data
             counted = values if not nominal.any() else np.where(nominal[X.indices], 0.0, values)
             lengths = _lengths(counted, X.indptr, batch)
-            data = values / lengths[rows]
+            data = values / lengths[X.row_of_entry]
             if nominal.any():
                 data = np.where(nominal[X.indices], values, data)
-            return batch.replace(X=csr(data, X.indices, X.indptr, X.shape[1]))
+            return batch.replace(X=X._replace(data=data))
+        X = batch.X
         counted = X if not nominal.any() else np.where(nominal, 0.0, X)
         indptr = np.arange(len(batch) + 1) * X.shape[1]
         image = X / _lengths(counted.ravel(), indptr, batch)[:, None]

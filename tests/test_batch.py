@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from agreement import dense, make, sample
 
-from filterkit import Attribute, Batch, Schema, concatenate, csr
-from filterkit.batch import empty, others_table, row_numbers
+from filterkit import Attribute, Batch, Schema, concatenate
+from filterkit.batch import empty, others_table
 
 MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
 
@@ -133,15 +133,6 @@ def test_in_form_changes_the_form_and_nothing_else(name):
             assert each.X.indices.dtype == each.X.indptr.dtype == np.int32
             assert each.X.has_canonical_format
             assert (each.X.data != 0).all()
-
-
-def test_csr_takes_its_arrays_as_they_are():
-    data, indices, indptr = np.array([1.0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([0, 2, 2, 3], np.int32)
-    X = csr(data, indices, indptr, 4)
-    assert X.toarray().tolist() == [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0]]
-    assert np.shares_memory(X.data, data)
-    assert np.shares_memory(X.indices, indices)
-    assert row_numbers(indptr).tolist() == [0, 0, 2]
 
 
 def test_others_table():

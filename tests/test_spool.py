@@ -10,7 +10,7 @@ from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, FilterkitError, csr, testing
+from filterkit import Batch, Csr, FilterkitError, testing
 from filterkit.spool import Kept, Spool
 
 MEMORY, DISK = 1 << 30, 0
@@ -96,7 +96,7 @@ def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each
     assert Kept(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
     stored = np.array(values, float)
     indices = np.arange(len(values), dtype=np.int32)
-    X = csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
+    X = Csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
     with Spool(budget) as spool:
         spool.append(Kept(batch))
         spool.append(Kept(batch.replace(X=X)))

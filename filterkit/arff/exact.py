@@ -15,7 +15,8 @@ import numpy as np
 from filterkit.arff.layout import Layout
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.batch import Batch, csr, others_table
+from filterkit.batch import Batch, others_table
+from filterkit.csr import Csr
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.schema import Attribute, Schema
 
@@ -259,7 +260,7 @@ def _csr_of(rows: list[Row], layout: Layout) -> Any:
                 indices.append(feature[position])
                 data.append(row.values[position])
         indptr.append(len(data))
-    return csr(
+    return Csr(
         np.array(data, np.float64),
         np.array(indices, np.int32),
         np.array(indptr, np.int32),

@@ -13,7 +13,8 @@ from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
-from filterkit.batch import Batch, csr, others_table
+from filterkit.batch import Batch, others_table
+from filterkit.csr import Csr
 
 _PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
@@ -79,7 +80,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         columns, values = np.delete(columns, dropped), np.delete(values, dropped)
     return Batch(
         layout.schema,
-        csr(values, columns, indptr.astype(np.int32), len(layout.schema.features)),
+        Csr(values, columns, indptr.astype(np.int32), len(layout.schema.features)),
         y,
         None if weights is None or (weights == 1).all() else weights,
         others_table(layout.schema, others),

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from filterkit import arrow
 from filterkit.arff.numbers import format_number, weight_text
-from filterkit.batch import Batch, row_numbers
+from filterkit.batch import Batch
 
 if TYPE_CHECKING:
     from filterkit.arff.writer import Formatter
@@ -121,7 +121,7 @@ def _number_run(X: np.ndarray, precision: int | None) -> Any:
 
 def _sparse(formatter: Formatter, batch: Batch) -> list[memoryview]:
     """The rows as index and value pairs in the order of the attributes, in braces."""
-    schema, X = formatter.schema, batch.X
+    schema, X = formatter.schema, batch.csr
     position = schema.feature_indices[X.indices]
     chosen = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
     texts = number_texts(X.data, formatter.precision)
@@ -152,7 +152,7 @@ def _filled_rows(
 ) -> list[memoryview]:
     """Rows that all have a value, the class being last: one join puts before every value what goes there,
     a comma and its index or, before the first of a row, also the end of the row before and a brace."""
-    first = batch.X.indptr[:-1]
+    first = batch.csr.indptr[:-1]
     ends: Any = "}"
     target = formatter.schema.class_index
     if target is not None:
@@ -174,7 +174,7 @@ def _filled_rows(
 def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> list[memoryview]:
     """Rows of any kind: all pairs are brought into order, joined within rows, and put in braces."""
     schema = formatter.schema
-    row = [row_numbers(batch.X.indptr)]
+    row = [batch.csr.row_of_entry]
     where, what = [position], [texts]
     if schema.class_index is not None:
         assert batch.y is not None

@@ -77,12 +77,12 @@ class Formatter:
     def rows(self, batch: Batch) -> list[bytes] | list[memoryview]:
         """The rows of `batch` as UTF-8 text, each with its line end, in pieces to be written one by one."""
         if batch.sparse and not self.sparse:
-            step = max(_DENSE_CELLS // max(batch.X.shape[1], 1), 1)
+            step = max(_DENSE_CELLS // max(len(self.schema.features), 1), 1)
             if len(batch) > step:
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
                 return [piece for part in parts for piece in self.rows(part)]  # type: ignore[return-value]
         batch = batch.in_form(self.sparse)
-        cells = batch.X.size
+        cells = len(batch.csr.data) if batch.sparse else batch.X.size
         if cells < SMALL and not self._fast:
             return [self._plain_rows(batch).encode()]
         self._fast = True
@@ -120,13 +120,14 @@ class Formatter:
         y = [] if batch.y is None else batch.y.tolist()
         weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
         lines = []
+        sparse = batch.csr if batch.sparse else None
         for row in range(len(batch)):
             cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(self.riding, others, strict=True)]
             if target is not None and not (self.sparse and y[row] == 0):
                 cells.append((target, self._value(target, y[row])))
-            if batch.sparse:
-                begin, end = batch.X.indptr[row : row + 2]
-                entries: Any = zip(batch.X.indices[begin:end].tolist(), batch.X.data[begin:end].tolist(), strict=True)
+            if sparse is not None:
+                begin, end = sparse.indptr[row : row + 2]
+                entries: Any = zip(sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist(), strict=True)
             else:
                 entries = enumerate(batch.X[row].tolist())
             cells += [(features[column], self._value(features[column], value)) for column, value in entries]
