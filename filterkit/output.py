@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from filterkit.errors import FilterkitError
@@ -18,7 +17,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
     """A binary stream to write to `path`.
 
     A regular file is written aside, in the same folder, and renamed when the context ends well; if it
-    ends with an exception, the earlier file is as it was. Anything else (``-``, a pipe, a device) is
+    ends with an exception, the earlier file is as it was (the disk is not waited for, so a power cut may
+    still lose it). Anything else (``-``, a pipe, a device) is
     written straight. The endings ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` compress.
 
     Raises
@@ -38,29 +38,23 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
             with open(target, "wb") as out:
                 yield out
             return
-        descriptor, aside = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+        folder, name = os.path.split(target)
+        aside = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")  # known before it is made: a signal may come
         try:
-            with open(descriptor, "wb") as raw, _compress(raw, target) as out:
+            with open(aside, "xb") as raw, _compress(raw, target) as out:
                 yield out
-            os.chmod(aside, _mode(target))
+            if os.path.exists(target):
+                os.chmod(aside, stat.S_IMODE(os.stat(target).st_mode))
             os.replace(aside, target)
         except BaseException:
-            os.unlink(aside)
+            with suppress(FileNotFoundError):
+                os.unlink(aside)
             raise
     except BrokenPipeError:
         raise
     except OSError as error:
         name = "standard output" if path == "-" else path
         raise FilterkitError(f"{name}: {error.strerror or error}") from None
-
-
-def _mode(path: str) -> int:
-    """The permissions that a file of this name has, or would have if it were made now."""
-    if os.path.exists(path):
-        return stat.S_IMODE(os.stat(path).st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _compress(raw: IO[bytes], path: str) -> Any:

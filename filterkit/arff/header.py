@@ -12,10 +12,11 @@ from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokeniz
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute
 
-_PLAIN = re.compile(r"[ \t]*@attribute[ \t]+([^\x00-\x20,%'\"{}\\]+)[ \t]+(?:numeric|real|integer)[ \t]*\Z", re.I)
-_LINE_END = re.compile(r"(\r\n|\n|\r)")
+_PLAIN = r"@attribute[ \t]+([!#$&(-+\--\[\]-z|~]+)[ \t]+(?:numeric|real|integer)[ \t]*(?:\r\n|\n|\r)"
+_PLAIN_LINE = re.compile(_PLAIN, re.I | re.A)
+_PLAIN_LINES = re.compile(f"(?:(?<=[\\r\\n])(?<!\\\\[\\r\\n])(?<!\\\\\\r\\n){_PLAIN})+", re.I | re.A)
 _DATA = re.compile(rb"[\r\n][\x00-\x20,]*(?:'@data'|\"@data\"|@data(?![^\x00-\x20,%'\"{}]))", re.I)
-_NUMERIC = "plain numeric"  # kind of a token that stands for the whole declaration of a numeric attribute
+_NUMERIC = "plain numeric"  # kind of a token that stands for lines that declare numeric attributes of plain names
 
 
 class Header(NamedTuple):
@@ -118,24 +119,23 @@ def parse_header(text: str) -> Header:
 
 
 def _header_tokens(text: str) -> Iterator[Token]:
-    """The tokens of a header; lines that declare a plain numeric attribute take a short cut."""
-    line = 1
-    rest: list[str] = []
-    begin = 1
-    parts = [*_LINE_END.split(text), "\n"]
-    for part, end in zip(parts[::2], parts[1::2], strict=True):
-        plain = None if rest and rest[-2].endswith("\\") else _PLAIN.match(part)
-        if plain is not None and part.isascii():
-            if rest:
-                yield from tokenize("".join(rest), begin)
-                rest = []
-            yield Token(_NUMERIC, plain[1], line, 0)
-            begin = line + 1
-        else:
-            rest += part, end
-        line += 1
-    if rest:
-        yield from tokenize("".join(rest), begin)
+    """The tokens of a header; a run of lines that declare numeric attributes of plain names is one token, the
+    names with line ends between them."""
+    text += "\n"
+    line, position = 1, 0
+    for run in _PLAIN_LINES.finditer(text):
+        before = text[position : run.start()]
+        yield from tokenize(before, line)
+        line += _count_lines(before)
+        names = _PLAIN_LINE.findall(run[0])
+        yield Token(_NUMERIC, "\n".join(names), line, 0)
+        line += len(names)
+        position = run.end()
+    yield from tokenize(text[position:], line)
+
+
+def _count_lines(text: str) -> int:
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:
@@ -148,8 +148,9 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
     while True:
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
-            lines.append(token.line)
-            attributes.append(Attribute(token.text))
+            names = token.text.split("\n")
+            lines += range(token.line, token.line + len(names))
+            attributes += map(Attribute, names)
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
@@ -171,6 +172,8 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
 
 
 def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
+    if len({attribute.name for attribute in attributes}) == len(attributes):
+        return
     first: dict[str, int] = {}
     for attribute, line in zip(attributes, lines, strict=True):
         if attribute.name in first:

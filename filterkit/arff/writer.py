@@ -19,6 +19,9 @@ _NEEDS_QUOTES = re.compile(r"""[\x00-\x20,%'"{}\\]|^\??\Z""")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
+_NUMERIC = Attribute("")[1:]
+
+
 def quote(text: str) -> str:
     """`text` as one ARFF token: bare where Weka takes it so, else in single quotes with escapes."""
     return f"'{text.translate(_ESCAPES)}'" if _NEEDS_QUOTES.search(text) else text
@@ -40,6 +43,8 @@ def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
 
 def _declaration(attribute: Attribute) -> list[str]:
     kind = attribute.kind
+    if attribute[1:] == _NUMERIC:
+        return [f"@attribute {quote(attribute.name)} numeric"]
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain, islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -36,28 +37,36 @@ class LocalEngine:
         if self.jobs <= 1:
             yield from map(function, items)
             return
+        failures: list[Exception] = []
+        stream = _until_failure(items, failures)
+        ahead = list(islice(stream, 2))
+        if len(ahead) < 2:  # one item needs no thread
+            yield from map(function, ahead)
+        else:
+            yield from self._map_in_threads(function, chain(ahead, stream))
+        if failures:
+            raise failures[0]
+
+    def _map_in_threads(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         from concurrent.futures import Future, ThreadPoolExecutor
 
         with ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit") as pool:
             running: deque[Future[R]] = deque()
-            failure: Exception | None = None
-            stream = iter(items)
             try:
-                while True:
-                    try:
-                        item = next(stream)
-                    except StopIteration:
-                        break
-                    except Exception as error:  # what came before it is put out first
-                        failure = error
-                        break
+                for item in items:
                     running.append(pool.submit(function, item))
                     if len(running) >= 2 * self.jobs:
                         yield running.popleft().result()
                 while running:
                     yield running.popleft().result()
-                if failure is not None:
-                    raise failure
             finally:
                 for future in running:
                     future.cancel()
+
+
+def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
+    """`items` up to an exception they raise, which is put in `failures`: what came before it goes on first."""
+    try:
+        yield from items
+    except Exception as failure:
+        failures.append(failure)
