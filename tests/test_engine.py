@@ -39,6 +39,23 @@ def test_an_exception_comes_out_in_its_place(jobs):
 
 
 @pytest.mark.parametrize("jobs", JOBS)
+@pytest.mark.parametrize("before", [0, 1, 2, 5])
+def test_an_exception_of_the_items_comes_after_what_came_before(jobs, before):
+    def items():
+        yield from range(before)
+        raise ValueError("no more")
+
+    results = LocalEngine(jobs).map(lambda i: i, items())
+    assert [next(results) for _ in range(before)] == list(range(before))
+    with pytest.raises(ValueError, match="no more"):
+        next(results)
+
+
+def test_one_item_needs_no_thread():
+    assert list(LocalEngine(2).map(lambda _: threading.current_thread(), [1])) == [threading.main_thread()]
+
+
+@pytest.mark.parametrize("jobs", JOBS)
 def test_only_some_items_are_taken_ahead(jobs):
     taken = 0
 

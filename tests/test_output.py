@@ -33,6 +33,17 @@ def test_an_exception_leaves_the_earlier_file(tmp_path):
     assert os.listdir(tmp_path) == ["out.arff"]
 
 
+def test_an_interrupt_as_soon_as_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_):
+        assert len(os.listdir(tmp_path)) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("filterkit.output._compress", interrupted)
+    with pytest.raises(KeyboardInterrupt), open_output(str(tmp_path / "out.arff")):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "real.arff").write_bytes(b"")
