@@ -3,6 +3,7 @@
 python -m benchmarks.checks rows A.arff B.arff TOLERANCE    every value and class label
 python -m benchmarks.checks count A.arff B.arff             the number of rows and attributes
 python -m benchmarks.checks same A B                        every byte
+python -m benchmarks.checks column NAME A.csv B.csv         a column of two tables
 python -m benchmarks.checks pairs A.arff B.txt              every number of A against index-value lines
 """
 
@@ -44,6 +45,14 @@ def same(first: str, second: str) -> str:
     """Compare two files byte by byte."""
     _require(filecmp.cmp(first, second, shallow=False), "the files differ")
     return "the same bytes"
+
+
+def column(name: str, first: str, second: str) -> str:
+    """Compare a column of two CSV tables that name attributes."""
+    tables = [pa.csv.read_csv(path) for path in (first, second)]
+    one, other = (dict(zip(*(t.column(c).to_pylist() for c in ("attribute", name)))) for t in tables)
+    _require(one == other, f"other values of {name}")
+    return f"the same {len(one):,} values of {name}"
 
 
 def pairs(first: str, second: str) -> str:

@@ -2,19 +2,27 @@
 
     python -m benchmarks.inputs dense PATH [ROWS]
     python -m benchmarks.inputs sparse PATH [ROWS]
+    python -m benchmarks.inputs classes PATH [ROWS]
+    python -m benchmarks.inputs unpacked PATH FILE.gz
 
 **dense**: 200,000 rows of 50 Normal numbers with 4 decimals and a two-valued class, 75 MB.
 
 **sparse**: 100,000 rows of word counts over 30,000 words, about 75 different words a row, and a two-valued
 class, 46 MB. Each row is a bag of words drawn from a Zipf-Mandelbrot distribution, with frequent words
-numbered first; each class prefers some words. A file of fewer rows is the beginning of one of more.
+numbered first; each class prefers some words.
+
+**classes**: 1,560 rows over 8,460 words, 20 classes of 5 to 341 rows: the size of the text set wap.
+
+A file of fewer rows is the beginning of one of more.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +32,10 @@ CHUNK = 10_000  # rows; each has a random generator of its own
 DENSE_COLUMNS = 50
 WORDS = 30_000
 DRAWS = 91  # words drawn for a row, on average
+# As in the text set wap: rows of each class, words, and words drawn for a row.
+CLASS_SIZES = (341, 196, 168, 130, 97, 91, 91, 76, 65, 54, 44, 40, 37, 35, 33, 18, 15, 13, 11, 5)
+CLASS_WORDS = 8_460
+CLASS_DRAWS = 220
 FLATNESS = 2.0  # of the head of the word frequencies: 1 / (rank + FLATNESS)
 
 
@@ -60,15 +72,33 @@ def sparse(rows: int) -> Iterator[bytes]:
         yield _lines(joined, "{", pc.if_else(pa.array(positive), f",{WORDS} pos}}", "}"))
 
 
+def classes(rows: int) -> Iterator[bytes]:
+    """The text of the file of many classes."""
+    names = [f"c{c}" for c in range(len(CLASS_SIZES))]
+    yield _header("classes", [f"w{j}" for j in range(CLASS_WORDS)], names)
+    random = np.random.default_rng(4)
+    label = random.permutation(np.repeat(np.arange(len(CLASS_SIZES)), CLASS_SIZES))[:rows]
+    frequency = 1 / (np.arange(CLASS_WORDS) + FLATNESS)
+    lines = []
+    for c in label.tolist():
+        preference = np.exp(0.8 * np.random.default_rng([5, c]).normal(size=CLASS_WORDS))
+        chance = frequency * preference
+        words = random.choice(CLASS_WORDS, random.poisson(CLASS_DRAWS), p=chance / chance.sum())
+        word, count = np.unique(words, return_counts=True)
+        pairs = [f"{w} {n}" for w, n in zip(word.tolist(), count.tolist())]
+        lines.append("{" + ",".join(pairs + ([f"{CLASS_WORDS} c{c}"] if c else [])) + "}\n")
+    yield "".join(lines).encode()
+
+
 def _chunks(rows: int) -> Iterator[tuple[int, int]]:
     """The number and size of each chunk."""
     for start in range(0, rows, CHUNK):
         yield start // CHUNK, min(CHUNK, rows - start)
 
 
-def _header(relation: str, names: list[str]) -> bytes:
+def _header(relation: str, names: list[str], classes: Sequence[str] = ("neg", "pos")) -> bytes:
     lines = [f"@relation {relation}", *(f"@attribute {name} numeric" for name in names)]
-    return "\n".join([*lines, "@attribute class {neg,pos}", "@data", ""]).encode()
+    return "\n".join([*lines, f"@attribute class {{{','.join(classes)}}}", "@data", ""]).encode()
 
 
 def _lines(rows: pa.Array, before: str, after: object) -> bytes:
@@ -78,11 +108,16 @@ def _lines(rows: pa.Array, before: str, after: object) -> bytes:
 MAKERS: dict[str, tuple[Callable[[int], Iterator[bytes]], int]] = {
     "dense": (dense, 200_000),
     "sparse": (sparse, 100_000),
+    "classes": (classes, sum(CLASS_SIZES)),
 }
 
 
 def main(kind: str, path: str, rows: str = "") -> None:
     """Write a file, which appears under its name when it is complete."""
+    if kind == "unpacked":
+        with gzip.open(rows) as packed, open(path, "wb") as out:
+            shutil.copyfileobj(packed, out)
+        return
     maker, usual = MAKERS[kind]
     with open(path + ".part", "wb") as out:
         out.writelines(maker(int(rows or usual)))

@@ -13,6 +13,11 @@ HERE = Path(__file__).resolve().parent
 IRIS = HERE.parent / "arff_samples" / "iris.arff"
 CHAIN = ("shape", "bns", "l2")
 ALL_FILTER = "weka.filters.AllFilter"
+ATTRIBUTE_SELECTION = "weka.filters.supervised.attribute.AttributeSelection"
+METRICS = (
+    *("ig", "acc", "acc2", "bbs", "bns", "chi", "dfreq", "f1", "fisher"),
+    *("hellinger", "hyp", "oddn", "odds", "pmi", "pow", "pr", "rand"),
+)
 NORMALIZE = "weka.filters.unsupervised.instance.Normalize"
 # The text sets, and the class that is the positive one.
 TEXTS = {
@@ -42,6 +47,7 @@ def works(places: Places) -> Iterator[Work | Skipped]:
     yield _memory("memory-chain", made, CHAIN)
     yield _memory("memory-l2", made, ("l2",))
     yield _dense_floor(places, made)
+    yield from _scores(places, made)
     for name, positive in TEXTS.items():
         path = places.text / f"{name}.wc.arff.gz"
         if path.exists():
@@ -58,6 +64,7 @@ class _Made:
         self.dense = _made(data / "dense.arff", "dense")
         self.sparse = _made(data / "sparse.arff", "sparse")
         self.large = _made(data / "sparse-1m.arff", "sparse", "1000000")
+        self.classes = _made(data / "classes.arff", "classes")
 
 
 def _made(path: Path, kind: str, *rows: str) -> Input:
@@ -191,6 +198,61 @@ def _memory(name: str, made: _Made, stages: tuple[str, ...]) -> Work:
         contender("filterkit, 100,000 rows", made.sparse, 100_000),
         Target("at most", 1.15, "memory"),
         inputs=(made.sparse, made.large),
+    )
+
+
+def _scores(places: Places, made: _Made) -> Iterator[Work | Skipped]:
+    """All metrics against one, and selecting against Weka's two ways."""
+    tables = [places.data / f"scores-{which}.csv" for which in ("all", "one")]
+    start = filterkit(made.classes.path, "-")[:-3]
+
+    def scores(label: str, table: Path, metrics: tuple[str, ...]) -> Contender:
+        return Contender(label, (*start, "scores", "-o", str(table), str(made.classes.path), *metrics), table)
+
+    yield Work(
+        "metrics",
+        "1,560 rows × 8,460 words, 20 classes: the table of scores",
+        scores(f"filterkit, {len(METRICS)} metrics", tables[0], METRICS),
+        scores("filterkit, ig", tables[1], ("ig",)),
+        Target("at most", 3),
+        inputs=(made.classes,),
+        checks=(check("column", "ig", *tables),),
+        times=2,
+    )
+    sets = [("classes", made.classes)]
+    for name in ("oh0", "tr11", "tr23"):
+        packed = places.text / f"{name}.wc.arff.gz"
+        plain = places.data / f"{name}.arff"
+        if packed.exists():
+            command = (sys.executable, "-m", "benchmarks.inputs", "unpacked", str(plain), str(packed))
+            sets.append((name, Input(plain, command)))
+        else:
+            yield Skipped(f"select-{name}", f"no {packed.name} in the folder of text sets (--text)")
+    for name, source in sets:
+        for option, limit in (("-B", 1.0), ("", 5.0)):
+            yield _select(places, f"select-{name}{option.lower()}", source, option, limit)
+
+
+def _select(places: Places, name: str, source: Input, option: str, limit: float) -> Work | Skipped:
+    if places.weka39 is None:
+        return Skipped(name, "no Weka 3.9 (--weka39) or no Java")
+    ours, theirs = places.data / f"{name}-filterkit.arff", places.data / f"{name}-weka.arff"
+    evaluator = f"weka.attributeSelection.InfoGainAttributeEval {option}".strip()
+    peer = (
+        *weka(places.weka39, ATTRIBUTE_SELECTION, source.path, theirs),
+        *("-E", evaluator, "-S", "weka.attributeSelection.Ranker -N 1000"),
+    )
+    return Work(
+        name,
+        f"{source.path.stem}: the 1,000 words of most information gain",
+        Contender(
+            "filterkit", filterkit(source.path, str(ours), stages=("select", "--by", "ig", "--top", "1000")), ours
+        ),
+        Contender(f"Weka 3.9 InfoGain {option or 'of numbers'}", peer, theirs),
+        Target("at least", limit),
+        inputs=(source,),
+        checks=(check("count", ours, theirs),),
+        times=2,
     )
 
 

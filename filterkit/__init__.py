@@ -9,26 +9,77 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from filterkit.api import batches, chain, read, write
-from filterkit.batch import Batch, concatenate
-from filterkit.chain import Chain, FittedChain
-from filterkit.columns import ColumnStage, State
-from filterkit.contingency import ContingencyTable
-from filterkit.csr import Csr
-from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
-from filterkit.hookspecs import hookimpl
-from filterkit.ragged import Ragged
-from filterkit.schema import Attribute, Schema
-from filterkit.stage import Fitted, RowStage, Stage, option
-
 if TYPE_CHECKING:
+    from filterkit.api import batches, chain, read, scores, write
+    from filterkit.batch import Batch, concatenate
+    from filterkit.chains import Chain, FittedChain
+    from filterkit.columns import ColumnStage, FittedColumns, State
+    from filterkit.contingency import ContingencyTable
+    from filterkit.csr import Csr
+    from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
+    from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
+    from filterkit.metric import Metric
+    from filterkit.plugins import find_metric
+    from filterkit.ragged import Ragged
+    from filterkit.scaling import Scaling, check_alpha, scaling_state
+    from filterkit.schema import Attribute, Schema
+    from filterkit.stage import Fitted, RowStage, Stage, option
+    from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
 __version__ = "0.1.0"
 
+# Where each public name is; it is imported when it is first asked for, because start-up counts.
+_HOME = {
+    "batches": "api",
+    "chain": "api",
+    "read": "api",
+    "scores": "api",
+    "write": "api",
+    "Batch": "batch",
+    "concatenate": "batch",
+    "Chain": "chains",
+    "FittedChain": "chains",
+    "ColumnStage": "columns",
+    "FittedColumns": "columns",
+    "State": "columns",
+    "ContingencyTable": "contingency",
+    "Csr": "csr",
+    "ArffError": "errors",
+    "FilterkitError": "errors",
+    "PluginError": "errors",
+    "StageError": "errors",
+    "UsageError": "errors",
+    "hookimpl": "hookspecs",
+    "from_arrow": "interop",
+    "from_liac": "interop",
+    "from_pandas": "interop",
+    "to_arrow": "interop",
+    "to_liac": "interop",
+    "to_pandas": "interop",
+    "Metric": "metric",
+    "find_metric": "plugins",
+    "Ragged": "ragged",
+    "Scaling": "scaling",
+    "check_alpha": "scaling",
+    "scaling_state": "scaling",
+    "Attribute": "schema",
+    "Schema": "schema",
+    "Fitted": "stage",
+    "RowStage": "stage",
+    "Stage": "stage",
+    "option": "stage",
+    "COMBINATIONS": "thresholds",
+    "Thresholds": "thresholds",
+    "combined": "thresholds",
+    "one_against_rest": "thresholds",
+    "score_columns": "thresholds",
+}
 __all__ = [
+    "COMBINATIONS",
     "ArffError",
     "Attribute",
     "Batch",
@@ -39,23 +90,34 @@ __all__ = [
     "FilterkitError",
     "Fitted",
     "FittedChain",
+    "FittedColumns",
+    "Metric",
     "PluginError",
     "Ragged",
     "RowStage",
+    "Scaling",
     "Schema",
     "Stage",
     "StageError",
     "State",
+    "Thresholds",
     "UsageError",
     "batches",
     "chain",
+    "check_alpha",
+    "combined",
     "concatenate",
+    "find_metric",
     "from_arrow",
     "from_liac",
     "from_pandas",
     "hookimpl",
+    "one_against_rest",
     "option",
     "read",
+    "scaling_state",
+    "score_columns",
+    "scores",
     "to_arrow",
     "to_liac",
     "to_pandas",
@@ -64,9 +126,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of `filterkit.interop`, which the command line does without."""
-    if name in ("from_arrow", "from_liac", "from_pandas", "to_arrow", "to_liac", "to_pandas"):
-        from filterkit import interop
-
-        return getattr(interop, name)
-    raise AttributeError(f"module 'filterkit' has no attribute {name!r}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'filterkit' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"filterkit.{_HOME[name]}"), name)
+    return value

@@ -1,5 +1,5 @@
 """``python -m filterkit`` is the command ``filterkit``."""
 
-from filterkit.cli.main import main
+from filterkit.cli.start import main
 
 main()

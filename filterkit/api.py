@@ -8,9 +8,12 @@ from itertools import chain as chain_batches
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, concatenate
-from filterkit.chain import Chain
+from filterkit.chains import Chain
 from filterkit.errors import FilterkitError
 from filterkit.output import open_output
+from filterkit.scoring import scores
+
+__all__ = ["batches", "chain", "read", "scores", "write"]
 
 
 def batches(

@@ -110,6 +110,18 @@ class ContingencyTable:
             self.total_parts,
         )
 
+    def without_classes(self) -> ContingencyTable:
+        """The same rows counted as of one class."""
+        return ContingencyTable(
+            self.schema,
+            self.columns,
+            self.indptr,
+            self.values,
+            self.parts.sum(axis=1, keepdims=True),
+            self.missing_parts.sum(axis=1, keepdims=True),
+            self.total_parts.sum(axis=0, keepdims=True),
+        )
+
     def with_zeros(self) -> ContingencyTable:
         """This table with zero as an ordinary, explicit value of the columns where it occurs."""
         zeros = self._zero_parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pluggy import HookimplMarker, HookspecMarker
 
+from filterkit.metric import Metric
 from filterkit.stage import Stage
 
 hookspec = HookspecMarker("filterkit")
@@ -19,3 +20,7 @@ class Hooks:
 
         The stages of all plugins are put together; two of one name are an error that names both plugins.
         """
+
+    @hookspec
+    def filterkit_metrics(self) -> list[Metric]:  # type: ignore[empty-body]
+        """The metrics that the plugin brings; each becomes a stage of its name, too."""

@@ -14,11 +14,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from types import ModuleType
+from typing import Any
 
 import pluggy
 
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.hookspecs import Hooks
+from filterkit.metric import Metric
+from filterkit.scaling import MetricScaling, metric_stage
 from filterkit.stage import Stage
 
 GROUP = "filterkit"
@@ -102,9 +105,11 @@ class Registry:
         try:
             self._manager.register(module, name=f"{name} ({origin})")
             self._manager.check_pending()
-            for hook in self._manager.hook.filterkit_stages.get_hookimpls():
-                if hook.plugin is module:
-                    plugin.stages += list(hook.function())  # type: ignore[call-overload]
+            plugin.stages += self._offered(self._manager.hook.filterkit_stages, module)
+            for metric in self._offered(self._manager.hook.filterkit_metrics, module):
+                if not (isinstance(metric, Metric) and metric.name):
+                    raise PluginError(f"filterkit_metrics gives {metric!r}, which is no Metric with a name")
+                plugin.stages.append(metric_stage(metric))
             for stage in plugin.stages:
                 if not (isinstance(stage, type) and issubclass(stage, Stage) and stage.name):
                     raise PluginError(f"filterkit_stages gives {stage!r}, which is no stage class with a name")
@@ -121,6 +126,30 @@ class Registry:
             else:
                 self.stages.pop(stage.name, None)
                 plugin.problem = f"two plugins claim the stage '{stage.name}': {' and '.join(owners)}"
+
+    @staticmethod
+    def _offered(hook: pluggy.HookCaller, module: ModuleType) -> list[Any]:
+        """What `module` alone gives for a hook."""
+        given: list[Any] = [impl.function() for impl in hook.get_hookimpls() if impl.plugin is module]
+        return [item for items in given for item in items]
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics by name."""
+        return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
+
+    def metric(self, name: str) -> Metric:
+        """The metric called `name`.
+
+        Raises
+        ------
+        UsageError : there is none, with a suggestion where one is likely.
+        """
+        metrics = self.metrics
+        if name not in metrics:
+            hint = suggestion(name, sorted(metrics)) or f"; there are {', '.join(sorted(metrics))}"
+            raise UsageError(f"no metric {quoted(name)}{hint}")
+        return metrics[name]
 
     def stage(self, name: str) -> type[Stage]:
         """The stage class called `name`.
@@ -142,6 +171,11 @@ class Registry:
         if not hint and any(plugin.problem for plugin in self.plugins):
             hint = "; some plugins are broken, see: filterkit plugins"
         raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
+
+
+def find_metric(name: str) -> Metric:
+    """The metric called `name`, of this process's plugins; raises a `UsageError` if there is none."""
+    return registry().metric(name)
 
 
 @cache

@@ -30,9 +30,9 @@ def option(default: Any, help: str, *, choices: tuple[str, ...] = (), minimum: f
     choices : the words allowed, for a text option.
     minimum : the least number allowed.
 
-    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``.
-    The attribute `top_rows` is ``--top-rows`` on the command line; a bool is a pair ``--x/--no-x``, or a
-    plain flag ``--x`` if it defaults to False.
+    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
+    ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
+    command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
     """
     return dataclasses.field(
         default=default, kw_only=True, metadata={"help": help, "choices": choices, "minimum": minimum}
@@ -56,6 +56,8 @@ class Stage:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if dataclasses.is_dataclass(cls) and not inspect.get_annotations(cls):
+            return  # no option of its own; making a dataclass takes half a millisecond
         dataclasses.dataclass(kw_only=True, eq=True)(cls)
 
     def __post_init__(self) -> None:
@@ -82,7 +84,8 @@ class Stage:
                 if isinstance(value, bool):
                     words.append(flag if value else "--no-" + flag[2:])
                 else:
-                    words += [flag, str(value)]
+                    for each in value if isinstance(value, tuple) else (value,):
+                        words += [flag, str(each)]
         return words
 
     @classmethod
@@ -95,7 +98,7 @@ def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
     flag = "--" + field.name.replace("_", "-")
     choices, minimum = field.metadata["choices"], field.metadata["minimum"]
-    if choices and value not in choices:
+    if choices and value is not None and value not in choices:
         raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if minimum is not None and value is not None and not value >= minimum:
         raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")

@@ -33,16 +33,21 @@ class Tables:
         self._before = before
         self._schema = schema
         self._budget = budget
+        self._unlabelled = False  # whether a row was not counted because its class is missing
         self._through: list[FittedColumns] = []  # the tables have to go through these stages
         self._whole: ContingencyTable | None = None
 
+    def serves(self, stage: ColumnStage) -> bool:
+        """Whether the rows counted are those that `stage` is to be fitted on."""
+        return self.supervised == stage.needs_class or (self.supervised and not self._unlabelled)
+
     def fit(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
-        """Fit `stage`, then take the tables on through it."""
+        """Fit `stage`, then take the tables on through it; a stage that `serves` says can be fitted."""
         states: list[State] = []
         totals = None
         for table in self._strips(stage.name):
-            states.append(stage.fit_columns(table))
-            totals = table
+            totals = table.without_classes() if self.supervised and not stage.needs_class else table
+            states.append(stage.fit_columns(totals))
         assert totals is not None
         fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
         self._through.append(fitted)
@@ -73,7 +78,10 @@ class Tables:
         stop = [high]  # shared with the threads, which need not count what has been given up
 
         def count(batch: Batch) -> ContingencyTable:
-            return tabulate(transform(self._before, batch), np.arange(low, stop[0]), self.supervised, reader)
+            batch = transform(self._before, batch)
+            if self.supervised and batch.y is not None and (batch.y < 0).any():
+                self._unlabelled = True
+            return tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
 
         pile = _Pile()
         for table in self._rows.map(count):

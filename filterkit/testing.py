@@ -23,7 +23,7 @@ import numpy as np
 
 from filterkit.api import read
 from filterkit.batch import Batch, concatenate, empty
-from filterkit.chain import Chain, FittedChain
+from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import StageError
 from filterkit.stage import Stage

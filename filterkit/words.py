@@ -37,6 +37,8 @@ def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Option:
     if hint is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([pair], default=field.default, help=help_text, is_flag=True)
+    if typing.get_origin(hint) is tuple:
+        return click.Option([flag], multiple=True, type=click.STRING, metavar="NAME", help=f"{help_text} Repeatable.")
     metavar: str | None
     kind: Any = {int: click.INT, float: click.FLOAT}.get(hint, click.STRING)
     metavar = {int: "N", float: "X"}.get(hint, "TEXT")
@@ -45,8 +47,9 @@ def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Option:
     return click.Option([flag], default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
 
 
-def parse_stages(words: list[str], plugins: Registry) -> list[Stage]:
-    """The stages that `words` describe: each a name and its options.
+def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -> list[Stage]:
+    """The stages that `words` describe: each a name and its options; `seed` is for those that have a seed
+    and are not given one.
 
     Raises
     ------
@@ -57,7 +60,10 @@ def parse_stages(words: list[str], plugins: Registry) -> list[Stage]:
     while words:
         stage = plugins.stage(words[0])
         try:
-            context = stage_command(stage).make_context(f"filterkit INPUT {stage.name}", list(words[1:]))
+            defaults = {} if seed is None else {"seed": seed}
+            context = stage_command(stage).make_context(
+                f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
+            )
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message(error)}") from None
         words = context.args

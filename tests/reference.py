@@ -226,11 +226,18 @@ def bns(tpr, fpr):
     return abs(z_pos - z_neg)
 
 
+def past(values, kind):
+    """The thresholds of a column from the largest on ("between distinct training values", design)."""
+    descending = sorted(values, reverse=True)
+    return descending[: len(descending) if kind == "nominal" and len(descending) > 1 else -1]
+
+
 def bns_scores(X, kinds, y, classes, weights=None, positive=None):
     """The BNS of each column: its best over all thresholds ([F09] 3.4), and its best over all tasks.
 
-    A threshold is any distinct training value t, and a row is past it if its value is >= t; for a nominal
-    column, if its value is t. A missing value is past no threshold, but its row counts in pos and neg.
+    A threshold is any distinct training value t but the least, and a row is past it if its value is >= t; for
+    a nominal column it is any of several values, and a row is past it if its value is t. A missing value is
+    past no threshold, but its row counts in pos and neg.
     """
     chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
     totals = _totals(training, classes)
@@ -244,7 +251,7 @@ def bns_scores(X, kinds, y, classes, weights=None, positive=None):
             if pos == 0 or neg == 0:
                 continue
             tp = fp = 0
-            for t in sorted(values, reverse=True):
+            for t in past(values, kind):
                 tp_own, rows_own = _of_task(values[t], task)
                 if kind == "nominal":
                     tp = fp = 0

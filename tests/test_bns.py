@@ -16,7 +16,7 @@ from agreement import (
     tables,
     texts,
 )
-from filterkit_plugins.bns import separation
+from filterkit_plugins.metrics import bns as separation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,11 +63,6 @@ def test_the_formula_with_rates_held_inside():
     assert few[2] < few[1]
 
 
-def test_nothing_is_told_apart_without_positives_or_negatives():
-    assert separation(np.array([1.0]), np.array([0.0]), 2.0, 0.0).tolist() == [0]
-    assert separation(np.array([0.0]), np.array([1.0]), 0.0, 2.0).tolist() == [0]
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_word_becomes_zero_or_its_score(sparse):
     for runs in ((0, 2, 8), (1, 8, 2)), ((0, 8, 2), (1, 2, 8)):  # a negative word does as well
@@ -98,9 +93,11 @@ def test_a_nominal_column_is_scored_by_its_best_value_and_stays():
 
 def test_rows_with_a_missing_value_count_among_pos_and_neg_and_stay_missing():
     # >= 1: 2 of 4 and 3 of 4
-    batch = column((1, 2, 3), (NAN, 2, 1))
+    batch = column((0, 1, 0), (1, 2, 3), (NAN, 1, 1))
     assert score(batch) == close(Z_75)
-    assert fit(batch).transform(batch).X.ravel().tolist() == close([0] * 5 + [NAN] * 3)
+    assert fit(batch).transform(batch).X.ravel().tolist() == close([0] + [Z_75] * 5 + [NAN] * 2)
+    # Whether a value is known is no threshold.
+    assert score(column((1, 2, 3), (NAN, 2, 1))) == 0
 
 
 def test_rows_count_by_weight_and_only_training_rows():

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from filterkit import PluginError, RowStage, UsageError, hookimpl
+from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
 from filterkit.plugins import Registry
 
 
@@ -15,6 +15,11 @@ class Plus(RowStage):
 
     def transform(self, batch):
         return batch.replace(X=batch.X + 1)
+
+
+def half(tp, fp, pos, neg):
+    """Half of the positives."""
+    return tp / 2
 
 
 def module(name, *stages, hook="filterkit_stages"):
@@ -112,3 +117,29 @@ def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, 
     assert "bad   package.module  broken: ImportError: no x" in capsys.readouterr().out
     assert main._main(["--debug", "plugins"]) == 0
     assert capsys.readouterr().out.count("ImportError: no x") == 2  # the row and its traceback
+
+
+def test_a_metric_is_a_stage_too(found):
+    known = found(Point("halves", module("halves", Metric("half", half), hook="filterkit_metrics")))
+    stage = known.stage("half")
+    assert stage.summary() == "Scale by a score: Half of the positives."
+    assert stage.needs_class
+    assert known.metric("half").score is half
+    assert known.plugins[0].stages == [stage]
+
+
+def test_a_metric_that_is_none_breaks_its_plugin_alone(found):
+    known = found(Point("bad", module("bad", half, hook="filterkit_metrics")), Point("plus", module("plus", Plus)))
+    assert "filterkit_metrics gives <function half" in known.plugins[0].problem
+    assert known.stage("plus") is Plus
+    with pytest.raises(UsageError, match="no metric 'half'"):
+        known.metric("half")
+
+
+def test_a_metric_and_a_stage_of_one_name_clash(found):
+    known = found(
+        Point("one", module("one", Metric("plus", half), hook="filterkit_metrics")), Point("two", module("two", Plus))
+    )
+    with pytest.raises(PluginError, match="two plugins claim the stage 'plus'"):
+        known.stage("plus")
+    assert "plus" not in known.metrics

@@ -72,3 +72,21 @@ def test_l2_is_wekas_instance_normalize(name, weka36, tmp_path):
     assert np.isnan(theirs[~alike]).any(axis=1).all()
     assert alike.sum() > len(data) / 2
     np.testing.assert_allclose(ours[alike], theirs[alike], rtol=0, atol=1e-6)
+
+
+WEKAS_NAMES = {"ig": "InfoGainAttributeEval", "chi": "ChiSquaredAttributeEval"}
+
+
+@pytest.mark.parametrize("name", ["fortunes", "text/oh0.wc.arff.gz", "text/oh15.wc.arff.gz", "text/tr23.wc.arff.gz"])
+@pytest.mark.parametrize("metric", WEKAS_NAMES)
+def test_scores_of_presence_are_wekas(metric, name, weka36, request, tmp_path):
+    """With -B Weka makes every value that is not zero 1, as `binary` does."""
+    path = SAMPLES / f"{name}.arff" if name == "fortunes" else request.getfixturevalue("shared_data") / name
+    data = filterkit.read(str(path))
+    plain = tmp_path / "plain.arff"
+    filterkit.write(data, str(plain))
+    evaluator = f"weka.attributeSelection.{WEKAS_NAMES[metric]}"
+    lines = weka(weka36, str(Path(__file__).parent / "WekaScores.java"), evaluator, str(plain)).split()
+    fitted = filterkit.chain(f"binary {metric} --score-only").fit(data)
+    got = [dict(a.scores)[metric] for a in fitted.schema.features]
+    np.testing.assert_allclose(got, [float(line) for line in lines], rtol=1e-9, atol=1e-9)

@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filterkit.arff.numbers import parse_number
-from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
+from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute
 
-_PLAIN = r"@attribute[ \t]+([!#$&(-+\--\[\]-z|~]+)[ \t]+(?:numeric|real|integer)[ \t]*(?:\r\n|\n|\r)"
+_SCORE = r"%[ \t]*([\w.-]+)=([-+.\w]+)[ \t]*"  # as `filterkit.arff.writer` leaves it behind a declaration
+_SCORES = r"((?:%[ \t]*[\w.-]+=[-+.\w]+[ \t]*)+)"
+_PLAIN = (
+    r"@attribute[ \t]+([!#$&(-+\--\[\]-z|~]+)[ \t]+(?:numeric|real|integer)[ \t]*"
+    rf"(?:{_SCORES})?(?:\r\n|\n|\r)"
+)
 _PLAIN_LINE = re.compile(_PLAIN, re.I | re.A)
 _PLAIN_LINES = re.compile(f"(?:(?<=[\\r\\n])(?<!\\\\[\\r\\n])(?<!\\\\\\r\\n){_PLAIN})+", re.I | re.A)
+_SCORED_LINE = re.compile(rf"(?<=[ \t}}]){_SCORES}(?=[\r\n])", re.A)
 _DATA = re.compile(rb"[\r\n][\x00-\x20,]*(?:'@data'|\"@data\"|@data(?![^\x00-\x20,%'\"{}]))", re.I)
 _NUMERIC = "plain numeric"  # kind of a token that stands for lines that declare numeric attributes of plain names
 
@@ -43,10 +49,31 @@ def find_data(text: bytes, position: int = 0) -> tuple[int, int]:
 class _Tokens:
     """The token stream with one token of look-ahead, skipping nothing."""
 
-    def __init__(self, stream: Iterator[Token], line: int) -> None:
-        self._stream = stream
+    def __init__(self, text: str) -> None:
+        self.scores: dict[int, str] = {}  # the comment with scores that ends a line
+        self._stream = self._read(text + "\n")
         self._ahead: list[Token] = []
-        self.line = line
+        self.line = 1
+
+    def _read(self, text: str) -> Iterator[Token]:
+        """The tokens of a header; a run of lines that declare numeric attributes of plain names is one token."""
+        line, position = 1, 0
+        for run in _PLAIN_LINES.finditer(text):
+            before = text[position : run.start()]
+            yield from self._tokenize(before, line)
+            line += count_lines(before)
+            yield Token(_NUMERIC, run[0], line, 0)
+            line += count_lines(run[0])
+            position = run.end()
+        yield from self._tokenize(text[position:], line)
+
+    def _tokenize(self, text: str, line: int) -> Iterator[Token]:
+        position, at = 0, line
+        for match in _SCORED_LINE.finditer(text):
+            at += count_lines(text[position : match.start()])
+            position = match.start()
+            self.scores[at] = match[1]
+        return tokenize(text, line)
 
     def next(self) -> Token | None:
         token = self._ahead.pop() if self._ahead else next(self._stream, None)
@@ -89,7 +116,7 @@ def parse_header(text: str) -> Header:
     ------
     ArffError : with the line, for whatever Weka refuses too, and for a quote that is not closed.
     """
-    tokens = _Tokens(_header_tokens(text), 1)
+    tokens = _Tokens(text)
     token = tokens.first_of_line()
     if token is None:
         raise ArffError("this is empty: an ARFF file starts with @relation", line=1)
@@ -118,26 +145,6 @@ def parse_header(text: str) -> Header:
     return Header(relation.text, tuple(attributes))
 
 
-def _header_tokens(text: str) -> Iterator[Token]:
-    """The tokens of a header; a run of lines that declare numeric attributes of plain names is one token, the
-    names with line ends between them."""
-    text += "\n"
-    line, position = 1, 0
-    for run in _PLAIN_LINES.finditer(text):
-        before = text[position : run.start()]
-        yield from tokenize(before, line)
-        line += _count_lines(before)
-        names = _PLAIN_LINE.findall(run[0])
-        yield Token(_NUMERIC, "\n".join(names), line, 0)
-        line += len(names)
-        position = run.end()
-    yield from tokenize(text[position:], line)
-
-
-def _count_lines(text: str) -> int:
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
-
-
 def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:
     """Attribute declarations up to the end of the header or, inside a bag named `bag`, its ``@end``.
 
@@ -148,13 +155,16 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
     while True:
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
-            names = token.text.split("\n")
-            lines += range(token.line, token.line + len(names))
-            attributes += map(Attribute, names)
+            plain = _PLAIN_LINE.findall(token.text)
+            lines += range(token.line, token.line + len(plain))
+            attributes += [Attribute(name, scores=_scores(text)) if text else Attribute(name) for name, text in plain]
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
-            attributes.append(_attribute(tokens))
+            attribute = _attribute(tokens)
+            if token.line in tokens.scores:
+                attribute = attribute._replace(scores=_scores(tokens.scores[token.line]))
+            attributes.append(attribute)
         elif bag is None:
             return attributes, lines, token
         elif tokens.keyword(token, "@end"):
@@ -169,6 +179,12 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
             raise ArffError(
                 f"the relational attribute must be closed by @end {bag}; found {found}", line=tokens.line, attribute=bag
             )
+
+
+def _scores(comment: str) -> tuple[tuple[str, float], ...]:
+    """The scores in a comment behind a declaration."""
+    pairs = [(name, parse_number(text)) for name, text in re.findall(_SCORE, comment)]
+    return tuple((name, number) for name, number in pairs if number is not None and math.isfinite(number))
 
 
 def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:

@@ -17,7 +17,7 @@ from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import Registry, registry
 from filterkit.words import message, parse_stages, stage_command
 
-SUBCOMMANDS = ("stages", "plugins")
+SUBCOMMANDS = ("stages", "plugins", "scores")
 
 _HELP = """Pass ARFF through a chain of stages and write ARFF.
 
@@ -33,6 +33,7 @@ each stage's own options after its name:
 Instead of INPUT there may be a subcommand:
     stages [NAME]   what stages there are, or all about one
     plugins         what plugins there are and whether they work
+    scores INPUT METRIC...   how every feature scores
 """
 
 
@@ -87,6 +88,7 @@ class Size(click.ParamType[int]):
 )
 @click.option("--jobs", metavar="N", type=click.IntRange(1), help="Threads.  [default: the cores]")
 @click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="For all stages that draw random numbers.")
 @click.option(
     "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file; repeatable."
 )
@@ -108,12 +110,17 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in SUBCOMMANDS:
-        from filterkit.cli import listing
+        if first == "scores":
+            from filterkit.cli.scoring import scores
 
-        getattr(listing, first)(known, rest, options["debug"])
+            scores(rest, options)
+        else:
+            from filterkit.cli import listing
+
+            getattr(listing, first)(known, rest, options["debug"])
         return
     _notice_missing_input(known, first, rest)
-    stages = parse_stages(rest, known)
+    stages = parse_stages(rest, known, options.pop("seed"))
     from filterkit.cli.run import run
 
     run(first, stages, jobs=options.pop("jobs") or available_cores(), **options)
@@ -151,6 +158,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    gc.enable()
     status = _main(arguments)
     gc.freeze()
     sys.exit(status)

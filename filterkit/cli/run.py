@@ -9,7 +9,7 @@ from filterkit import __version__
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch
-from filterkit.chain import Chain
+from filterkit.chains import Chain
 from filterkit.cli.progress import Progress
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError

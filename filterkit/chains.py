@@ -74,7 +74,7 @@ class Chain:
         for stage in self.stages:
             check_class(stage, schema)
             if isinstance(stage, ColumnStage):
-                if tables is None or tables.supervised != stage.needs_class:
+                if tables is None or not tables.serves(stage):
                     tables = Tables(rows, list(fitted), schema, stage, memory // 2)
                 columns = tables.fit(stage, schema)
                 fitted.append(columns)

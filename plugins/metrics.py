@@ -1,0 +1,211 @@
+"""Feature selection metrics (Forman, JMLR 2003, Table 1; Yang and Pedersen, ICML 1997), from counts.
+
+`tp` and `fp` are the positive and the negative rows that have the feature, `pos` and `neg` all positive and
+all negative rows, tpr = tp / pos and fpr = fp / neg. Metrics that value only features of the positive class
+first turn the others round on the same classes, tp' = pos − tp and fp' = neg − fp (note below Table 1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import Metric, hookimpl
+
+
+def _turned(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
+    """(tp, fp) with features of the negative class turned round, so that tpr ≥ fpr."""
+    turn = fp * pos > tp * neg
+    return np.where(turn, pos - tp, tp), np.where(turn, neg - fp, fp)
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """numerator / denominator, 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator != 0)
+
+
+def _entropy(counts: np.ndarray) -> np.ndarray:
+    """Bits of entropy of the shares of `counts` (n, classes), times their sum; 0 log 0 = 0."""
+    total = counts.sum(axis=1)
+    bits = np.zeros(len(counts))
+    for count in counts.T:  # class by class, so that a row's sum does not depend on the others
+        bits -= count * np.log2(np.where(count > 0, _ratio(count, total), 1.0))
+    return bits
+
+
+def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Accuracy, tp − fp.
+
+    Features of the negative class are turned round first; the score may be negative.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    return tp - fp
+
+
+def acc2(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Balanced accuracy, |tpr − fpr|."""
+    return np.abs(tp / pos - fp / neg)
+
+
+def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Bi-normal separation, |F⁻¹(tpr) − F⁻¹(fpr)|.
+
+    F is the standard Normal distribution; the rates are held inside exactly [0.0005, 0.9995].
+    """
+    tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
+    return np.abs(_normal_quantile(tpr) - _normal_quantile(fpr))
+
+
+def _normal_quantile(rates: np.ndarray) -> np.ndarray:
+    """F⁻¹ of each rate: the standard library's, which differs from scipy's `ndtri` by no more than the last
+    digits and, unlike it, needs no quarter of a second to be imported."""
+    from statistics import NormalDist
+
+    distinct, where = np.unique(rates, return_inverse=True)  # counts of rows: few are different
+    return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[where]
+
+
+def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Chi-squared statistic of presence and class, without correction."""
+    return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
+
+
+def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Chi-squared of the table of presence × classes: the sum of (observed − expected)² / expected."""
+    share = counts.sum(axis=1) / totals.sum()
+    statistic = np.zeros(len(counts))
+    for count, total in zip(counts.T, totals.tolist()):
+        deviation = (count - share * total) ** 2
+        statistic += _ratio(deviation, share * total) + _ratio(deviation, (1 - share) * total)
+    return statistic
+
+
+def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Document frequency: the number of rows that have the feature, tp + fp.
+
+    It needs no class.
+    """
+    return tp + fp
+
+
+def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """F1-measure of the feature as a classifier, 2 tp / (pos + tp + fp).
+
+    That is the harmonic mean of precision and recall. Features of the negative class are turned round first.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    return 2 * tp / (pos + tp + fp)
+
+
+def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Information gain in bits: how much presence tells of the class.
+
+    e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], e the entropy of two shares.
+    """
+    return ig_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
+
+
+def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Information gain of presence about any number of classes."""
+    bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
+    return np.maximum(bits / totals.sum(), 0.0)
+
+
+def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Odds ratio's numerator, tpr (1 − fpr).
+
+    Features of the negative class are turned round first.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    return tp / pos * (1 - fp / neg)
+
+
+def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Odds ratio, tp · tn / (fn · fp).
+
+    One stands for a count of zero in the denominator. Features of the negative class are turned round first.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    fn, tn = pos - tp, neg - fp
+    return tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp))
+
+
+def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
+
+    Features of the negative class are turned round first.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
+
+
+def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Probability ratio, tpr / fpr.
+
+    1e-8 stands for an fpr of zero. Features of the negative class are turned round first.
+    """
+    tp, fp = _turned(tp, fp, pos, neg)
+    return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
+
+
+def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Random number from 0 to 1, a baseline for comparison.
+
+    It looks at no data, and depends only on the seed and on the place of the column.
+    """
+    return rand_columns(np.arange(len(tp)), 0)
+
+
+def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
+    """The random numbers of some columns."""
+    return np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns]
+
+
+def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Hypothesis test of two proportions: |tpr − fpr| in standard errors.
+
+    The standard error is that of the difference if both were samples of one population, whose rate is
+    estimated from all rows; so the score is the root of `chi`.
+    """
+    rate = (tp + fp) / (pos + neg)
+    return _ratio(np.abs(tp / pos - fp / neg), np.sqrt(rate * (1 - rate) * (1 / pos + 1 / neg)))
+
+
+def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Pointwise mutual information of word and class, log₂ P(word, class) / (P(word) P(class)).
+
+    That is log₂ of tpr over the share of all rows that have the word (Yang and Pedersen 1997, 2.3).
+    1e-8 stands for a tpr of zero, so that the score is finite; a word in no row has 0.
+    """
+    share = (tp + fp) / (pos + neg)
+    rate = np.where(tp == 0, 1e-8, tp / pos)
+    return np.log2(np.where(share > 0, rate, 1.0) / np.where(share > 0, share, 1.0))
+
+
+def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Hellinger distance of presence in the two classes.
+
+    √((√tpr − √fpr)² + (√(1 − tpr) − √(1 − fpr))²), from 0 to √2 (Forman, Scholz and Rajaram 2009, 2.2).
+    """
+    tpr, fpr = tp / pos, fp / neg
+    return np.sqrt((np.sqrt(tpr) - np.sqrt(fpr)) ** 2 + (np.sqrt(1 - tpr) - np.sqrt(1 - fpr)) ** 2)
+
+
+@hookimpl
+def filterkit_metrics() -> list[Metric]:
+    return [
+        Metric("acc", acc),
+        Metric("acc2", acc2),
+        Metric("bns", bns),
+        Metric("chi", chi, chi_classes),
+        Metric("dfreq", dfreq, needs_class=False),
+        Metric("f1", f1),
+        Metric("hellinger", hellinger),
+        Metric("hyp", hyp),
+        Metric("ig", ig, ig_classes),
+        Metric("oddn", oddn),
+        Metric("odds", odds),
+        Metric("pmi", pmi),
+        Metric("pow", power),
+        Metric("pr", pr),
+        Metric("rand", rand, needs_class=False, by_column=rand_columns),
+    ]

@@ -1,0 +1,205 @@
+"""Ranking by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from filterkit import (
+    COMBINATIONS,
+    Batch,
+    Csr,
+    Fitted,
+    FittedColumns,
+    Scaling,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    combined,
+    hookimpl,
+    option,
+    scaling_state,
+)
+
+Batches = Callable[[], Iterator[Batch]]
+
+
+class Normal(Stage):
+    """Scale each column by |w|, its weight in a linear classifier trained on the rows.
+
+    The classifier is trained on all training rows or on a share of them, drawn at random from each class
+    (Brank and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns counts:
+    the paper's rows are tf-idf weighted unit vectors. With more than two classes and no ``--positive``, each
+    is held against the rest. All models have an intercept that is not penalised.
+
+    The time of `svm` (libsvm, hinge loss, as in the paper) grows with the square of the number of rows: for
+    many rows take a `--subset`, or `logistic`. Missing values count as zeros. Nominal columns take no part
+    and have the score 0. Scaling is that of every scorer, see ``bns --help``.
+    """
+
+    name = "normal"
+    needs_class = True
+
+    subset: str = option("1", "The share of the rows to train on, as 1/4 or 0.25.")
+    model: str = option("svm", "Which linear classifier.", choices=("svm", "logistic", "perceptron"))
+    cost: float = option(1.0, "C, the cost of training errors against the size of w (not for perceptron).")
+    combine: str = option("max", "How the weights of several classes become one.", choices=COMBINATIONS)
+    seed: int = option(0, "For drawing the subset and for perceptron.", minimum=0)
+    score_only: bool = option(False, "Leave the score on each attribute and the values as they are.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            self._share = Fraction(self.subset)
+        except (ValueError, ZeroDivisionError):
+            self._share = Fraction(0)
+        if not 0 < self._share <= 1:
+            raise UsageError(f"normal: --subset must be a share such as 1/4 or 0.25, at most 1, not '{self.subset}'")
+        if not self.cost > 0:
+            raise UsageError(f"normal: --cost must be above 0, not {self.cost:g}")
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        summary = _Summary(schema)
+        for batch in rows():
+            summary.add(_training(batch))
+        if not summary.rows_of_class.any():
+            raise StageError(self.name, "there are no training rows")
+        drawn = [
+            np.sort(np.random.default_rng([self.seed, c]).choice(n, max(round(self._share * n), 1), replace=False))
+            if n
+            else np.empty(0, np.int64)
+            for c, n in enumerate(summary.rows_of_class.tolist())
+        ]
+        tasks = summary.tasks()
+        scores = np.zeros((len(schema.features), len(tasks)))
+        if not schema.nominal.all():
+            X, y, weights = _collect(rows, drawn, schema)
+            for i, task in enumerate(tasks):
+                scores[:, i] = self._weights(X, y == task, weights)
+        score = combined(np.where(schema.nominal[:, None], 0.0, scores), summary.totals[tasks], self.combine)
+        low, high = summary.ranges()
+        state = scaling_state(score, low, high, schema.zero, schema.nominal)
+        attributes = [a.scored(self.name, s) for a, s in zip(schema.features, score.tolist())]
+        return FittedColumns(Scaling(score_only=self.score_only), schema, state, np.arange(len(attributes)), attributes)
+
+    def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """|w| of the classifier that tells the positive rows from the others."""
+        if positive.all() or not positive.any():
+            raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
+        model: Any
+        if self.model == "svm":
+            from sklearn.svm import SVC
+
+            model = SVC(kernel="linear", C=self.cost)
+        elif self.model == "logistic":
+            from sklearn.linear_model import LogisticRegression
+
+            model = LogisticRegression(C=self.cost, max_iter=10_000)
+        else:
+            from sklearn.linear_model import Perceptron
+
+            model = Perceptron(random_state=self.seed)
+        model.fit(X, positive, sample_weight=weights)
+        w = model.coef_
+        return np.abs(w.toarray() if hasattr(w, "toarray") else w).ravel()
+
+
+def _training(batch: Batch) -> Batch:
+    """The rows of `batch` whose class is known and whose weight is above 0."""
+    assert batch.y is not None
+    known = batch.y >= 0
+    if batch.weights is not None:
+        known &= batch.weights > 0
+    if known.all():
+        return batch
+    chosen = np.flatnonzero(known)
+    return batch.replace(
+        X=batch.csr.take(chosen) if batch.sparse else batch.X[chosen],
+        y=batch.y[chosen],
+        weights=None if batch.weights is None else batch.weights[chosen],
+        others=None,
+    )
+
+
+class _Summary:
+    """The number of rows of each class and their weight, and the least and largest value of each column."""
+
+    def __init__(self, schema: Schema) -> None:
+        target = schema.class_attribute
+        assert target is not None
+        self._positive = None if schema.positive is None else target.values.index(schema.positive)
+        self.rows_of_class = np.zeros(len(target.values), np.int64)
+        self.totals = np.zeros(len(target.values))
+        self._low = np.full(len(schema.features), np.inf)
+        self._high = np.full(len(schema.features), -np.inf)
+
+    def add(self, batch: Batch) -> None:
+        """Take in some training rows."""
+        classes = len(self.rows_of_class)
+        assert batch.y is not None
+        self.rows_of_class += np.bincount(batch.y, minlength=classes)
+        self.totals += np.bincount(batch.y, batch.weights, minlength=classes)
+        if batch.sparse:
+            X = batch.csr
+            np.fmin.at(self._low, X.indices, X.data)
+            np.fmax.at(self._high, X.indices, X.data)
+            somewhere_zero = np.bincount(X.indices, minlength=X.columns) < len(batch)
+            self._low[somewhere_zero] = np.minimum(self._low[somewhere_zero], 0)
+            self._high[somewhere_zero] = np.maximum(self._high[somewhere_zero], 0)
+        elif len(batch):
+            self._low = np.fmin(self._low, np.fmin.reduce(batch.X, axis=0))
+            self._high = np.fmax(self._high, np.fmax.reduce(batch.X, axis=0))
+
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest value of each column, 0 where there is none."""
+        empty = self._low > self._high
+        return np.where(empty, 0.0, self._low), np.where(empty, 0.0, self._high)
+
+    def tasks(self) -> list[int]:
+        """The classes to tell from the rest."""
+        if self._positive is not None:
+            return [self._positive]
+        if len(self.totals) <= 2:
+            return [len(self.totals) - 1]  # of two classes either gives the same |w|
+        return np.flatnonzero(self.rows_of_class).tolist()
+
+
+def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[Any, np.ndarray, np.ndarray]:
+    """X, class and weights of the rows drawn: `drawn` has, for each class, which of its rows, ascending."""
+    seen = [0] * len(drawn)
+    parts: list[Any] = []
+    ys, ws = [], []
+    for batch in rows():
+        batch = _training(batch)
+        assert batch.y is not None
+        chosen = []
+        for c, numbers in enumerate(drawn):
+            of_class = np.flatnonzero(batch.y == c)
+            first, stop = np.searchsorted(numbers, [seen[c], seen[c] + len(of_class)])
+            chosen.append(of_class[numbers[first:stop] - seen[c]])
+            seen[c] += len(of_class)
+        at = np.sort(np.concatenate(chosen))
+        ys.append(batch.y[at])
+        ws.append(np.ones(len(at)) if batch.weights is None else batch.weights[at])
+        parts.append(_clean(batch.csr.take(at) if batch.sparse else batch.X[at], schema))
+    X = Csr.stack(parts).matrix() if isinstance(parts[0], Csr) else np.concatenate(parts)
+    return X, np.concatenate(ys), np.concatenate(ws)
+
+
+def _clean(X: Any, schema: Schema) -> Any:
+    """X with zeros for missing values and in nominal columns."""
+    values = X.data if isinstance(X, Csr) else X
+    if np.isinf(values).any():
+        raise StageError(Normal.name, "an infinite value, which no classifier can take")
+    nominal = schema.nominal[X.indices] if isinstance(X, Csr) else schema.nominal
+    values = np.where(np.isnan(values) | nominal, 0.0, values)
+    return X._replace(data=values) if isinstance(X, Csr) else values
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Normal]

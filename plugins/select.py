@@ -1,0 +1,156 @@
+"""Feature selection: the best columns by a score, to a number, a share or a sparsity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import (
+    COMBINATIONS,
+    Attribute,
+    ColumnStage,
+    ContingencyTable,
+    Schema,
+    StageError,
+    State,
+    Thresholds,
+    UsageError,
+    check_alpha,
+    find_metric,
+    hookimpl,
+    one_against_rest,
+    option,
+    score_columns,
+)
+
+
+class Select(ColumnStage):
+    """Keep the best columns and drop the others.
+
+    Columns rank by the scores that the latest scorer left on them, or by `--by`; columns that do not vary in
+    training come after all that do, and ties go by the order of the attributes. Of several limits all must
+    hold. A column is *in* a row where its value is neither zero (in a nominal column, the first label) nor
+    missing; rows count by their weight, and only those whose class is known if `--by` needs a class.
+
+    `--sparsity S` keeps the longest beginning of the ranking for which a row has at most S such values on
+    average (Brank and others 2002, 2). `--spread` takes turns: each class in its declared order picks the
+    best column left in its own ranking against the rest. Rows are not rescaled; put ``l2`` after it.
+    """
+
+    name = "select"
+
+    top: int | None = option(None, "Keep the N best columns.", minimum=1)
+    fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0)
+    min_score: float | None = option(None, "Keep columns with a score of at least X.")
+    sparsity: float | None = option(None, "Keep at most X non-zeros a row, on average.", minimum=0)
+    min_count: float | None = option(None, "Keep columns that are in at least X rows.", minimum=0)
+    max_fraction: float | None = option(None, "Keep columns that are in at most this share of the rows.", minimum=0)
+    by: str | None = option(None, "The metric to rank by.  [default: the latest score]")
+    keep: tuple[str, ...] = option((), "Keep this attribute whatever its score, beside those that the limits keep.")
+    spread: bool = option(False, "Let the classes take turns.")
+    alpha: float | None = option(None, "See the help of the metric.", minimum=0)
+    combine: str | None = option(None, "See the help of the metric.", choices=COMBINATIONS)
+    seed: int = option(0, "For --by rand.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_alpha(self.name, self.alpha)
+        if self.fraction is not None and not 0 < self.fraction <= 1:
+            raise UsageError(f"select: --fraction must be above 0 and at most 1, not {self.fraction:g}")
+        ranked = (self.top, self.fraction, self.min_score, self.sparsity)
+        if all(limit is None for limit in (*ranked, self.min_count, self.max_fraction)):
+            raise UsageError("select: say how many columns to keep, as with --top 500; see: filterkit stages select")
+        by = None if self.by is None else find_metric(self.by)
+        if by is None and (self.spread or self.alpha is not None or self.combine is not None):
+            raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
+        if by is not None and not by.needs_class and (self.spread or self.alpha is not None or self.combine):
+            raise UsageError(
+                f"select: --spread, --alpha and --combine mean nothing to {by.name}, which ignores classes"
+            )
+        self._by = by
+        self._ranked = any(limit is not None for limit in ranked)
+        self.needs_class = by is not None and by.needs_class  # type: ignore[misc]
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        state: State = {"rows": (table.totals - table.zeros - table.missing).sum(axis=1)}
+        thresholds = Thresholds(table)
+        state["varied"] = thresholds.varied
+        if self._by is not None:
+            state["score"] = score_columns(thresholds, self._by, alpha=self.alpha, combine=self.combine, seed=self.seed)
+            if self.spread:
+                state["classes"] = one_against_rest(thresholds, self._by, self.alpha)[0]
+        return state
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        features = list(schema.features)
+        if self._by is not None:
+            features = [a.scored(self._by.name, s) for a, s in zip(features, state["score"].tolist())]
+        total = float(totals.totals.sum())
+        candidate = np.ones(len(features), bool)
+        if self.min_count is not None:
+            candidate &= state["rows"] >= self.min_count
+        if self.max_fraction is not None:
+            candidate &= state["rows"] <= self.max_fraction * total
+        if self._ranked:
+            scores = state["score"] if self._by is not None else self._left_scores(schema)
+            if self.min_score is not None:
+                candidate &= scores >= self.min_score
+            order = self._order(scores, state)
+            order = order[candidate[order]][: self._limit(len(features))]
+            if self.sparsity is not None and total > 0:
+                order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * (1 + 1e-12)]
+            candidate = np.zeros(len(features), bool)
+            candidate[order] = True
+        candidate[self._kept(schema)] = True
+        source = np.flatnonzero(candidate)
+        if len(features) and not len(source):
+            raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
+        return source, [features[i] for i in source.tolist()]
+
+    def _limit(self, columns: int) -> int:
+        """How many columns `--top` and `--fraction` leave."""
+        limit = columns if self.top is None else min(self.top, columns)
+        return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns)))
+
+    def _order(self, scores: np.ndarray, state: State) -> np.ndarray:
+        """The columns from the best to the worst."""
+        constant = ~state["varied"]
+        if not self.spread or state["classes"].shape[1] < 2:
+            return np.lexsort((-scores, constant))
+        return _take_turns([np.lexsort((-ranking, constant)) for ranking in state["classes"].T])
+
+    def _left_scores(self, schema: Schema) -> np.ndarray:
+        """The scores that the latest scorer left on the columns, least of all where it left none."""
+        latest = next((a.scores[-1][0] for a in schema.features if a.scores), None)
+        if latest is None and schema.features:
+            raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
+        return np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
+
+    def _kept(self, schema: Schema) -> list[int]:
+        """The columns named by `--keep`."""
+        place = {a.name: i for i, a in enumerate(schema.features)}
+        for name in self.keep:
+            if name not in {a.name for a in schema.attributes}:
+                raise StageError(self.name, f"--keep: no attribute '{name}'")
+        return [place[name] for name in self.keep if name in place]
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
+
+def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
+    """One ranking of all columns, to which each of some rankings in turn adds its best that is not yet in it."""
+    taken = [False] * len(rankings[0])
+    order: list[int] = []
+    left = [iter(ranking.tolist()) for ranking in rankings]
+    while len(order) < len(taken):
+        for ranking in left:
+            column = next((c for c in ranking if not taken[c]), None)
+            if column is not None:
+                taken[column] = True
+                order.append(column)
+    return np.array(order, np.int64)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Select]

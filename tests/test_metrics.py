@@ -1,0 +1,309 @@
+"""The metrics: numbers worked by hand, the plain reference, scipy, and the best over all thresholds."""
+
+import math
+
+import numpy as np
+import pytest
+import reference_metrics as ref
+from agreement import batches, columns, dense, make, sample, samples, shared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit.plugins import registry
+
+METRICS = registry().metrics
+NAMES = sorted(METRICS)
+COUNTED = sorted(set(NAMES) - {"rand"})
+WHOLE_ONLY = {"fisher", "bbs"}  # the reference counts tables and outcomes
+
+
+def score(name, tp, fp, pos, neg):
+    return METRICS[name].score(np.array(tp, float), np.array(fp, float), float(pos), float(neg))
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_the_metrics_are_those_of_the_seeds():
+    assert (
+        sorted(
+            [
+                "acc",
+                "acc2",
+                "bns",
+                "chi",
+                "dfreq",
+                "f1",
+                "ig",
+                "oddn",
+                "odds",
+                "pow",
+                "pr",
+                "rand",
+                "hyp",
+                "fisher",
+                "pmi",
+                "bbs",
+                "hellinger",
+            ]
+        )
+        == NAMES
+    )
+
+
+# A word in 8 of 10 positive and 5 of 20 negative rows, and one in 2 of 10 and 15 of 20: each the other turned round.
+BY_HAND = {
+    "acc": (3, 3),
+    "acc2": (0.55, 0.55),
+    "bns": (0.8416212335729143 + 0.6744897501960817, 0.8416212335729143 + 0.6744897501960817),
+    "chi": (30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20), 30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20)),
+    "dfreq": (13, 17),
+    "f1": (16 / 23, 16 / 23),
+    "oddn": (0.8 * 0.75, 0.8 * 0.75),
+    "odds": (8 * 15 / (2 * 5), 8 * 15 / (2 * 5)),
+    "pow": (0.75**5 - 0.2**5, 0.75**5 - 0.2**5),
+    "pr": (0.8 / 0.25, 0.8 / 0.25),
+    "hyp": (0.55 / math.sqrt(13 / 30 * 17 / 30 * (1 / 10 + 1 / 20)), 0.55 / math.sqrt(13 / 30 * 17 / 30 * 0.15)),
+    "pmi": (math.log2(0.8 / (13 / 30)), math.log2(0.2 / (17 / 30))),
+    "hellinger": (
+        math.hypot(math.sqrt(0.8) - 0.5, math.sqrt(0.2) - math.sqrt(0.75)),
+        math.hypot(math.sqrt(0.2) - math.sqrt(0.75), math.sqrt(0.8) - 0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_numbers_worked_by_hand(name):
+    assert score(name, [8, 2], [5, 15], 10, 20).tolist() == close(BY_HAND[name])
+
+
+def test_information_gain_worked_by_hand():
+    # pos = neg = 2; a word in both positives and in no negative tells all, 1 bit; one in 1 and 1 nothing.
+    assert score("ig", [2, 1, 0], [0, 1, 0], 2, 2).tolist() == close([1, 0, 0])
+
+
+def test_fisher_worked_by_hand():
+    # The lady tasting tea: 4 and 4 cups, all right: p = 2 / 70 on two sides; 3 right: p = (16 + 1 + 16 + 1) / 70.
+    assert score("fisher", [4, 3, 2], [0, 1, 2], 4, 4).tolist() == close([math.log(35), -math.log(34 / 70), 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "tp", "fp", "expected"),
+    [
+        ("odds", 10, 0, 10 * 20),  # fn = 0 and fp = 0: one stands for each
+        ("odds", 10, 5, 10 * 15 / 5),
+        ("odds", 0, 0, 0),
+        ("pr", 3, 0, 0.3 / 1e-8),
+        ("pr", 0, 0, 0),
+        ("acc", 1, 0, 1),
+        ("acc", 1, 9, 9 - 11),  # turned round: 9 positive and 11 negative rows lack it
+        ("pmi", 0, 5, math.log2(1e-8 / (5 / 30))),
+        ("pmi", 0, 0, 0),
+        ("f1", 0, 0, 0),
+        ("hyp", 10, 20, 0),
+        ("ig", 10, 20, 0),
+        ("chi", 0, 0, 0),
+        ("bns", 0, 0, 0),
+        ("bns", 10, 0, 2 * 3.2905267314919255),
+        ("bbs", 0, 0, 0),
+        ("fisher", 10, 20, 0),
+    ],
+)
+def test_limits(name, tp, fp, expected):
+    assert score(name, [tp], [fp], 10, 20).tolist() == close([expected])
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=200)
+def test_every_metric_equals_the_plain_reference(data):
+    pos, neg = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 60))
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, pos), st.integers(0, neg)), min_size=1, max_size=8))
+    tp, fp = zip(*pairs, strict=True)
+    for name in COUNTED:
+        expected = [ref.METRICS[name](t, f, pos, neg) for t, f in pairs]
+        assert score(name, tp, fp, pos, neg).tolist() == close(expected), name
+
+
+def test_every_metric_is_finite_everywhere():
+    for pos, neg in ((1, 1), (1, 1000), (700, 3), (50_000, 900_000), (0.3, 2.7)):
+        grid = np.unique(np.round(np.array([0, 1e-3, 0.1, 0.5, 0.9, 1]) * pos, 1)), np.array([0, 0.01, 0.5, 1]) * neg
+        tp, fp = (part.ravel() for part in np.meshgrid(*grid))
+        tp = np.minimum(tp, pos)
+        for name in COUNTED:
+            assert np.isfinite(score(name, tp, fp, pos, neg)).all(), name
+
+
+def test_fisher_and_bbs_stand_large_tables():
+    from scipy.stats import fisher_exact
+
+    tp, fp, pos, neg = np.array([50, 400, 1200, 3]), np.array([100, 90, 100, 5000]), 2000, 40_000
+    p = [fisher_exact([[t, f], [pos - t, neg - f]])[1] for t, f in zip(tp, fp, strict=True)]
+    got = score("fisher", tp, fp, pos, neg)
+    assert got[[0, 3]].tolist() == pytest.approx([-math.log(p[0]), -math.log(p[3])], rel=1e-8)
+    assert got[2] > got[1] > 700  # far below what a float holds as p
+    assert (np.diff(score("bbs", [20, 40, 60], [400, 400, 400], 2000, 40_000)) > 0).all()
+
+
+def test_agreement_with_scipy():
+    from scipy.stats import chi2_contingency, fisher_exact, norm
+
+    random = np.random.default_rng(5)
+    pos, neg = 37, 210
+    tp, fp = random.integers(0, pos, 60) + 1, random.integers(0, neg, 60) + 1
+    tables = [[[t, f], [pos - t, neg - f]] for t, f in zip(tp, fp, strict=True)]
+    keep = [min(np.sum(t, axis=1)) > 0 for t in tables]
+    chi = [chi2_contingency(t, correction=False)[0] for t, k in zip(tables, keep, strict=True) if k]
+    assert score("chi", tp, fp, pos, neg)[keep].tolist() == pytest.approx(chi, rel=1e-9, abs=1e-12)
+    exact = [-math.log(fisher_exact(t)[1]) for t in tables]
+    assert score("fisher", tp, fp, pos, neg).tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
+    rates = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
+    expected = np.abs(norm.ppf(rates[0]) - norm.ppf(rates[1]))
+    assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_multi_class_chi_is_scipys():
+    from scipy.stats import chi2_contingency
+
+    counts, totals = np.array([[3.0, 0, 7, 1], [1, 1, 1, 1]]), np.array([9.0, 20, 8, 30])
+    expected = [chi2_contingency([c, totals - c], correction=False)[0] for c in counts]
+    assert METRICS["chi"].classes(counts, totals).tolist() == pytest.approx(expected, rel=1e-12)
+
+
+def test_two_classes_are_a_case_of_many():
+    tp, fp = np.array([3.0, 0, 9]), np.array([5.0, 2, 0])
+    for name in ("ig", "chi"):
+        both = METRICS[name].classes(np.stack([tp, fp], axis=1), np.array([9.0, 12]))
+        assert both.tolist() == score(name, tp, fp, 9, 12).tolist()
+
+
+# ---- columns -------------------------------------------------------------------------------------
+
+
+def scored(batch, text):
+    fitted = filterkit.chain(f"{text} --score-only").fit(batch)
+    return [a.scores[-1][1] for a in fitted.schema.features]
+
+
+def expected(name, batch, **options):
+    schema = batch.schema
+    return ref.scores(
+        name,
+        dense(batch).tolist(),
+        [a.kind for a in schema.features],
+        batch.y.tolist(),
+        list(schema.class_attribute.values),
+        None if batch.weights is None else batch.weights.tolist(),
+        schema.positive,
+        **options,
+    )
+
+
+def chosen(load):
+    """A data set cut down so that the plain search over thresholds ends."""
+    batch = load()
+    width = len(batch.schema.features)
+    return columns(batch, np.unique(np.linspace(0, width - 1, min(width, 12)).astype(int))).rows(
+        0, min(len(batch), 200)
+    )
+
+
+@pytest.mark.parametrize("load", samples())
+@pytest.mark.parametrize("name", COUNTED)
+def test_the_best_over_an_exhaustive_search_of_thresholds(name, load):
+    batch = chosen(load)
+    if name == "dfreq":  # counts all rows, whatever their class
+        batch = batch.replace(y=np.maximum(batch.y, 0), weights=None)
+    if name in WHOLE_ONLY and batch.weights is not None:
+        batch = batch.replace(weights=None)
+    assert scored(batch, name) == close(expected(name, batch))
+
+
+@given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(COUNTED), st.sampled_from([None, 0.0, 0.4, 0.6, 1.0]))
+@settings(deadline=None, max_examples=150)
+def test_small_batches_agree(batch, name, alpha):
+    if name == "dfreq":
+        batch, alpha = batch.replace(y=np.maximum(batch.y, 0)), None
+    text = name if alpha is None else f"{name} --alpha {alpha}"
+    assert scored(batch, text) == close(expected(name, batch, alpha=alpha))
+
+
+@pytest.mark.parametrize("how", ["max", "mean", "weighted"])
+@pytest.mark.parametrize("name", ["bns", "ig", "odds", "chi"])
+def test_classes_are_combined(name, how):
+    batch = chosen(lambda: sample("wine", class_="first"))
+    assert scored(batch, f"{name} --combine {how}") == close(expected(name, batch, combine=how))
+    if name in ("ig", "chi"):
+        assert scored(batch, name) != close(expected(name, batch, combine=how))
+
+
+def test_combining_by_hand():
+    # Of 2, 2 and 4 rows of three classes, the word is in all of the first and in one of the last.
+    batch = make([[1], [1], [0], [0], [1], [0], [0], [0]], [0, 0, 1, 1, 2, 2, 2, 2], ("a", "b", "c"))
+    each = [1 - 1 / 6, 0.5, abs(0.25 - 0.5)]
+    assert scored(batch, "acc2") == close([max(each)])
+    assert scored(batch, "acc2 --combine mean") == close([sum(each) / 3])
+    assert scored(batch, "acc2 --combine weighted") == close([each[0] / 4 + each[1] / 4 + each[2] / 2])
+
+
+def test_alpha_weighs_features_of_the_positive_class():
+    X = [[1, 0]] * 3 + [[0, 1]] * 3
+    batch = make(X, [1] * 3 + [0] * 3, positive="yes")
+    plain = scored(batch, "bns")
+    assert plain[0] == plain[1]
+    assert scored(batch, "bns --alpha 0.75") == close([0.75 * plain[0], 0.25 * plain[1]])
+
+
+def test_document_frequency_needs_no_class_and_counts_every_row():
+    batch = make([[1, 0], [2, 0], [0, 1]], [0, -1, 1])
+    assert scored(batch, "dfreq") == [2, 1]
+    schema = filterkit.Schema("r", batch.schema.attributes[:2])
+    assert scored(filterkit.Batch(schema, batch.X), "dfreq") == [2, 1]
+
+
+def test_random_scores_depend_on_seed_and_place_alone():
+    one, other = sample("iris"), columns(sample("wine", class_="first"), [0, 1, 2, 3])
+    assert scored(one, "rand") == scored(other, "rand")
+    assert scored(one, "rand --seed 1") != scored(one, "rand")
+    assert len(set(scored(sample("fortunes"), "rand"))) == len(sample("fortunes").schema.features)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_class_only_scores_0_and_stays_finite(name):
+    batch = make([[1, 0], [2, 1]], [1, 1])
+    result = scored(batch, name)
+    assert all(map(math.isfinite, result))
+    if name not in ("dfreq", "rand"):
+        assert result == [0, 0]
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dfreq", "rand"}))
+def test_no_nominal_class_is_a_clear_error(name):
+    schema = filterkit.Schema("r", [filterkit.Attribute("a")])
+    with pytest.raises(filterkit.StageError, match=f"^{name}: there is no class attribute"):
+        filterkit.chain(name).fit(filterkit.Batch(schema, np.zeros((2, 1))))
+
+
+def test_options_that_make_no_sense():
+    for text, message in (
+        ("bns --alpha 1.5", "--alpha must be from 0 to 1"),
+        ("bns --combine min", "'min' is not one of"),
+        ("dfreq --alpha 0.5", "no such option"),
+    ):
+        with pytest.raises(filterkit.UsageError, match=message):
+            filterkit.chain(text)
+
+
+@pytest.mark.parametrize("name", ["bns", "ig", "fisher", "rand"])
+def test_strips_give_the_same_scores(name):
+    batch = sample("fortunes")
+    whole = filterkit.chain(name).fit(batch).schema
+    strips = filterkit.chain(name).fit(batch, memory=200_000).schema
+    assert whole == strips
+
+
+def test_text_sets_agree():
+    batch = columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 400))
+    for name in COUNTED:
+        assert scored(batch, name) == close(expected(name, batch)), name

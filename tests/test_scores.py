@@ -1,0 +1,159 @@
+"""`filterkit scores`: the table of all features by several metrics."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference_metrics as ref
+from agreement import columns, dense, make, sample
+
+import filterkit
+from filterkit import StageError, UsageError
+from filterkit.cli.scoring import text_lines
+from filterkit.plugins import registry
+
+SAMPLES = Path(__file__).parent.parent / "arff_samples"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, timeout=120
+    )
+
+
+def test_a_table_worked_by_hand():
+    batch = make([[1, 0, 1], [2, 0, 1], [3, 1, 1], [0, 1, 1]], [1, 1, 0, 0], positive="yes")
+    table = filterkit.scores(batch, ["acc2", "dfreq"]).to_pylist()
+    assert table == [
+        {"rank": 1, "attribute": "a1", "threshold": 1.0, "tp": 0, "fp": 2, "tpr": 0, "fpr": 1, "acc2": 1, "dfreq": 2},
+        # at least 1: 2 and 1; at least 2: 1 and 1; at least 3: 0 and 1. The first of the best is shown.
+        {
+            "rank": 2,
+            "attribute": "a0",
+            "threshold": 1.0,
+            "tp": 2,
+            "fp": 1,
+            "tpr": 1,
+            "fpr": 0.5,
+            "acc2": 0.5,
+            "dfreq": 3,
+        },
+        {"rank": 3, "attribute": "a2", "threshold": None, "tp": None, "fp": None, "tpr": None, "fpr": None}
+        | {"acc2": 0, "dfreq": 0},
+    ]
+
+
+def test_all_metrics_are_those_of_the_stages():
+    batch = columns(sample("fortunes"), np.arange(0, 2011, 40))
+    names = sorted(registry().metrics)
+    table = filterkit.scores(batch, names).to_pydict()
+    for name in names:
+        schema = filterkit.chain(f"{name} --score-only").fit(batch).schema
+        expected = {a.name: dict(a.scores)[name] for a in schema.features}
+        assert dict(zip(table["attribute"], table[name], strict=True)) == expected
+
+
+@pytest.mark.parametrize("first", ["ig", "bns", "f1"])
+def test_counts_give_the_score_shown(first):
+    batch = columns(sample("wine", class_="first"), [0, 3, 7, 12])
+    values = batch.schema.class_attribute.values
+    X = dense(batch)
+    for row in filterkit.scores(batch, [first]).to_pylist():
+        column = X[:, [a.name for a in batch.schema.features].index(row["attribute"])]
+        positive = batch.y == values.index(row["class"])
+        chosen = column >= row["threshold"]
+        tp, fp = int((chosen & positive).sum()), int((chosen & ~positive).sum())
+        assert (row["tp"], row["fp"]) == (tp, fp)
+        pos, neg = int(positive.sum()), int((~positive).sum())
+        assert (row["tpr"], row["fpr"]) == (tp / pos, fp / neg)
+        if first != "ig":  # which has a form of its own for several classes
+            assert row[first] == pytest.approx(ref.METRICS[first](tp, fp, pos, neg))
+
+
+def test_metrics_without_class():
+    schema = filterkit.Schema("r", [filterkit.Attribute("a"), filterkit.Attribute("b")])
+    batch = filterkit.Batch(schema, np.array([[1.0, 0], [2, 0], [0, 1]]))
+    table = filterkit.scores(batch, ["dfreq"]).to_pylist()
+    assert table[0] == {"rank": 1, "attribute": "a", "threshold": 1, "rows": 2, "dfreq": 2}
+    with pytest.raises(StageError, match="there is no class attribute"):
+        filterkit.scores(batch, ["dfreq", "ig"])
+
+
+def test_strips_and_blocks_do_not_matter():
+    batch = sample("fortunes")
+    parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
+    names = ["bns", "ig", "rand", "fisher"]
+    whole = filterkit.scores(batch, names)
+    assert filterkit.scores(iter(parts), names, jobs=2, memory=200_000).equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [([], "name at least one metric"), (["ig", "ig"], "ig is named twice"), (["igs"], "no metric 'igs'; did you mean")],
+)
+def test_wrong_metrics(names, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.scores(sample("iris"), names)
+
+
+def test_the_text_is_aligned_and_cut():
+    import pyarrow as pa
+
+    table = pa.table({"rank": [1, 2], "attribute": ["a" * 50, "b\n"], "tp": [10.0, None], "ig": [0.25, 12.0]})
+    assert text_lines(table, 10) == [
+        "rank  attribute   tp      ig",
+        "   1  aaaaaaaaa…  10   0.250",
+        "   2  b�              12.000",
+    ]
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_prints_a_table():
+    done = run("-c", "first", "scores", str(SAMPLES / "wine.arff"), "bns", "chi", "--top", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    head, first, second = done.stdout.splitlines()
+    assert head.split() == ["rank", "attribute", "class", "threshold", "tp", "fp", "tpr", "fpr", "bns", "chi"]
+    assert first.split()[0] == "1" and second.split()[0] == "2"
+    assert len({len(head), len(first), len(second)}) == 1
+
+
+def test_the_command_writes_csv_and_parquet(tmp_path):
+    import pyarrow.parquet
+
+    iris = str(SAMPLES / "iris.arff")
+    expected = filterkit.scores(sample("iris"), ["bns", "ig"]).to_pydict()
+    done = run("scores", "--csv", iris, "bns", "ig")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [float(row["ig"]) for row in rows] == expected["ig"]
+    assert [row["attribute"] for row in rows] == expected["attribute"]
+    for place in (["-o", str(tmp_path / "t.parquet"), "scores"], ["scores", "-o", str(tmp_path / "t.parquet")]):
+        assert run(*place, iris, "bns", "ig").returncode == 0
+        assert pyarrow.parquet.read_table(tmp_path / "t.parquet").to_pydict() == expected
+        (tmp_path / "t.parquet").unlink()
+    assert run("scores", "-o", str(tmp_path / "t.csv"), iris, "bns", "ig").returncode == 0
+    assert (tmp_path / "t.csv").read_text() == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["scores", "iris.arff"], 2, "filterkit: scores: missing argument 'METRIC...'; see: filterkit scores --help"),
+        (["scores", "iris.arff", "bsn"], 2, "filterkit: no metric 'bsn'; did you mean 'bns'?"),
+        (["scores", "nothing.arff", "bns"], 1, "filterkit: nothing.arff: No such file or directory"),
+        (["-c", "none", "scores", "iris.arff", "bns"], 1, "filterkit: scores: iris.arff: there is no class attribute"),
+        (["scores", "-o", "x.txt", "iris.arff", "bns"], 2, "filterkit: scores: -o x.txt: the name must end in .csv or"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(arguments, status, message):
+    done = subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, cwd=SAMPLES
+    )
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,246 @@
+"""`select`: which columns stay, for every way of saying how many."""
+
+import numpy as np
+import pytest
+import reference_metrics as ref
+from agreement import columns, dense, make, sample, shared
+
+import filterkit
+from filterkit import StageError, UsageError
+
+# Four words: in rows 0-2, 0-1, 3-4 and 2, of three positive and three negative rows; a constant one; an absent one.
+X = np.array(
+    [
+        [1, 2, 0, 0, 1, 0],
+        [1, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 1, 0],
+        [0, 0, 1, 0, 1, 0],
+        [0, 0, 1, 0, 1, 0],
+        [0, 0, 0, 0, 1, 0],
+    ],
+    float,
+)
+Y = [1, 1, 1, 0, 0, 0]
+
+
+def words(sparse=True):
+    return make(X, Y, positive="yes", sparse=sparse)
+
+
+def kept(batch, text):
+    fitted = filterkit.chain(text).fit(batch)
+    out = fitted.transform(batch)
+    assert out.schema == fitted.schema
+    names = [a.name for a in out.schema.features]
+    place = [a.name for a in batch.schema.features]
+    np.testing.assert_array_equal(dense(out), dense(batch)[:, [place.index(name) for name in names]])
+    return names
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        # acc2: a0 1, a1 2/3, a2 2/3, a3 1/3, the constant ones 0
+        ("--by acc2 --top 1", "a0"),
+        ("--by acc2 --top 2", "a0 a1"),  # a tie goes by order
+        ("--by acc2 --top 3", "a0 a1 a2"),
+        ("--by acc2 --top 4", "a0 a1 a2 a3"),
+        ("--by acc2 --top 5", "a0 a1 a2 a3 a4"),
+        ("--by acc2 --top 99", "a0 a1 a2 a3 a4 a5"),
+        ("--by acc2 --fraction 0.5", "a0 a1 a2"),
+        ("--by acc2 --fraction 0.51", "a0 a1 a2 a3"),
+        ("--by acc2 --fraction 0.001", "a0"),
+        ("--by acc2 --min-score 0.6", "a0 a1 a2"),
+        ("--by acc2 --min-score 1", "a0"),
+        ("--by acc2 --sparsity 0.5", "a0"),  # 3 non-zeros in 6 rows
+        ("--by acc2 --sparsity 0.83", "a0"),
+        ("--by acc2 --sparsity 0.834", "a0 a1"),
+        ("--by acc2 --sparsity 100", "a0 a1 a2 a3 a4 a5"),
+        ("--min-count 2", "a0 a1 a2 a4"),
+        ("--max-fraction 0.5", "a0 a1 a2 a3 a5"),
+        ("--min-count 1 --max-fraction 0.5", "a0 a1 a2 a3"),
+        ("--min-count 1 --max-fraction 0.34 --by acc2 --top 1", "a1"),
+        ("--by acc2 --top 1 --keep a3", "a0 a3"),
+        ("--by acc2 --top 1 --keep a5 --keep a3 --keep class", "a0 a3 a5"),
+        ("--by acc2 --top 3 --min-score 0.9", "a0"),
+        ("--by bns --alpha 0 --top 1", "a2"),  # only features of the negative class
+        ("--by dfreq --top 1", "a0"),  # the constant one is in more rows, but does not vary
+    ],
+)
+def test_which_columns_stay(options, expected, sparse):
+    assert kept(words(sparse), f"select {options}") == expected.split()
+
+
+def test_the_latest_score_decides():
+    assert kept(words(), "dfreq --score-only select --top 2") == ["a0", "a1"]
+    assert kept(words(), "bns --score-only select --top 2") == ["a0", "a1"]
+    fitted = filterkit.chain("bns --score-only dfreq --score-only select --top 1").fit(words())
+    assert [name for name, _ in fitted.schema.features[0].scores] == ["bns", "dfreq"]
+
+
+def test_by_leaves_its_score():
+    (attribute,) = filterkit.chain("select --by acc2 --top 1").fit(words()).schema.features
+    assert attribute.scores == (("acc2", 1.0),)
+
+
+def test_scores_travel_in_a_file(tmp_path):
+    path = tmp_path / "scored.arff"
+    data = sample("fortunes")
+    chain = filterkit.chain("bns --score-only").fit(data)
+    filterkit.write(chain.transform(data), str(path))
+    again = filterkit.read(str(path))
+    assert again.schema.attributes == chain.schema.attributes
+    direct = filterkit.chain("select --by bns --top 50").fit(data).schema
+    assert filterkit.chain("select --top 50").fit(again).schema.attributes == direct.attributes
+
+
+def test_a_column_that_does_not_vary_never_comes_before_one_that_does():
+    # acc of a rare negative-class word is below 0, that of an absent word 0.
+    batch = make([[0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], [1, 0, 0, 0, 0], positive="yes")
+    scores = [dict(a.scores)["acc"] for a in filterkit.chain("acc --score-only").fit(batch).schema.features]
+    assert scores[1] < scores[0] == 0
+    assert kept(batch, "select --by acc --top 1") == ["a1"]
+
+
+def test_classes_take_turns():
+    # Class a has three perfect words, b and c a good one each.
+    one = [[1, 1, 1, 0, 0]] * 4
+    two = [[0, 0, 0, 1, 0]] * 3 + [[0, 0, 0, 0, 0]]
+    three = [[0, 0, 0, 0, 1]] * 3 + [[0, 0, 0, 0, 0]]
+    batch = make(one + two + three, [0] * 4 + [1] * 4 + [2] * 4, ("a", "b", "c"))
+    assert kept(batch, "select --by acc2 --top 3") == ["a0", "a1", "a2"]
+    assert kept(batch, "select --by acc2 --top 3 --spread") == ["a0", "a3", "a4"]
+    assert kept(batch, "select --by acc2 --top 4 --spread") == ["a0", "a1", "a3", "a4"]
+
+
+def plain_turns(rankings, count):
+    order = []
+    while len(order) < count:
+        for ranking in rankings:
+            left = [c for c in ranking if c not in order]
+            if left and len(order) < count:
+                order.append(left[0])
+    return sorted(order)
+
+
+def test_taking_turns_on_a_text_set():
+    batch = columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 60))
+    values = batch.schema.class_attribute.values
+    rankings = []
+    for value in values:
+        alone = batch.replace(schema=batch.schema.replace(positive=value))
+        scores = [a.scores[-1][1] for a in filterkit.chain("bns --score-only").fit(alone).schema.features]
+        varied = (dense(batch) != dense(batch)[:1]).any(axis=0)
+        rankings.append(sorted(range(len(scores)), key=lambda c: (not varied[c], -scores[c], c)))
+    names = [a.name for a in batch.schema.features]
+    for count in (1, 5, 20):
+        assert kept(batch, f"select --by bns --spread --top {count}") == [
+            names[c] for c in plain_turns(rankings, count)
+        ]
+
+
+def test_rows_count_by_weight():
+    batch = make(X, Y, positive="yes", weights=[1, 1, 1, 1, 1, 5])
+    assert kept(batch, "select --min-count 3") == ["a0", "a4"]
+    assert kept(batch, "select --max-fraction 0.3") == ["a0", "a1", "a2", "a3", "a5"]
+    assert kept(batch, "select --by acc2 --sparsity 0.3") == ["a0"]  # 3 of 10
+
+
+def test_missing_is_in_no_row_and_the_first_label_is_zero():
+    batch = make([[np.nan, 0], [1, 1], [0, 2]], [0, 1, 1], nominal=[1])
+    assert kept(batch, "select --min-count 2") == ["a1"]
+    assert kept(batch, "select --min-count 1") == ["a0", "a1"]
+
+
+@pytest.mark.parametrize("by", ["bns", "ig", "chi", "f1", "fisher"])
+def test_a_ranking_equals_the_plain_one(by):
+    batch = columns(sample("fortunes", positive="science"), np.arange(0, 2011, 20)).rows(0, 300)
+    scores = ref.scores(
+        by,
+        dense(batch).tolist(),
+        [a.kind for a in batch.schema.features],
+        batch.y.tolist(),
+        list(batch.schema.class_attribute.values),
+        positive="science",
+    )
+    varied = (dense(batch) != dense(batch)[:1]).any(axis=0)
+    order = sorted(range(len(scores)), key=lambda c: (not varied[c], -round(scores[c], 9), c))
+    names = [a.name for a in batch.schema.features]
+    for count in (1, 10, 50):
+        assert kept(batch, f"select --by {by} --top {count}") == [names[c] for c in sorted(order[:count])]
+
+
+@pytest.mark.parametrize("by", ["bns", "dfreq", "rand"])
+@pytest.mark.parametrize("limit", ["--top 40", "--sparsity 3", "--fraction 0.1 --min-count 3"])
+def test_strips_give_the_same_columns(by, limit):
+    batch, text = sample("fortunes"), f"select --by {by} {limit}"
+    assert filterkit.chain(text).fit(batch).schema == filterkit.chain(text).fit(batch, memory=200_000).schema
+
+
+def test_one_pass_serves_a_scorer_and_select():
+    passes = []
+
+    class Rows:
+        schema = words().schema
+
+        def map(self, function, last=False):
+            passes.append(1)
+            return map(function, [words()])
+
+    filterkit.chain("shape bns select --top 2 l2").fit(Rows())
+    assert len(passes) == 1
+
+
+def test_rows_without_class_count_where_no_class_is_needed():
+    batch = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
+    assert kept(batch, "bns --score-only select --min-count 6") == ["a4"]
+    assert kept(batch, "select --by bns --top 6 --min-count 5") == ["a4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select", "select: say how many columns to keep"),
+        ("select --by bns", "select: say how many columns to keep"),
+        ("select --top 0", "--top must be at least 1, not 0"),
+        ("select --fraction 0 --by ig", "--fraction must be above 0 and at most 1, not 0"),
+        ("select --fraction 1.5 --by ig", "--fraction must be above 0 and at most 1, not 1.5"),
+        ("select --top 5 --by igg", "no metric 'igg'; did you mean 'ig'"),
+        ("select --top 5 --spread", "--spread, --alpha and --combine need --by METRIC"),
+        ("select --top 5 --by dfreq --spread", "mean nothing to dfreq"),
+        ("select --top 5 --by ig --alpha 2", "--alpha must be from 0 to 1"),
+    ],
+)
+def test_wrong_options(text, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.chain(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select --top 2", "^select: the columns have no scores; put a scorer before it, or say --by METRIC"),
+        ("select --min-count 100", "^select: no column is left; loosen the limits"),
+        ("select --by bns --min-score 99", "^select: no column is left"),
+        ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'"),
+    ],
+)
+def test_what_cannot_be_fitted(text, message):
+    with pytest.raises(StageError, match=message):
+        filterkit.chain(text).fit(words())
+
+
+def test_a_metric_that_is_not_finite_names_the_attribute():
+    broken = filterkit.Metric("broken", lambda tp, fp, pos, neg: np.log(tp))
+    from filterkit.scaling import metric_stage
+
+    with np.errstate(divide="ignore"), pytest.raises(StageError, match=r"broken: .*the score is -inf for tp=0, fp=2"):
+        filterkit.Chain([metric_stage(broken)()]).fit(words())
+
+
+def test_the_words_of_the_chain():
+    text = "select --top 5 --by ig --keep a --keep 'b c' --spread"
+    chain = filterkit.chain(text)
+    assert str(chain) == text
+    assert chain.stages[0].keep == ("a", "b c")
