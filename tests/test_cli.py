@@ -176,13 +176,13 @@ def test_stage_help_comes_from_its_declaration(plugin):
 
 def test_stages_are_listed_with_their_first_line(plugin):
     text = filterkit("--plugin", plugin, "stages").stdout
-    assert "add    Add a number to every value.\n" in text
-    assert "shape  Replace each value by the local probability" in text
+    assert "add        Add a number to every value.\n" in text
+    assert "shape      Replace each value by the local probability" in text
 
 
 def test_plugins_are_listed(plugin):
     text = filterkit("--plugin", plugin, "plugins").stdout
-    assert "bns        filterkit 0.1.0" in text
+    assert "shape        filterkit 0.1.0  shape\n" in text
     assert "my " in text
 
 

@@ -215,7 +215,8 @@ def test_bns_of_a_nominal_takes_the_best_value():
 
 def test_bns_counts_rows_with_a_missing_value_among_pos_and_neg():
     # >= 1: 2 of 4 and 3 of 4
-    assert bns_column((1, 2, 3), (NAN, 2, 1)) == approx(Z_75)
+    assert bns_column((0, 1, 0), (1, 2, 3), (NAN, 1, 1)) == approx(Z_75)
+    assert bns_column((1, 2, 3), (NAN, 2, 1)) == 0
 
 
 def test_bns_counts_by_weight_and_only_training_rows():
