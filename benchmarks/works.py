@@ -220,7 +220,7 @@ def _scores(places: Places, made: _Made) -> Iterator[Work | Skipped]:
         times=2,
     )
     sets = [("classes", made.classes)]
-    for name in ("oh0", "tr11", "tr23"):
+    for name in TEXTS:
         packed = places.text / f"{name}.wc.arff.gz"
         plain = places.data / f"{name}.arff"
         if packed.exists():
