@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from filterkit.metric import Metric
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
-    from filterkit.scaling import Scaling, check_alpha, scaling_state
+    from filterkit.scaling import Scaling, check_alpha, rescaled, scaling_state
     from filterkit.schema import Attribute, Schema
     from filterkit.stage import Fitted, RowStage, Stage, option
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
@@ -65,6 +65,7 @@ _HOME = {
     "Ragged": "ragged",
     "Scaling": "scaling",
     "check_alpha": "scaling",
+    "rescaled": "scaling",
     "scaling_state": "scaling",
     "Attribute": "schema",
     "Schema": "schema",
@@ -115,6 +116,7 @@ __all__ = [
     "one_against_rest",
     "option",
     "read",
+    "rescaled",
     "scaling_state",
     "score_columns",
     "scores",

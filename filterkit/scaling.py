@@ -44,18 +44,21 @@ class Scaling(ColumnStage):
         return np.arange(len(scores)), [a.scored(self.name, s) for a, s in zip(schema.features, scores)]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        if self.score_only:
-            return values.copy()
-        if (state["unit"] != 1).any():
-            values = values * state["unit"][columns]
-        if state["offset"].any():
-            values = values - state["offset"][columns]
-        image: np.ndarray = values / state["span"][columns] * state["factor"][columns]
-        return image
+        return values.copy() if self.score_only else rescaled(values, columns, state)
+
+
+def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+    """The values of some columns, shifted and stretched as `scaling_state` says."""
+    if (state["unit"] != 1).any():
+        values = values * state["unit"][columns]
+    if state["offset"].any():
+        values = values - state["offset"][columns]
+    image: np.ndarray = values / state["span"][columns] * state["factor"][columns]
+    return image
 
 
 def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray) -> State:
-    """What `Scaling.apply` needs, from each column's score and least and largest training value.
+    """What `rescaled` needs, from each column's score and least and largest training value.
 
     `zero` says whether zero is special and stays zero; `nominal` columns stay as they are.
     """

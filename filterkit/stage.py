@@ -56,11 +56,27 @@ class Stage:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if dataclasses.is_dataclass(cls) and not inspect.get_annotations(cls):
-            return  # no option of its own; making a dataclass takes half a millisecond
-        dataclasses.dataclass(kw_only=True, eq=True)(cls)
+        # Only for the fields: methods made by dataclass would take half a millisecond a stage at every start.
+        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **options: Any) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            setattr(self, field.name, options.pop(field.name, field.default))
+        if options:
+            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
+        self.__post_init__()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.words() == other.words()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.words()))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
     def __post_init__(self) -> None:
+        """Check the options; a stage that has more to check calls this first."""
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             check_option(self.name, field, getattr(self, field.name))
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.api import read
-from filterkit.batch import Batch, concatenate, empty
+from filterkit.batch import Batch, concatenate, empty, others_table
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import StageError
@@ -240,7 +240,12 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     """Where zero is special before and after the stage, a row of zeros stays a row of zeros, and sparse
-    rows stay sparse."""
+    rows stay sparse. The zero of a nominal attribute is its first label, so these are left out."""
+    numeric = np.flatnonzero(~data.schema.nominal)
+    data = data.replace(
+        schema=data.schema.with_features([data.schema.features[j] for j in numeric], numeric),
+        X=data.X[:, numeric],
+    )
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
         return
@@ -254,7 +259,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     row = zeros.replace(
         X=zero,
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
-        others=None if data.others is None else data.others.slice(0, 1),
+        others=others_table(data.schema, [[None] for _ in data.schema.others]),
     )
     image = fitted.transform(row).X
     assert not (image.data if row.sparse else image).any(), f"{stage.name} turns a zero into something else"
@@ -284,9 +289,11 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
             assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
                 f"{stage.name}: the nominal '{attribute.name}' has values that are no index of its labels"
             )
-    if data.others is not None:
-        assert out.others is not None, f"{stage.name} loses the columns that ride along: keep batch.others"
-        assert out.others.num_rows == len(data), f"{stage.name}: batch.others has another number of rows than X"
+    riding = [] if out.others is None else out.others.column_names
+    assert riding == [a.name for a in schema.others], f"{stage.name}: batch.others and schema.others disagree"
+    assert out.others is None or out.others.num_rows == len(data), (
+        f"{stage.name}: batch.others has another number of rows"
+    )
 
 
 CHECKS: list[Callable[[Stage, Batch], None]] = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,8 @@ class Normal(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        from fractions import Fraction  # which few chains need
+
         try:
             self._share = Fraction(self.subset)
         except (ValueError, ZeroDivisionError):

@@ -1,13 +1,84 @@
-"""Row normalisers."""
+"""Row normalisers: every row becomes a vector of one length."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Batch, RowStage, StageError, hookimpl
+from filterkit import Batch, RowStage, StageError, UsageError, hookimpl, option
 
 
-class L2(RowStage):
+class Normalizer(RowStage):
+    """Divide each row by its length, so that all rows have the same.
+
+    Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance
+    Normalize. Missing values stay missing and do not count. A row of zeros stays as it is. Zeros stay
+    zero.
+    """
+
+    norm: float = option(1.0, "The length that rows get.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.norm < np.inf:
+            raise UsageError(f"{self.name}: --norm must be above 0, not {self.norm:g}")
+
+    def transform(self, batch: Batch) -> Batch:
+        nominal = batch.schema.nominal
+        if batch.sparse:
+            X = batch.csr
+            values = X.data
+            counted = values if not nominal.any() else np.where(nominal[X.indices], 0.0, values)
+            data = self._scaled(values, self._lengths(counted, X.indptr, batch)[X.row_of_entry])
+            if nominal.any():
+                data = np.where(nominal[X.indices], values, data)
+            return batch.replace(X=X._replace(data=data))
+        X = batch.X
+        counted = X if not nominal.any() else np.where(nominal, 0.0, X)
+        indptr = np.arange(len(batch) + 1) * X.shape[1]
+        image = self._scaled(X, self._lengths(counted.ravel(), indptr, batch)[:, None])
+        image[:, nominal] = X[:, nominal]
+        return batch.replace(X=image)
+
+    def _scaled(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        image: np.ndarray = values / lengths
+        return image if self.norm == 1 else image * self.norm
+
+    def _lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
+        """The length of each row without overflow or underflow; that of a row of zeros is the norm, so that it
+        stays as it is."""
+        with np.errstate(over="ignore", under="ignore"):
+            lengths = self._length(values, indptr)
+        doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
+        for row in doubtful.tolist():  # zero, missing, tiny or huge: few, and each by itself
+            part = values[indptr[row] : indptr[row + 1]]
+            part = np.abs(part[~np.isnan(part)])
+            largest = part.max(initial=0.0)
+            if np.isinf(largest):
+                raise StageError(self.name, "an infinite value, so the row has no length", batch.start + row)
+            whole = np.array([0, len(part)])
+            lengths[row] = largest * self._length(part / largest, whole)[0] if largest > 0 else self.norm
+        return lengths
+
+    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        """The length of each row, NaN where a value is missing."""
+        raise NotImplementedError
+
+
+class L1(Normalizer):
+    """Divide each row by the sum of its absolute values.
+
+    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing
+    and do not count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram 2009,
+    section 5, as a lesion.)
+    """
+
+    name = "l1"
+
+    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        return _by_row(np.add, np.abs(values), indptr)
+
+
+class L2(Normalizer):
     """Divide each row by its Euclidean length, so that rows become unit vectors.
 
     Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance
@@ -17,49 +88,32 @@ class L2(RowStage):
 
     name = "l2"
 
-    def transform(self, batch: Batch) -> Batch:
-        nominal = batch.schema.nominal
-        if batch.sparse:
-            X = batch.csr
-            values = X.data
-            counted = values if not nominal.any() else np.where(nominal[X.indices], 0.0, values)
-            lengths = _lengths(counted, X.indptr, batch)
-            data = values / lengths[X.row_of_entry]
-            if nominal.any():
-                data = np.where(nominal[X.indices], values, data)
-            return batch.replace(X=X._replace(data=data))
-        X = batch.X
-        counted = X if not nominal.any() else np.where(nominal, 0.0, X)
-        indptr = np.arange(len(batch) + 1) * X.shape[1]
-        image = X / _lengths(counted.ravel(), indptr, batch)[:, None]
-        image[:, nominal] = X[:, nominal]
-        return batch.replace(X=image)
+    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        return np.sqrt(_by_row(np.add, values * values, indptr))
 
 
-def _lengths(values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
-    """The Euclidean length of each row, 1 for a row of zeros, without overflow or underflow."""
-    with np.errstate(over="ignore", under="ignore"):
-        lengths = np.sqrt(_row_sums(values * values, indptr))
-    doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
-    for row in doubtful.tolist():  # zero, missing, tiny or huge: few, and each by itself
-        part = values[indptr[row] : indptr[row + 1]]
-        part = np.abs(part[~np.isnan(part)])
-        largest = part.max(initial=0.0)
-        if np.isinf(largest):
-            raise StageError("l2", "an infinite value, so the row has no length", batch.start + row)
-        lengths[row] = largest * np.sqrt(np.sum((part / largest) ** 2)) if largest > 0 else 1.0
-    return lengths
+class Max(Normalizer):
+    """Divide each row by its largest absolute value.
+
+    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing
+    and do not count. A row of zeros stays as it is. Zeros stay zero.
+    """
+
+    name = "max"
+
+    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+        return _by_row(np.maximum, np.abs(values), indptr)
 
 
-def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """The sum of each row's entries, which does not depend on the rows around it."""
-    sums = np.zeros(len(indptr) - 1)
+def _by_row(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """`function` reduced over each row's entries, 0 for none; it does not depend on the rows around."""
+    reduced = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))
     if len(filled):
-        sums[filled] = np.add.reduceat(values, indptr[filled])
-    return sums
+        reduced[filled] = function.reduceat(values, indptr[filled])
+    return reduced
 
 
 @hookimpl
 def filterkit_stages() -> list[type[RowStage]]:
-    return [L2]
+    return [L1, L2, Max]

@@ -21,6 +21,11 @@ class Shape(ColumnStage):
     neighbours. A missing or nominal value that training did not see gets the share of positives in all
     training rows. A column that is empty in training becomes 0.
 
+    `--method logodds` puts out log p − log(1 − p) instead (section 3.3); `isotonic` the monotone function of the
+    value that fits the share of positives best by squared error, rising or falling, whichever fits better (pool
+    adjacent violators; no neighbours and no correction, but nominal values, zero and missing are as above).
+    `--prior class` draws estimates to the share π of positives, (positives + 2π) / (rows + 2), not to 1/2.
+
     With more than two classes and no ``--positive``, each column becomes one column a class that has
     rows, named ``attribute@class``. With rows of one class only, the estimates hold no information but
     are still defined.
@@ -28,7 +33,9 @@ class Shape(ColumnStage):
 
     name = "shape"
 
+    method: str = option("lp", "What a value becomes.", choices=("lp", "logodds", "isotonic"))
     neighbors: int = option(15, "Rows to take in on each side of a value.", minimum=0)
+    prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
     zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
 
     def output(self, schema: Schema) -> Schema:
@@ -41,26 +48,43 @@ class Shape(ColumnStage):
         special = self._special(table.schema)
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
-        share = (table.totals[tasks] + 1) / (table.totals.sum() + 2)
-        estimates = self._estimates(cells, tasks)
-        missing = _laplace(table.missing, tasks)
+        prior = self._prior(table, tasks)
+        share = (table.totals[tasks] + prior) / (table.totals.sum() + 2)
+        estimates = self._estimates(cells, tasks, prior)
+        if self.method == "isotonic":
+            estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, _isotonic(cells, tasks))
+        missing = _corrected(table.missing, tasks, prior)
         missing[table.missing.sum(axis=1) == 0] = share
         zero = np.zeros((len(table), len(tasks)))
         if special:
-            zero = self._zero_estimates(cells, tasks, estimates, share)
+            zero = self._zero_estimates(cells, tasks, estimates, share, prior)
+        # From here on T(p) for p, but for what is interpolated first.
+        if self.method == "logodds":
+            share, missing = _log_odds(share), _log_odds(missing)
+            zero = _log_odds(zero) if special else zero
         empty = (np.diff(cells.indptr) == 0) & ~(special & (table.zeros.sum(axis=1) > 0))
         missing[empty] = zero[empty] = 0.0
-        images = estimates - zero[cells.column_of_cell]
+        images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
         return {
             "knots": Ragged(cells.indptr, cells.values),
             "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # those of all tasks together
+            "zero": zero,
             "missing": missing - zero,
             "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - zero, 0.0),
             "nominal": table.nominal,
             "special": np.full(len(table), special),
         }
 
-    def _estimates(self, cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
+    def _prior(self, table: ContingencyTable, tasks: list[int]) -> np.ndarray:
+        """float64 (tasks,): the positives that each estimate starts with, of 2 rows. Where all rows are of one
+        class, or none is, its share says nothing and is taken for a half."""
+        total = table.totals.sum()
+        if self.prior == "laplace" or total <= 0:
+            return np.ones(len(tasks))
+        share = table.totals[tasks] / total
+        return np.where((share > 0) & (share < 1), 2 * share, 1.0)
+
+    def _estimates(self, cells: ContingencyTable, tasks: list[int], prior: np.ndarray) -> np.ndarray:
         """float64 (cells, tasks): p of each training value (section 3.2).
 
         A window takes whole values, and of one value on each side a part: `taken` of its `size` rows, read
@@ -90,16 +114,16 @@ class Shape(ColumnStage):
         denominator = (high - low + 2) * size[0] * size[1]
         estimates = np.empty((len(cells.values), len(tasks)))
         for i, task in enumerate(tasks):
-            numerator = (whole[:, task] + 1) * size[0] * size[1]
+            numerator = (whole[:, task] + prior[i]) * size[0] * size[1]
             numerator += taken[0] * own[at[0], task] * size[1] + taken[1] * own[at[1], task] * size[0]
             estimates[:, i] = numerator / denominator
         return estimates
 
     def _zero_estimates(
-        self, cells: ContingencyTable, tasks: list[int], estimates: np.ndarray, share: np.ndarray
+        self, cells: ContingencyTable, tasks: list[int], estimates: np.ndarray, share: np.ndarray, prior: np.ndarray
     ) -> np.ndarray:
         """float64 (columns, tasks): p(0) where zero is special."""
-        zero = _laplace(cells.zeros, tasks)
+        zero = _corrected(cells.zeros, tasks, prior)
         absent = cells.zeros.sum(axis=1) == 0
         zero[absent] = share  # of a nominal column, and of an empty one until it is seen to be empty
         lengths = np.diff(cells.indptr)
@@ -140,6 +164,8 @@ class Shape(ColumnStage):
                 lower = images.values[left * tasks + (task[between] if tasks > 1 else 0)]
                 part = _part(values[between], knots.values[left], at[between])
                 image[between] = lower + part * (image[between] - lower)
+            if self.method == "logodds":
+                image = _log_odds(image) - state["zero"][column, task]
             outside = (last < first) | (state["nominal"][column] & (at != values))
             if outside.any():
                 image = np.where(outside, unseen[column, task], image)
@@ -161,9 +187,43 @@ def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarra
     return np.asarray((values - below) / step)
 
 
-def _laplace(counts: np.ndarray, tasks: list[int]) -> np.ndarray:
-    """(positives + 1) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
-    return (counts[:, tasks] + 1) / (counts.sum(axis=1)[:, None] + 2)
+def _corrected(counts: np.ndarray, tasks: list[int], prior: np.ndarray) -> np.ndarray:
+    """(positives + prior) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
+    return (counts[:, tasks] + prior) / (counts.sum(axis=1)[:, None] + 2)
+
+
+def _log_odds(p: np.ndarray) -> np.ndarray:
+    return np.log(p) - np.log1p(-p)
+
+
+def _isotonic(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
+    """float64 (cells, tasks): the monotone fit of the share of positives on the values of each column."""
+    rows = cells.counts.sum(axis=1)
+    fits = np.zeros((len(rows), len(tasks)))
+    columns = np.flatnonzero(np.diff(cells.indptr))
+    for i, task in enumerate(tasks if len(rows) else []):
+        positives = cells.counts[:, task]
+        share = positives / rows
+        both = [_pooled(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
+        errors = [np.add.reduceat(rows * (fit - share) ** 2, cells.indptr[columns]) for fit in both]
+        falls = np.zeros(len(cells), bool)
+        falls[columns] = errors[1] < errors[0] * (1 - 1e-9) - 1e-12  # what is equal in theory rises
+        fits[:, i] = np.where(falls[cells.column_of_cell], both[1], both[0])
+    return fits
+
+
+def _pooled(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """positives / rows in the blocks into which a rising fit of `share`, weighted by `rows`, pools each column.
+
+    All columns are fitted in one go: each is lifted above the one before it, so that none is pooled with the
+    next. Lifted numbers have fewer digits, so only the blocks are taken from the fit.
+    """
+    from scipy.optimize import isotonic_regression
+
+    blocks = isotonic_regression(share + 2.0 * column, weights=rows).blocks
+    starts = np.asarray(blocks[:-1])
+    means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
+    return np.asarray(np.repeat(means, np.diff(blocks)))
 
 
 @hookimpl

@@ -110,12 +110,35 @@ def _image(function, column):
 # ---- shape ---------------------------------------------------------------------------------------
 
 
-def _laplace(pos, rows):
-    """The Laplace-corrected share of positives ([F09] 3.2)."""
-    return Fraction(pos + 1, rows + 2)
+def _laplace(pos, rows, prior=1):
+    """The Laplace-corrected share of positives ([F09] 3.2); `prior` of 2 rows are positive to begin with."""
+    return Fraction(pos + prior) / (rows + 2)
 
 
-def _local_probabilities(table, n):
+def _monotone(table):
+    """{value: p(value)}, the monotone fit of the share of positives, rising or falling, of least squared error.
+
+    The rising fit at k is the largest over a <= k of the least over b >= k of the share in the values a to b.
+    """
+    known = sorted(table)
+
+    def rising(counts):
+        def share(a, b):
+            return Fraction(sum(p for p, _ in counts[a : b + 1])) / sum(r for _, r in counts[a : b + 1])
+
+        last = len(counts)
+        return [max(min(share(a, b) for b in range(k, last)) for a in range(k + 1)) for k in range(last)]
+
+    counts = [table[v] for v in known]
+    up = rising(counts)
+    down = rising(counts[::-1])[::-1]
+    up_error, down_error = (
+        sum(r * (p - Fraction(pos) / r) ** 2 for p, (pos, r) in zip(fit, counts, strict=True)) for fit in (up, down)
+    )
+    return dict(zip(known, down if down_error < up_error else up, strict=True))
+
+
+def _local_probabilities(table, n, prior):
     """{value: p(value)}, from the rows equal to it and up to n, by weight, on either side ([F09] 3.2).
 
     Think of all rows in a line, in the order of their values. Up to n rows on either side of those that
@@ -139,7 +162,7 @@ def _local_probabilities(table, n):
     for k, v in enumerate(known):
         start = max(rows_before[k] - n, 0)
         stop = min(rows_before[k + 1] + n, rows_before[-1])
-        p[v] = _laplace(positives(stop) - positives(start), stop - start)
+        p[v] = _laplace(positives(stop) - positives(start), stop - start, prior)
     return p
 
 
@@ -154,7 +177,7 @@ def _interpolate(known, p, x):
     return p[low] + (p[high] - p[low]) * (Fraction(x) - Fraction(low)) / (Fraction(high) - Fraction(low))
 
 
-def _shaper(table, missing, total, kind, n, zero):
+def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
     """The map of one column for one task, value -> exact output ([F09] 3.2, 3.3, and 3.5 for zero).
 
     `table` is {value: (pos, rows)}; `missing` and `total` are such pairs of the missing and of all rows.
@@ -162,35 +185,42 @@ def _shaper(table, missing, total, kind, n, zero):
     if not table:  # empty in training
         return lambda x: Fraction(0)
 
-    share = _laplace(*total)
-    p_missing = _laplace(*missing) if missing[1] else share
+    start = Fraction(1)
+    if prior == "class" and 0 < total[0] < total[1]:
+        start = 2 * Fraction(total[0]) / total[1]
+    share = _laplace(*total, start)
+    p_missing = _laplace(*missing, start) if missing[1] else share
+
+    def T(p):
+        return math.log(p) - math.log(1 - p) if method == "logodds" else p
 
     if kind == "nominal":
-        p = {v: _laplace(*counts) for v, counts in table.items()}
-        p_zero = p.get(0.0, share) if zero else Fraction(0)
-        return lambda x: (p_missing if math.isnan(x) else p.get(x, share)) - p_zero
+        p = {v: _laplace(*counts, start) for v, counts in table.items()}
+        image_of_zero = T(p.get(0.0, share)) if zero else 0
+        return lambda x: T(p_missing if math.isnan(x) else p.get(x, share)) - image_of_zero
 
     # Zero, when special, neither is nor has a neighbour, and is left out of the interpolation.
-    p = _local_probabilities({v: counts for v, counts in table.items() if not (zero and v == 0)}, n)
+    others = {v: counts for v, counts in table.items() if not (zero and v == 0)}
+    p = _monotone(others) if method == "isotonic" else _local_probabilities(others, n, start)
     known = sorted(p)
     if not zero:
-        p_zero = Fraction(0)
+        image_of_zero = 0
     elif 0.0 in table:
-        p_zero = _laplace(*table[0.0])
+        image_of_zero = T(_laplace(*table[0.0], start))
     else:
-        p_zero = p[min(p, key=lambda v: (abs(v), -v))]  # the nearest, the larger on a tie
+        image_of_zero = T(p[min(p, key=lambda v: (abs(v), -v))])  # the nearest, the larger on a tie
 
     def output(x):
         if math.isnan(x):
-            return p_missing - p_zero
+            return T(p_missing) - image_of_zero
         if zero and (x == 0 or not p):
             return Fraction(0)
-        return _interpolate(known, p, x) - p_zero
+        return T(_interpolate(known, p, x)) - image_of_zero
 
     return output
 
 
-def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None):
+def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None, method="lp", prior="laplace"):
     """Feature shaping, the local probability shaper LP ([F09] 3.2, 3.3, 3.5). Returns (plan, new X).
 
     `plan` has (input column, suffix of its name) for each output column, all of them numeric: the suffix
@@ -211,7 +241,8 @@ def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None
         values, missing = _count(column, training, classes)
         for task in chosen:
             table = {v: _of_task(counts, task) for v, counts in values.items()}
-            output = _shaper(table, _of_task(missing, task), _of_task(totals, task), kind, neighbors, zero)
+            missing_, total = _of_task(missing, task), _of_task(totals, task)
+            output = _shaper(table, missing_, total, kind, neighbors, zero, method, prior)
             plan.append((j, "@" + classes[task] if multi else ""))
             new.append(_image(output, column))
     return plan, [[column[i] for column in new] for i in range(len(X))]
@@ -317,6 +348,8 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
             flag = words.pop(0)
             if flag == "--neighbors":
                 options["neighbors"] = int(words.pop(0))
+            elif flag in ("--method", "--prior"):
+                options[flag[2:]] = words.pop(0)
             else:
                 options["zero"] = {"--zero": True, "--no-zero": False}[flag]
         if name == "shape":

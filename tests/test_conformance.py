@@ -13,6 +13,10 @@ STAGES = [
     filterkit.chain(text).stages[0]
     for text in [
         *("shape", "shape --zero", "shape --no-zero --neighbors 1", "bns", "bns --score-only", "l2", "binary"),
+        *("shape --method logodds --prior class", "shape --method isotonic", "l1", "max --norm 2", "tfidf", "range"),
+        *("standardize", "impute", "ordinal --real", "ordinal", "onehot", "label --positive yes", "words --keep 3"),
+        *("bins", "bins --method frequency --bins 3"),
+        *("remove --type string --range 1", "keep --range 1-2", "rename --find a --replace bb"),
         *("ig --combine mean", "chi", "dfreq", "rand", "fisher --alpha 0.3", "normal --subset 1/2"),
         *("select --by bns --top 2", "select --by ig --spread --top 1", "select --min-count 1 --max-fraction 0.9"),
     ]

@@ -79,6 +79,15 @@ def test_plugin_example(folder):
     assert float(done.stdout.split(",")[0]) == float(plain.split(",")[0]) / 2
 
 
+def test_metric_example(folder):
+    (folder / "my.py").write_text(blocks("python")[2])
+    done = shell("filterkit --plugin my.py scores arff_samples/iris.arff lift bns --csv", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0].endswith('"lift","bns"')
+    done = shell("filterkit --plugin my.py arff_samples/iris.arff select --by lift --top 1 lift | head -1", folder)
+    assert done.stdout == "% filterkit 0.1.0: select --top 1 --by lift lift\n"
+
+
 def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target

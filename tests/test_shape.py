@@ -257,3 +257,55 @@ def test_the_output_does_not_depend_on_the_order_of_rows():
     one = filterkit.chain("shape").fit(batch).transform(batch)
     other = filterkit.chain("shape").fit(shuffled).transform(batch)
     np.testing.assert_array_equal(one.X, other.X)
+
+
+# ---- methods and priors --------------------------------------------------------------------------
+
+METHODS = ["--method logodds", "--method isotonic", "--prior class", "--method logodds --prior class --neighbors 3"]
+
+
+def test_log_odds_by_hand():
+    # 1 of 4 positive and 3 of 4, no neighbours: 2/6 and 4/6; half-way 1/2.
+    got = shaped([1] * 4 + [2] * 4, "+---+++-", [1, 2, 1.5, 1.25], "--method logodds --neighbors 0")
+    assert got.tolist() == close([-np.log(2), np.log(2), 0, np.log(5 / 7)])  # of p interpolated, 5/12
+
+
+def test_isotonic_by_hand():
+    # Shares 1/2, 1/4, 3/4, 1/1: the first two are pooled to 2/6. Turned round it falls.
+    labels = "+-" + "+---" + "+++-" + "++"
+    values = [1] * 2 + [2] * 4 + [3] * 4 + [4] * 2
+    assert shaped(values, labels, [1, 2, 3, 4], "--method isotonic").tolist() == close([1 / 3, 1 / 3, 3 / 4, 1])
+    turned = [-v for v in values]
+    assert shaped(turned, labels, [-1, -2, -3, -4], "--method isotonic").tolist() == close([1 / 3, 1 / 3, 3 / 4, 1])
+
+
+def test_the_class_prior_by_hand():
+    # 5 of 16 rows are positive: (1 + 5/8) / (4 + 2) and (4 + 5/8) / (12 + 2).
+    got = shaped([1] * 4 + [2] * 12, "+---" + "++++" + "-" * 8, [1, 2], "--prior class --neighbors 0")
+    assert got.tolist() == close([(1 + 5 / 8) / 6, (4 + 5 / 8) / 14])
+
+
+@pytest.mark.parametrize("load", samples())
+@pytest.mark.parametrize("options", METHODS)
+def test_methods_agree_on_samples(load, options):
+    batch = load()
+    if "isotonic" in options:  # the plain one takes the cube of the number of values
+        batch = columns(batch, np.arange(0, len(batch.schema.features), 7)).rows(0, min(len(batch), 60))
+    for zero in ("--zero", "--no-zero"):
+        assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
+
+
+@pytest.mark.parametrize("options", METHODS)
+@given(batch=batches(), zero=st.sampled_from(["--zero", "--no-zero"]), trained=st.integers(0, 14))
+@settings(deadline=None, max_examples=60)
+def test_methods_agree_on_small_batches(options, batch, zero, trained):
+    assert_agrees(batch, f"shape {options} {zero}", min(trained, len(batch)), same_zeros=False)
+
+
+def test_isotonic_columns_do_not_disturb_each_other():
+    batch = sample("fortunes", positive="science")
+    whole = filterkit.chain("shape --method isotonic").fit(batch).transform(batch)
+    for j in (0, 1000, 2010):
+        alone = columns(batch, [j])
+        one = filterkit.chain("shape --method isotonic").fit(alone).transform(alone)
+        np.testing.assert_array_equal(dense(one)[:, 0], dense(whole)[:, j])

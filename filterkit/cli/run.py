@@ -51,7 +51,8 @@ def run(
         )
         try:
             fitted = chain.fit(rows, memory=memory)
-            formatter = Formatter(fitted.schema, reader.schema.sparse if sparse is None else sparse, precision)
+            form = reader.schema.sparse or fitted.schema.sparse if sparse is None else sparse
+            formatter = Formatter(fitted.schema, form, precision)
 
             def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
                 return len(batch), formatter.rows(fitted.transform(batch))

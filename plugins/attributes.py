@@ -1,0 +1,172 @@
+"""Attributes removed, kept and renamed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit import (
+    Batch,
+    Csr,
+    FilterkitError,
+    Fitted,
+    RowStage,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
+
+KINDS = ("numeric", "nominal", "string", "date", "relational")
+
+
+class Remove(Stage):
+    """Remove the attributes named, matched, numbered or of a type, as Weka's Remove does.
+
+    An attribute that any of the options takes is removed. The class stays; with ``--class none`` it is an
+    attribute like the others. Numbers are from 1, of all attributes: ``--range 1-3,7,20-last``.
+    """
+
+    name = "remove"
+
+    attribute: tuple[str, ...] = option((), "The attribute of this name.")
+    match: str = option("", "Attributes whose whole name matches this regular expression.")
+    range: str = option("", "Attributes of these numbers, as 1-3,7,20-last.")
+    type: str | None = option(None, "Attributes of this type.", choices=KINDS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.attribute or self.match or self.range or self.type):
+            raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
+        _compiled(self.name, "--match", self.match)
+        _numbers(self.name, self.range, 1 << 40)
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        taken = self._taken(schema)
+        return FittedKeep(schema, [i for i in range(len(schema.attributes)) if i not in taken])
+
+    def _taken(self, schema: Schema) -> set[int]:
+        """The places of the attributes that the options take, without the class."""
+        place = {a.name: i for i, a in enumerate(schema.attributes)}
+        for name in self.attribute:
+            if name not in place:
+                raise StageError(self.name, f"there is no attribute '{name}'")
+        taken = {place[name] for name in self.attribute}
+        if self.match:
+            whole = re.compile(self.match)
+            taken |= {i for i, a in enumerate(schema.attributes) if whole.fullmatch(a.name)}
+        if self.range:
+            taken |= _numbers(self.name, self.range, len(schema.attributes))
+        if self.type:
+            taken |= {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
+        return taken - {schema.class_index}
+
+
+class Keep(Remove):
+    """Keep the attributes named, matched, numbered or of a type, and the class, and remove the others.
+
+    An attribute that any of the options takes is kept. Numbers are from 1, of all attributes:
+    ``--range 1-3,7,20-last``.
+    """
+
+    name = "keep"
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        kept = self._taken(schema) | ({schema.class_index} - {None})
+        return FittedKeep(schema, [i for i in range(len(schema.attributes)) if i in kept])
+
+
+def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"{stage}: {flag} '{pattern}': {error}") from None
+
+
+def _numbers(stage: str, text: str, count: int) -> set[int]:
+    """The places that a list of numbers and ranges such as ``1-3,7,20-last`` means; `count` is the last."""
+    places: set[int] = set()
+    for part in text.split(",") if text else []:
+        match = re.fullmatch(r"\s*(\d+|first|last)\s*(?:-\s*(\d+|last)\s*)?", part)
+        if match is None:
+            raise UsageError(f"{stage}: --range must be like 1-3,7,20-last, and '{part}' is not")
+        words = {"first": 1, "last": count}
+        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
+        if not 1 <= low <= high:
+            raise UsageError(f"{stage}: --range: '{part}' is no range of numbers from 1")
+        if high > count:
+            raise StageError(stage, f"--range: '{part}' goes beyond the last attribute, {count}")
+        if count < 1 << 40:
+            places |= {i - 1 for i in range(low, high + 1)}
+    return places
+
+
+class FittedKeep(Fitted):
+    """Keeps some attributes, by their places in the schema."""
+
+    def __init__(self, schema: Schema, kept: list[int]) -> None:
+        chosen = set(kept)
+        self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
+        riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
+        self._others = [place for place, i in enumerate(riding) if i in chosen]
+        if not kept:
+            raise StageError("remove", "no attribute is left")
+        class_index = None if schema.class_index is None else kept.index(schema.class_index)
+        self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], class_index=class_index)
+
+    def transform(self, batch: Batch) -> Batch:
+        X: Any
+        if batch.sparse:
+            matrix = batch.csr
+            place = np.full(matrix.columns, -1, np.int32)
+            place[self._columns] = np.arange(len(self._columns), dtype=np.int32)
+            column = place[matrix.indices]
+            stays = column >= 0
+            indptr = np.concatenate([[0], np.cumsum(stays)])[matrix.indptr].astype(np.int32)
+            X = Csr(matrix.data[stays], column[stays], indptr, len(self._columns))
+        else:
+            X = batch.X[:, self._columns]
+        others = batch.others.select(self._others) if batch.others is not None and self._others else None
+        return batch.replace(schema=self.schema, X=X, others=others)
+
+
+class Rename(RowStage):
+    """Rename attributes: what a regular expression finds in their names is replaced, as Weka's RenameAttribute does.
+
+    `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error.
+    """
+
+    name = "rename"
+
+    find: str = option("", "The regular expression to look for.")
+    replace: str = option("", "What to put in the place of each of its matches.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.find:
+            raise UsageError("rename: say what to look for, with --find")
+        _compiled(self.name, "--find", self.find)
+
+    def output(self, schema: Schema) -> Schema:
+        try:
+            found = re.compile(self.find)
+            attributes = [a._replace(name=found.sub(self.replace, a.name)) for a in schema.attributes]
+            return schema.replace(attributes=attributes)
+        except re.error as error:
+            raise StageError(self.name, f"--replace '{self.replace}': {error}") from None
+        except FilterkitError as error:
+            raise StageError(self.name, str(error)) from None
+
+    def transform(self, batch: Batch) -> Batch:
+        names = [a.name for a in self.output(batch.schema).others]
+        return batch if batch.others is None else batch.replace(others=batch.others.rename_columns(names))
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Keep, Remove, Rename]

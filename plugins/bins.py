@@ -1,0 +1,170 @@
+"""Numbers as bins: equal width, equal frequency, and the minimum description length of Fayyad and Irani."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, StageError, State, hookimpl, option
+
+
+class Bins(ColumnStage):
+    """Turn each number into the nominal bin that it lies in, as Weka's Discretize filters do.
+
+    A bin goes from above one cut point up to and including the next; the first and the last are open.
+
+    - `mdl`: a range is cut where the classes' entropy is least, half-way between two training values, if that
+      shortens the description of the classes; then both parts in turn (U. Fayyad, K. Irani, *Multi-Interval
+      Discretization of Continuous-Valued Attributes for Classification Learning*, IJCAI 1993; as Weka's
+      supervised Discretize). A column that is not worth a cut has one bin.
+    - `width`: `--bins` bins of equal width between the least and the largest training value.
+    - `frequency`: `--bins` bins of about equal numbers of training rows: a cut is made half-way between the two
+      values where the number of rows below is nearest to its due.
+
+    Rows count by weight; missing values do not count and stay missing; nominal columns stay. Where zero is
+    special (sparse input), zero must lie in the first bin, as it does for counts.
+    """
+
+    name = "bins"
+
+    method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))
+    bins: int = option(10, "How many bins, for width and frequency.", minimum=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.needs_class = self.method == "mdl"
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        cells = table.with_zeros()
+        find = {"mdl": _mdl_cuts, "width": self._width_cuts, "frequency": self._frequency_cuts}[self.method]
+        column, cuts = find(cells)
+        numeric = ~cells.nominal[column]
+        column, cuts = column[numeric], cuts[numeric]
+        order = np.lexsort((cuts, column))
+        column, cuts = column[order], cuts[order]
+        once = np.ones(len(cuts), bool)
+        once[1:] = (column[1:] != column[:-1]) | (cuts[1:] != cuts[:-1])
+        column, cuts = column[once], cuts[once]
+        if table.schema.zero and (cuts < 0).any():
+            at = int(np.flatnonzero(cuts < 0)[0])
+            name = table.schema.features[table.columns[column[at]]].name
+            raise StageError(
+                self.name,
+                f"attribute '{name}' has a cut point below 0, and zeros of sparse rows must be in the first bin",
+            )
+        return {
+            "cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts),
+            "nominal": cells.nominal,
+        }
+
+    def _width_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.flatnonzero(np.diff(cells.indptr) > 1)
+        low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
+        step = np.arange(1, self.bins)
+        cuts = low[:, None] + (high / self.bins - low / self.bins)[:, None] * step
+        return np.repeat(columns, len(step)), cuts.ravel()
+
+    def _frequency_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+        rows = cells.counts.sum(axis=1)
+        running = np.cumsum(rows)
+        begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
+        columns = np.flatnonzero(np.diff(cells.indptr) > 1)
+        total = running[cells.indptr[columns + 1] - 1] - begin[columns]
+        due = (begin[columns] + total[:, None].T * np.arange(1, self.bins)[:, None] / self.bins).T.ravel()
+        column = np.repeat(columns, self.bins - 1)
+        # The last cell that may end a bin is the one before the column's last.
+        at = np.clip(np.searchsorted(running, due), cells.indptr[column], cells.indptr[column + 1] - 2)
+        before = np.maximum(at - 1, cells.indptr[column])
+        at = np.where(np.abs(running[before] - due) <= np.abs(running[at] - due), before, at)
+        return column, _half_way(cells.values[at], cells.values[at + 1])
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        cuts = state["cuts"]
+        attributes = []
+        for i, attribute in enumerate(schema.features):
+            if attribute.kind != "nominal":
+                ends = cuts.values[cuts.indptr[i] : cuts.indptr[i + 1]].tolist()
+                attribute = Attribute(attribute.name, "nominal", _labels(ends), weight=attribute.weight)
+            attributes.append(attribute)
+        return np.arange(len(attributes)), attributes
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        cuts = state["cuts"]
+        number = (cuts.search(columns, values) - cuts.indptr[columns]).astype(np.float64)
+        return np.where(np.isnan(values) | state["nominal"][columns], values, number)
+
+
+def _labels(cuts: list[float]) -> tuple[str, ...]:
+    if not cuts:
+        return ("all",)
+    ends = [str(int(cut)) if cut == int(cut) else repr(cut) for cut in cuts]
+    inner = [f"({low}-{high}]" for low, high in itertools.pairwise(ends)]
+    return (f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")
+
+
+def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return low / 2 + high / 2 if np.isinf(low + high).any() else (low + high) / 2
+
+
+def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+    """Column and cut point of every cut, for all columns at once: each round halves all ranges still open."""
+    counts = cells.counts
+    before = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
+    starts, stops = cells.indptr[:-1], cells.indptr[1:]
+    open_ = stops - starts > 1
+    starts, stops = starts[open_], stops[open_]
+    ends: list[np.ndarray] = []
+    while len(starts):
+        lengths = stops - starts - 1  # cuts to try: after each cell but the last
+        first = np.cumsum(lengths) - lengths
+        span = np.repeat(np.arange(len(starts)), lengths)
+        at = np.arange(len(span)) - first[span] + starts[span]
+        left = before[at + 1] - before[starts[span]]
+        whole = before[stops] - before[starts]
+        right = whole[span] - left
+        rows = whole.sum(axis=1)
+        entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
+        least = np.minimum.reduceat(entropy, first)
+        # The first of the cuts that are equally good, as Weka takes it.
+        hit = np.flatnonzero(entropy <= least[span] + 1e-15)
+        best = hit[np.searchsorted(hit, first)]
+        worth = _worth(whole, left[best], right[best], rows)
+        cut = at[best][worth]
+        ends.append(cut)
+        starts, stops = (
+            np.concatenate([starts[worth], cut + 1]),
+            np.concatenate([cut + 1, stops[worth]]),
+        )
+        open_ = stops - starts > 1
+        starts, stops = starts[open_], stops[open_]
+    found = np.concatenate(ends) if ends else np.empty(0, np.int64)
+    return cells.column_of_cell[found], _half_way(cells.values[found], cells.values[found + 1])
+
+
+def _entropy_sum(counts: np.ndarray) -> np.ndarray:
+    """Bits of entropy of the shares of `counts` (n, classes), times their sum."""
+    total = counts.sum(axis=1)
+    bits = total * np.log2(np.where(total > 0, total, 1.0))
+    for count in counts.T:
+        bits = bits - count * np.log2(np.where(count > 0, count, 1.0))
+    return bits
+
+
+def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Whether each cut shortens the description (Fayyad and Irani 1993, section 3): gain above the cost."""
+    entropies, kinds = [], []
+    for counts in (whole, left, right):
+        entropies.append(_entropy_sum(counts) / counts.sum(axis=1))
+        kinds.append((counts > 0).sum(axis=1))
+    shares = left.sum(axis=1) / rows, right.sum(axis=1) / rows
+    gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]
+    k = kinds[0].astype(np.float64)
+    delta = np.log2(3.0**k - 2) - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
+    cost = (np.log2(np.maximum(rows - 1, 1.0)) + delta) / rows
+    return (gain > 1e-15) & (gain > cost)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Bins]

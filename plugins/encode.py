@@ -1,0 +1,136 @@
+"""Nominal attributes as numbers, and a class of many values as one of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from filterkit import (
+    Attribute,
+    Batch,
+    Csr,
+    FilterkitError,
+    Fitted,
+    RowStage,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
+
+
+class OneHot(Stage):
+    """Turn each nominal attribute into numeric 0/1 ones, as Weka's NominalToBinary does.
+
+    One of more than two labels becomes a column ``name=label`` for each; one of up to two becomes one column
+    of the same name, the index of the label. Missing is missing in every column. Rows that are sparse stay
+    sparse, though the first label, which they leave out, is a 1 from here on. The class stays.
+    """
+
+    name = "onehot"
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedOneHot(schema)
+
+
+class FittedOneHot(Fitted):
+    """One-hot encoding for one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        source: list[int] = []
+        label: list[int] = []  # of each column put out, -1 if it takes the values as they are
+        attributes: list[Attribute] = []
+        for column, attribute in enumerate(schema.features):
+            many = len(attribute.values) > 2
+            for code, value in enumerate(attribute.values if many else [""]):
+                source.append(column)
+                label.append(code if many else -1)
+                name = f"{attribute.name}={value}" if many else attribute.name
+                scores = () if many else attribute.scores
+                attributes.append(Attribute(name, weight=attribute.weight, scores=scores))
+        self._source = np.array(source, np.int64)
+        self._label = np.array(label, np.int64)
+        self._first = np.searchsorted(self._source, np.arange(len(schema.features)))
+        self._width = np.bincount(self._source, minlength=len(schema.features))
+        self._many = np.array([len(a.values) > 2 for a in schema.features], bool)
+        try:
+            self.schema = schema.with_features(attributes, self._source)
+        except FilterkitError as error:
+            raise StageError(OneHot.name, str(error)) from None
+
+    def transform(self, batch: Batch) -> Batch:
+        X = self._sparse(batch.csr) if batch.sparse else self._dense(batch.X)
+        return batch.replace(schema=self.schema, X=X)
+
+    def _dense(self, X: np.ndarray) -> np.ndarray:
+        image: np.ndarray = X[:, self._source]
+        same = (self._label < 0) | np.isnan(image)
+        return np.where(same, image, (image == self._label).astype(np.float64))
+
+    def _sparse(self, X: Csr) -> Csr:
+        row, many = X.row_of_entry, self._many[X.indices]
+        missing = many & np.isnan(X.data)
+        known = many & ~missing
+        # What stays; a 1 for each label; missing in every column; and a 1 for the label that is left out.
+        parts = [
+            (row[~many], self._first[X.indices[~many]], X.data[~many]),
+            (row[known], self._first[X.indices[known]] + X.data[known].astype(np.int64), np.ones(known.sum())),
+        ]
+        several = np.flatnonzero(self._many)
+        place = np.full(len(self._many), -1)
+        place[several] = np.arange(len(several))
+        absent = np.ones((X.shape[0], len(several)), bool)
+        absent[row[many], place[X.indices[many]]] = False
+        at, which = np.nonzero(absent)
+        parts.append((at, self._first[several[which]], np.ones(len(at))))
+        repeats = self._width[X.indices[missing]]
+        columns = np.repeat(self._first[X.indices[missing]] - (np.cumsum(repeats) - repeats), repeats)
+        columns += np.arange(len(columns))
+        parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
+        rows, columns, values = (np.concatenate(part) for part in zip(*parts))
+        order = np.lexsort((columns, rows))
+        indptr = np.searchsorted(rows[order], np.arange(X.shape[0] + 1)).astype(np.int32)
+        return Csr(values[order], columns[order].astype(np.int32), indptr, len(self._source))
+
+
+class Label(RowStage):
+    """Make the class two-valued: one value against the rest.
+
+    The class gets the values ``rest`` and V, in this order, and V is the positive one. A missing class stays
+    missing.
+    """
+
+    name = "label"
+
+    positive: str = option("", "The class value that is to be told from the rest.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.positive:
+            raise UsageError("label: say which class value, with --positive VALUE")
+
+    def output(self, schema: Schema) -> Schema:
+        target = schema.class_attribute
+        if target is None or target.kind != "nominal":
+            raise StageError(self.name, "there is no nominal class attribute; name one with --class")
+        if self.positive not in target.values:
+            raise StageError(self.name, f"class '{target.name}' has no value '{self.positive}'")
+        rest = "rest" if self.positive != "rest" else "the rest"
+        attributes = list(schema.attributes)
+        assert schema.class_index is not None
+        attributes[schema.class_index] = target._replace(values=(rest, self.positive))
+        return schema.replace(attributes=attributes, positive=self.positive)
+
+    def transform(self, batch: Batch) -> Batch:
+        target = batch.schema.class_attribute
+        assert target is not None and batch.y is not None
+        positive = (batch.y == target.values.index(self.positive)).astype(np.int32)
+        return batch.replace(y=np.where(batch.y < 0, np.int32(-1), positive))
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Label, OneHot]

@@ -1,0 +1,45 @@
+"""Missing values replaced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import ColumnStage, ContingencyTable, State, hookimpl
+
+
+class Impute(ColumnStage):
+    """Replace missing values by the mean or, in nominal columns, the mode, as Weka's ReplaceMissingValues does.
+
+    Mean and mode are of the training values, zeros included, rows counting by weight; of several most
+    frequent labels the first is taken. In a column that is empty in training they become 0, or the first
+    label. The class stays as it is.
+    """
+
+    name = "impute"
+    needs_class = False
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        cells = table.with_zeros()
+        rows = cells.counts.sum(axis=1)
+        fill = np.zeros(len(cells))
+        filled = np.flatnonzero(np.diff(cells.indptr))
+        if len(filled):
+            start = cells.indptr[filled]
+            # Each value first divided: a sum of large numbers might overflow, their mean does not.
+            total = np.add.reduceat(rows, start)
+            column = np.repeat(np.arange(len(filled)), np.diff(cells.indptr)[filled])
+            fill[filled] = np.add.reduceat(cells.values * (rows / total[column]), start)
+            most = np.maximum.reduceat(rows, start)
+            mode = np.flatnonzero(rows == most[column])  # ascending, so that the first of a column is its mode
+            first = mode[np.searchsorted(mode, start)]
+            nominal = cells.nominal[filled]
+            fill[filled[nominal]] = cells.values[first[nominal]]
+        return {"fill": fill}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return np.where(np.isnan(values), state["fill"][columns], values)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Impute]

@@ -1,0 +1,81 @@
+"""Ordinal features as binary ones (Esuli and Sebastiani, ECIR 2009)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, StageError, State, hookimpl, option
+
+
+class Ordinal(ColumnStage):
+    """Turn each count into 0/1 columns "at least v", one for every value v that it takes in training.
+
+    For every column and each of its distinct non-zero training values v there is a column ``name>=v`` (section
+    2 of the paper). A value above all of them has them all. `--levels all` takes every whole number from 1 to
+    the largest value. A column that is always zero in training disappears. Zeros stay zero; missing values
+    are missing in every column; nominal columns stay.
+
+    A value that is no count, that is, negative or not whole, is refused in training unless `--real`; where
+    zero is special (sparse input) negative values are always refused, because zero would be at least them.
+    """
+
+    name = "ordinal"
+    needs_class = False
+
+    levels: str = option("observed", "Which thresholds.", choices=("observed", "all"))
+    max_levels: int | None = option(None, "Of each column only the N lowest.  [default: all]", minimum=1)
+    real: bool = option(False, "Take numbers that are no counts, too.")
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        column = table.column_of_cell
+        values = table.values
+        numeric = ~table.nominal[column]
+        bad = numeric & (values < 0) if table.schema.zero or not self.real else np.zeros(len(values), bool)
+        if not self.real or self.levels == "all":
+            bad |= numeric & (values != np.rint(values))
+        at = np.flatnonzero(bad)
+        if len(at):
+            name = table.schema.features[table.columns[column[at[0]]]].name
+            hint = "" if self.real else "; --real takes numbers"
+            raise StageError(self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is no count{hint}")
+        if self.levels == "all":
+            largest = np.zeros(len(table), np.int64)
+            np.maximum.at(largest, column[numeric], np.maximum(values[numeric], 0).astype(np.int64))
+            counts = self._kept(largest)
+            start = np.cumsum(counts) - counts
+            levels = (np.arange(counts.sum()) - np.repeat(start, counts) + 1).astype(np.float64)
+        else:
+            lengths = np.where(table.nominal, 0, np.diff(table.indptr))
+            counts = self._kept(lengths)
+            rank = np.arange(len(values)) - table.indptr[column]
+            levels = values[rank < counts[column]]
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return {"levels": Ragged(indptr, levels), "nominal": table.nominal}
+
+    def _kept(self, counts: np.ndarray) -> np.ndarray:
+        return counts if self.max_levels is None else np.minimum(counts, self.max_levels)
+
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        levels, nominal = state["levels"], state["nominal"]
+        counts = np.where(nominal, 1, levels.lengths)
+        source = np.repeat(np.arange(len(schema.features)), counts)
+        threshold = np.full(len(source), np.nan)  # of each column put out; none for those that stay
+        threshold[~nominal[source]] = levels.values
+        state["threshold"] = threshold
+        attributes = []
+        for column, value in zip(source.tolist(), threshold.tolist()):
+            attribute = schema.features[column]
+            if value == value:
+                text = str(int(value)) if value == int(value) else repr(value)
+                attribute = Attribute(f"{attribute.name}>={text}", weight=attribute.weight)
+            attributes.append(attribute)
+        return source, attributes
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        threshold = state["threshold"][columns]
+        return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Ordinal]

@@ -1,0 +1,83 @@
+"""Columns brought to a common range or spread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import ColumnStage, ContingencyTable, State, hookimpl, rescaled, scaling_state
+
+
+class Range(ColumnStage):
+    """Bring each column to the range from 0 to 1 of its training values, as Weka's attribute Normalize does.
+
+    v becomes (v − min) / (max − min). Where zero is special (sparse input) it stays zero: v becomes
+    v / (max − min), zeros counting among the values; that is the same for counts. Values beyond the training
+    range go beyond 0 and 1. A constant column becomes 0. Missing values stay missing; nominal columns stay.
+    """
+
+    name = "range"
+    needs_class = False
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        cells = table.with_zeros()
+        low, high = extremes(cells)
+        return scaling_state(np.ones(len(cells)), low, high, table.schema.zero, cells.nominal)
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return rescaled(values, columns, state)
+
+
+class Standardize(ColumnStage):
+    """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
+
+    v becomes (v − mean) / s, s² the variance with one row fewer as its denominator. Where zero is special
+    (sparse input) it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0. Missing
+    values do not count and stay missing; nominal columns stay.
+    """
+
+    name = "standardize"
+    needs_class = False
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        cells = table.with_zeros()
+        rows = cells.counts.sum(axis=1)
+        total = by_column(rows, cells)
+        mean = by_column(cells.values * rows, cells) / np.where(total > 0, total, 1.0)
+        with np.errstate(over="ignore"):
+            squares = by_column((cells.values - mean[cells.column_of_cell]) ** 2 * rows, cells)
+        spread = np.sqrt(squares / np.where(total > 1, total - 1, 1.0))
+        varied = np.diff(cells.indptr) > 1
+        keep = cells.nominal
+        offset = np.zeros(len(cells)) if table.schema.zero else mean
+        return {
+            "offset": np.where(keep, 0.0, offset),
+            "divisor": np.where(varied & ~keep & (spread > 0), spread, 1.0),
+            "factor": np.where(varied | keep, 1.0, 0.0),
+        }
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        image: np.ndarray = (values - state["offset"][columns]) / state["divisor"][columns] * state["factor"][columns]
+        return image
+
+
+def extremes(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest value of each column of a table with explicit zeros, 0 where there is none."""
+    first, last = cells.indptr[:-1], cells.indptr[1:] - 1
+    filled = np.flatnonzero(last >= first)
+    low, high = np.zeros(len(cells)), np.zeros(len(cells))
+    low[filled], high[filled] = cells.values[first[filled]], cells.values[last[filled]]
+    return low, high
+
+
+def by_column(amounts: np.ndarray, cells: ContingencyTable) -> np.ndarray:
+    """The sum of each column's cells, in the order of its values."""
+    sums = np.zeros(len(cells))
+    filled = np.flatnonzero(np.diff(cells.indptr))
+    if len(filled):
+        sums[filled] = np.add.reduceat(amounts, cells.indptr[filled])
+    return sums
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Range, Standardize]

@@ -1,0 +1,53 @@
+"""Term weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import ColumnStage, ContingencyTable, StageError, State, hookimpl, option
+
+
+class Tfidf(ColumnStage):
+    """Weigh counts of words by how rare the words are: term frequency times inverse document frequency.
+
+    With n training rows, df of which have the word: idf is ln((1 + n) / (1 + df)) + 1 if `smooth`, and
+    ln(n / df) + 1 if `plain` (1 for a word in no row). tf is the value itself if `raw`, 1 + ln(value) if
+    `log`, 1 if `binary`. These are scikit-learn's TfidfTransformer without norm; put ``l2`` after it (Brank
+    and others 2002, 4.2). Rows count by weight. Zeros stay zero, missing values missing; nominal columns stay.
+    """
+
+    name = "tfidf"
+    needs_class = False
+
+    tf: str = option("raw", "The weight of a value.", choices=("raw", "log", "binary"))
+    idf: str = option("smooth", "The weight of a word.", choices=("smooth", "plain", "none"))
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        rows = float(table.totals.sum())
+        having = (table.totals - table.zeros - table.missing).sum(axis=1)
+        if self.idf == "smooth":
+            idf = np.log((1 + rows) / (1 + having)) + 1
+        elif self.idf == "plain":
+            idf = np.log(rows / np.where(having > 0, having, max(rows, 1.0))) + 1 if rows else np.ones(len(having))
+        else:
+            idf = np.ones(len(having))
+        return {"idf": np.where(table.nominal, 1.0, idf), "nominal": table.nominal}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        tf = values
+        if self.tf == "binary":
+            tf = np.where(np.isnan(values), values, (values != 0).astype(np.float64))
+        elif self.tf == "log":
+            counted = ~state["nominal"][columns]
+            if (values[counted] < 0).any():
+                raise StageError(self.name, "a negative value, which has no logarithm; --tf raw takes it")
+            tf = np.where(values > 0, 1 + np.log(np.where(values > 0, values, 1.0)), values)
+        image: np.ndarray = tf * state["idf"][columns]
+        if state["nominal"].any():
+            image = np.where(state["nominal"][columns], values, image)
+        return image
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Tfidf]

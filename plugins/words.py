@@ -1,0 +1,279 @@
+"""Raw text: string attributes as counts of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit import (
+    Attribute,
+    Batch,
+    Csr,
+    Fitted,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
+
+_RUN = r"\b\w\w+\b"
+
+
+class Words(Stage):
+    """Turn string attributes into counts of their words, one column a word of the training rows.
+
+    A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in
+    scikit-learn's CountVectorizer. The columns are in the order of the alphabet and take the place of the
+    string attribute; a missing text has no words. Rows become sparse, and zero special. A word that is called
+    as another attribute is gets the name of its string attribute before it.
+
+    `--keep N` keeps, for each class, the words that are in the most training rows of that class, N of them
+    and those that are in as many as the last of these, as Weka's StringToWordVector does.
+    """
+
+    name = "words"
+
+    attribute: tuple[str, ...] = option((), "Only the string attribute of this name.")
+    lower: bool = option(True, "Turn to lower case.")
+    pattern: str = option(_RUN, "A regular expression that matches one word.")
+    stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file, one a line.")
+    stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
+    ngrams: int = option(1, "Also sequences of up to N words.", minimum=1)
+    min_docs: int = option(1, "Only words that are in at least N training rows.", minimum=1)
+    max_docs: int | None = option(None, "Only words that are in at most N training rows.", minimum=1)
+    keep: int | None = option(None, "Only the N most frequent words of each class.", minimum=1)
+    prefix: str = option("", "Put this before the name of every word.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        import re
+
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise UsageError(f"words: --pattern '{self.pattern}': {error}") from None
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        chosen = self._chosen(schema)
+        analyzer = _Analyzer(self)
+        target = schema.class_attribute
+        classes = len(target.values) + 1 if target is not None and target.kind == "nominal" else 1
+        found: list[dict[str, np.ndarray]] = [{} for _ in chosen]  # of each attribute: rows of each class with a word
+        for batch in rows():
+            label = batch.y.astype(np.int64) + 1 if classes > 1 and batch.y is not None else np.zeros(len(batch), int)
+            for place, counts in zip(chosen, found):
+                _count_rows(counts, analyzer.words(_texts(batch, place)), label, classes)
+        return FittedWords(analyzer, schema, chosen, [self._vocabulary(counts) for counts in found], self.prefix)
+
+    def _chosen(self, schema: Schema) -> list[int]:
+        """The places in `schema.others` of the string attributes to take."""
+        texts = [i for i, a in enumerate(schema.others) if a.kind == "string"]
+        if not self.attribute:
+            if not texts:
+                raise StageError(self.name, "there is no string attribute")
+            return texts
+        names = {schema.others[i].name: i for i in texts}
+        for name in self.attribute:
+            if name not in names:
+                raise StageError(self.name, f"--attribute: there is no string attribute '{name}'")
+        return sorted(names[name] for name in self.attribute)
+
+    def _vocabulary(self, counts: dict[str, np.ndarray]) -> list[str]:
+        """The words that the limits keep, in the order of the alphabet."""
+        words = sorted(counts)
+        table = np.array([counts[word] for word in words]).reshape(len(words), -1)
+        rows = table.sum(axis=1)
+        keep = rows >= self.min_docs
+        if self.max_docs is not None:
+            keep &= rows <= self.max_docs
+        if self.keep is not None:
+            frequent = np.zeros(len(words), bool)
+            for column in table.T:
+                if np.count_nonzero(column) > self.keep:
+                    frequent |= column >= np.sort(column)[-self.keep]
+                else:
+                    frequent |= column > 0
+            keep &= frequent
+        return [word for word, kept in zip(words, keep.tolist()) if kept]
+
+
+def _texts(batch: Batch, place: int) -> Any:
+    assert batch.others is not None
+    return batch.others.column(place).combine_chunks()
+
+
+def _count_rows(
+    counts: dict[str, np.ndarray], words: tuple[np.ndarray, np.ndarray, list[str]], label: np.ndarray, classes: int
+) -> None:
+    """Add to `counts`, for each word, the number of rows of each class that have it."""
+    row, code, distinct = words
+    once = np.unique(row * max(len(distinct), 1) + code)
+    row, code = np.divmod(once, max(len(distinct), 1))
+    table = np.bincount(code * classes + label[row], minlength=len(distinct) * classes).reshape(-1, classes)
+    for word, amounts in zip(distinct, table):
+        counts[word] = counts[word] + amounts if word in counts else amounts
+
+
+class _Analyzer:
+    """From texts to words; the same in training and after it."""
+
+    def __init__(self, options: Words) -> None:
+        self._options = options
+        self._stop = _stop_words(options.stop)
+        self._stemmer: Any = None
+        if options.stem != "none":
+            import Stemmer
+
+            self._stemmer = Stemmer.Stemmer(options.stem)
+
+    def words(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The words of an Arrow array of strings: int64 row and code of each, and the words by their codes."""
+        row, code, raw = self._tokens(texts)
+        distinct: dict[str, int] = {}
+        place = np.array([self._place(word, distinct) for word in raw], np.int64)
+        code = place[code] if len(code) else code
+        keep = code >= 0
+        row, code, words = row[keep], code[keep], list(distinct)
+        rows, codes = [row], [code]
+        start, last, gram = np.arange(len(code)), code, code
+        for _ in range(1, self._options.ngrams):
+            # A sequence goes on with the word after its last one, if that is of the same row.
+            following = start + len(rows)
+            inside = following < len(row)
+            start, gram, following = start[inside], gram[inside], following[inside]
+            inside = row[start] == row[following]
+            start, gram, last = start[inside], gram[inside], code[following[inside]]
+            pair, which = np.unique(gram * max(len(words), 1) + last, return_inverse=True)
+            new = [f"{words[a]} {words[b]}" for a, b in zip(*(part.tolist() for part in np.divmod(pair, len(words))))]
+            gram = which + len(words)
+            words += new
+            rows.append(row[start])
+            codes.append(gram)
+        return np.concatenate(rows), np.concatenate(codes), words
+
+    def _place(self, word: str, distinct: dict[str, int]) -> int:
+        """The code of what becomes of a word, -1 if it is left out."""
+        if word in self._stop:
+            return -1
+        if self._stemmer is not None:
+            word = self._stemmer.stemWord(word)
+        return distinct.setdefault(word, len(distinct))
+
+    def _tokens(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The tokens of an Arrow array of strings: row and code of each, and the distinct ones."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if texts.null_count:
+            texts = texts.fill_null("")
+        if self._options.lower:
+            # Arrow knows less of Unicode than Python does.
+            ascii_only = pc.all(pc.string_is_ascii(texts)).as_py()
+            texts = pc.ascii_lower(texts) if ascii_only else pa.array([text.lower() for text in texts.to_pylist()])
+        if self._options.pattern == _RUN:
+            lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
+        else:
+            import re
+
+            find = re.compile(self._options.pattern).findall
+            lists = pa.array([find(text) for text in texts.to_pylist()], pa.list_(pa.string()))
+        tokens = lists.flatten()
+        # Straight from the buffers: Arrow's own way to numpy imports pandas.
+        offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset : lists.offset + len(lists) + 1]
+        row = np.repeat(np.arange(len(texts)), np.diff(offsets))
+        encoded = tokens.dictionary_encode()
+        distinct = encoded.dictionary.to_pylist()
+        indices = encoded.indices
+        code = np.frombuffer(indices.buffers()[1], np.int32)[indices.offset : indices.offset + len(indices)]
+        code = code.astype(np.int64)
+        if self._options.pattern == _RUN:
+            long = np.array([len(word) > 1 for word in distinct], bool)
+            keep = long[code] if len(code) else np.zeros(0, bool)
+            row, code = row[keep], code[keep]
+        return row, code, distinct
+
+
+def _stop_words(which: str) -> frozenset[str]:
+    if which == "none":
+        return frozenset()
+    if which == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    try:
+        with open(which, encoding="utf-8") as file:
+            return frozenset(file.read().split())
+    except OSError as error:
+        raise StageError(Words.name, f"--stop {which}: {error.strerror}") from None
+
+
+class FittedWords(Fitted):
+    """Counts of the words of one vocabulary for each string attribute."""
+
+    def __init__(
+        self, analyzer: _Analyzer, schema: Schema, chosen: list[int], vocabularies: list[list[str]], prefix: str
+    ) -> None:
+        self._analyzer = analyzer
+        self._chosen = chosen
+        self._codes = [{word: code for code, word in enumerate(words)} for words in vocabularies]
+        self._left = [i for i in range(len(schema.others)) if i not in chosen]
+        taken = {a.name for i, a in enumerate(schema.attributes)}
+        attributes: list[Attribute] = []
+        class_index = None
+        kept: list[int] = []  # new columns of the columns of X
+        self._start: list[int] = [0] * len(chosen)  # first new column of each vocabulary
+        column = other = 0
+        for i, attribute in enumerate(schema.attributes):
+            if i == schema.class_index:
+                class_index = len(attributes)
+                attributes.append(attribute)
+            elif attribute.kind in ("numeric", "nominal"):
+                kept.append(column)
+                column += 1
+                attributes.append(attribute)
+            else:
+                if other in chosen:
+                    which = chosen.index(other)
+                    self._start[which] = column
+                    for word in vocabularies[which]:
+                        name = prefix + word
+                        if name in taken:
+                            name = f"{attribute.name}:{name}"
+                        taken.add(name)
+                        attributes.append(Attribute(name))
+                    column += len(vocabularies[which])
+                else:
+                    attributes.append(attribute)
+                other += 1
+        self._kept = np.array(kept, np.int64)
+        self._columns = column
+        self.schema = schema.replace(attributes=attributes, class_index=class_index, sparse=True, zero=True)
+
+    def transform(self, batch: Batch) -> Batch:
+        X = batch.in_form(True).csr
+        rows, columns, values = [X.row_of_entry], [self._kept[X.indices]], [X.data]
+        for place, codes, start in zip(self._chosen, self._codes, self._start):
+            row, code, words = self._analyzer.words(_texts(batch, place))
+            column = np.array([codes.get(word, -1) for word in words], np.int64)
+            column = column[code] if len(code) else code
+            known = column >= 0
+            key, count = np.unique(row[known] * max(len(codes), 1) + column[known], return_counts=True)
+            row, column = np.divmod(key, max(len(codes), 1))
+            rows.append(row)
+            columns.append(column + start)
+            values.append(count.astype(np.float64))
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        order = np.lexsort((column, row))
+        indptr = np.searchsorted(row[order], np.arange(len(batch) + 1)).astype(np.int32)
+        matrix = Csr(np.concatenate(values)[order], column[order].astype(np.int32), indptr, self._columns)
+        others = batch.others.select(self._left) if self._left and batch.others is not None else None
+        return batch.replace(schema=self.schema, X=matrix, others=others)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Words]

@@ -1,0 +1,85 @@
+"""`remove`, `keep` and `rename`."""
+
+import numpy as np
+import pytest
+from agreement import dense, sample
+
+import filterkit
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
+
+
+def run(text, batch):
+    fitted = filterkit.chain(text).fit(batch)
+    out = fitted.transform(batch)
+    assert out.schema == fitted.schema
+    place = [a.name for a in batch.schema.features]
+    if "rename" not in text:
+        chosen = [place.index(a.name) for a in out.schema.features]
+        np.testing.assert_array_equal(dense(out), dense(batch)[:, chosen])
+    assert (out.others is None) == (not out.schema.others)
+    if out.others is not None:
+        assert out.others.column_names == [a.name for a in out.schema.others]
+    return [a.name for a in out.schema.attributes]
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
+def test_remove_and_keep_are_opposites(name):
+    batch = sample(name)
+    names = [a.name for a in batch.schema.attributes]
+    target = batch.schema.class_attribute.name
+    for options in (
+        f"--attribute '{names[0]}'",
+        "--range 2-3,last",
+        "--range first,3",
+        "--type string",
+        "--type numeric",
+        "--match '.*e.*'",
+        f"--type date --attribute '{names[1]}' --range 1",
+    ):
+        removed, kept = run(f"remove {options}", batch), run(f"keep {options}", batch)
+        assert target in removed and target in kept
+        assert [n for n in names if n in removed or n in kept] == names
+        assert set(removed) & set(kept) == {target}
+        assert removed == [n for n in names if n in removed]
+
+
+def test_numbers_are_of_all_attributes():
+    assert run("remove --range 1,3-4", sample("iris")) == ["sepal width (cm)", "class"]
+    assert run("keep --range 2", sample("iris")) == ["sepal width (cm)", "class"]
+    assert run("keep --match 'petal.*'", sample("iris")) == ["petal length (cm)", "petal width (cm)", "class"]
+
+
+def test_without_a_class_all_can_be_removed():
+    batch = Batch(Schema("r", [Attribute("a"), Attribute("b")]), np.ones((2, 2)))
+    assert run("remove --attribute a", batch) == ["b"]
+    with pytest.raises(StageError, match="no attribute is left"):
+        run("remove --range 1-last", batch)
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "fortunes"])
+def test_rename(name):
+    batch = sample(name)
+    names = run(r"rename --find '^(.)' --replace 'x_\1'", batch)
+    assert names == [f"x_{a.name}" for a in batch.schema.attributes]
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("remove", UsageError, "remove: say which, with --attribute, --match, --range or --type"),
+        ("keep", UsageError, "keep: say which"),
+        ("remove --match '('", UsageError, r"remove: --match '\('"),
+        ("remove --range 3-1", UsageError, "--range: '3-1' is no range"),
+        ("remove --range 0", UsageError, "--range: '0' is no range"),
+        ("remove --range x", UsageError, "--range must be like 1-3,7,20-last, and 'x' is not"),
+        ("remove --range 1-9", StageError, "remove: --range: '1-9' goes beyond the last attribute, 5"),
+        ("keep --attribute colour", StageError, "keep: there is no attribute 'colour'"),
+        ("rename", UsageError, "rename: say what to look for"),
+        ("rename --find '['", UsageError, r"rename: --find '\['"),
+        ("rename --find '.*petal.*' --replace x", StageError, "rename: two attributes are named 'x'"),
+        (r"rename --find a --replace '\3'", StageError, "rename: --replace"),
+    ],
+)
+def test_mistakes(text, error, message):
+    with pytest.raises(error, match=message):
+        run(text, sample("iris"))

@@ -1,0 +1,122 @@
+"""`bins`: cut points by hand, by plain recursion, and (in test_weka.py) Weka's."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from agreement import batches, dense, make, sample
+from hypothesis import given, settings
+
+import filterkit
+from filterkit import StageError
+
+NAN = np.nan
+
+
+def run(batch, text, train=None):
+    fitted = filterkit.chain(text).fit(batch if train is None else batch.rows(0, train))
+    out = fitted.transform(batch)
+    assert out.schema == fitted.schema
+    return [a.values for a in out.schema.features], dense(out)
+
+
+def test_width():
+    batch = make([[0], [10], [2.5], [2.6], [7.5], [-3], [99], [NAN]], [0] * 8)
+    labels, X = run(batch, "bins --method width --bins 4", 2)
+    assert labels == [("(-inf-2.5]", "(2.5-5]", "(5-7.5]", "(7.5-inf)")]
+    np.testing.assert_array_equal(X.ravel(), [0, 3, 0, 1, 2, 0, 3, NAN])
+
+
+def test_frequency():
+    batch = make([[v] for v in (1, 2, 3, 4, 5, 6)], [0] * 6)
+    assert run(batch, "bins --method frequency --bins 3")[0] == [("(-inf-2.5]", "(2.5-4.5]", "(4.5-inf)")]
+    uneven = make([[v] for v in (1, 1, 1, 1, 5, 6)], [0] * 6)
+    assert run(uneven, "bins --method frequency --bins 3")[0] == [("(-inf-3]", "(3-inf)")]
+
+
+def test_constant_and_empty_columns_have_one_bin():
+    batch = make([[3, NAN], [3, NAN]], [0, 1])
+    for method in ("mdl", "width", "frequency"):
+        labels, X = run(batch, f"bins --method {method}")
+        assert labels == [("all",), ("all",)]
+        np.testing.assert_array_equal(X, [[0, NAN], [0, NAN]])
+
+
+def test_mdl_cuts_where_the_classes_change():
+    batch = make([[v] for v in range(20)], [0] * 10 + [1] * 10)
+    assert run(batch, "bins")[0] == [("(-inf-9.5]", "(9.5-inf)")]
+    mixed = make([[v] for v in range(20)], [0, 1] * 10)
+    assert run(mixed, "bins")[0] == [("all",)]
+
+
+def entropy(counts):
+    n = sum(counts)
+    return -sum(c / n * math.log2(c / n) for c in counts if c)
+
+
+def plain_mdl(rows):
+    """Cut points of [(value, class)], by the definition, without weights."""
+    values = sorted({v for v, _ in rows})
+    classes = sorted({c for _, c in rows})
+
+    def count(part):
+        return [sum(c == k for _, c in part) for k in classes]
+
+    best = None
+    for low, high in itertools.pairwise(values):
+        left, right = [r for r in rows if r[0] <= low], [r for r in rows if r[0] >= high]
+        after = (len(left) * entropy(count(left)) + len(right) * entropy(count(right))) / len(rows)
+        if best is None or after < best[0] - 1e-12:
+            best = after, (low + high) / 2, left, right
+    if best is None:
+        return []
+    after, cut, left, right = best
+    before = entropy(count(rows))
+    k, kinds = len(classes), [sum(c > 0 for c in count(part)) for part in (left, right)]
+    delta = math.log2(3**k - 2) - (k * before - kinds[0] * entropy(count(left)) - kinds[1] * entropy(count(right)))
+    if before - after <= 1e-12 or before - after <= (math.log2(len(rows) - 1) + delta) / len(rows):
+        return []
+    return [*plain_mdl(left), cut, *plain_mdl(right)]
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+def test_mdl_is_the_plain_recursion(name):
+    batch = sample(name, class_="first" if name == "wine" else None)
+    batch = batch.rows(0, min(len(batch), 200))
+    fitted = filterkit.chain("bins").fit(batch)
+    for j, attribute in enumerate(fitted.schema.features):
+        cuts = plain_mdl(list(zip(batch.X[:, j].tolist(), batch.y.tolist(), strict=True)))
+        assert len(attribute.values) == len(cuts) + 1, attribute.name
+        ends = [float(label[label.rindex("-") + 1 : -1]) for label in attribute.values[:-1]] if cuts else []
+        assert ends == pytest.approx(cuts)
+
+
+@given(batches())
+@settings(deadline=None)
+def test_every_value_is_in_its_bin(batch):
+    for method in ("mdl", "width --bins 3", "frequency --bins 3"):
+        try:
+            labels, X = run(batch, f"bins --method {method}")
+        except StageError:  # a cut point below the zeros of sparse rows
+            assert batch.schema.zero
+            continue
+        before = dense(batch)
+        for j, attribute in enumerate(batch.schema.features):
+            if attribute.kind == "nominal":
+                np.testing.assert_array_equal(X[:, j], before[:, j])
+                continue
+            np.testing.assert_array_equal(np.isnan(X[:, j]), np.isnan(before[:, j]))
+            known = ~np.isnan(before[:, j])
+            order = np.argsort(before[known, j])
+            assert (np.diff(X[known, j][order]) >= 0).all()
+            assert ((X[known, j] >= 0) & (X[known, j] < len(labels[j]))).all()
+
+
+def test_counts_stay_sparse_and_other_zeros_are_refused():
+    batch = make([[0], [0], [3], [4]], [0, 0, 1, 1], sparse=True)
+    out = filterkit.chain("bins --method width --bins 2").fit(batch).transform(batch)
+    assert out.sparse
+    assert dense(out).ravel().tolist() == [0, 0, 1, 1]
+    with pytest.raises(StageError, match="attribute 'a0' has a cut point below 0"):
+        run(make([[-4.0], [0]], [0, 1], sparse=True), "bins --method width --bins 2")

@@ -1,0 +1,107 @@
+"""`range`, `standardize`, `impute` and `tfidf`: by hand, and against scikit-learn; Weka is in test_weka.py."""
+
+import numpy as np
+import pytest
+from agreement import batches, dense, make, sample, sparsely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import StageError
+
+NAN = np.nan
+
+
+def run(batch, text, train=None):
+    fitted = filterkit.chain(text).fit(batch if train is None else batch.rows(0, train))
+    out = fitted.transform(batch)
+    assert out.schema == fitted.schema
+    return dense(out)
+
+
+def test_range():
+    batch = make([[2, 7, NAN], [4, 7, 1], [3, 7, 3], [6, 8, 0]], [0, 1, 0, 1])
+    np.testing.assert_array_equal(run(batch, "range", 3), [[0, 0, NAN], [1, 0, 0], [0.5, 0, 1], [2, 0, -0.5]])
+
+
+def test_range_keeps_zero_where_it_is_special():
+    batch = make([[2, -1], [4, 0], [3, 3]], [0, 1, 0], sparse=True)
+    np.testing.assert_array_equal(run(batch, "range"), [[1, -0.25], [2, 0], [1.5, 0.75]])
+
+
+def test_standardize():
+    batch = make([[2, 7, NAN], [4, 7, 1], [6, 7, 3]], [0, 1, 0])
+    half = 1 / np.sqrt(2)
+    np.testing.assert_allclose(run(batch, "standardize"), [[-1, 0, NAN], [0, 0, -half], [1, 0, half]])
+
+
+def test_standardize_keeps_zero_where_it_is_special():
+    batch = make([[0, 1], [2, 1]], [0, 1], sparse=True)
+    np.testing.assert_allclose(run(batch, "standardize"), [[0, 0], [np.sqrt(2), 0]])
+
+
+def test_impute():
+    batch = make([[1, 2, NAN], [NAN, 2, NAN], [4, 1, NAN], [NAN, NAN, NAN]], [0, 1, 0, -1], nominal=[1])
+    np.testing.assert_array_equal(run(batch, "impute"), [[1, 2, 0], [2.5, 2, 0], [4, 1, 0], [2.5, 2, 0]])
+
+
+def test_the_first_of_equally_frequent_labels_is_imputed():
+    batch = make([[2], [1], [2], [1], [0], [NAN]], [0] * 6, nominal=[0])
+    assert run(batch, "impute")[-1] == [1]
+
+
+def test_weights_count():
+    batch = make([[1], [4], [NAN]], [0, 1, 0], weights=[3, 1, 1])
+    assert run(batch, "impute")[-1] == [1.75]
+    # variance (3 · .75² + 2.25²) / 3
+    np.testing.assert_allclose(run(batch, "standardize")[:2].ravel(), np.array([-0.75, 2.25]) / 1.5)
+
+
+@given(batches(), st.sampled_from(["range", "standardize", "impute", "tfidf", "tfidf --idf plain --tf binary"]))
+@settings(deadline=None)
+def test_nominal_columns_and_missing_values_stay(batch, text):
+    before, after = dense(batch), run(batch, text)
+    nominal = batch.schema.nominal
+    if text != "impute":
+        np.testing.assert_array_equal(np.isnan(after), np.isnan(before))
+        np.testing.assert_array_equal(after[:, nominal], before[:, nominal])
+        if batch.schema.zero:
+            assert (after[before == 0] == 0).all()
+    else:
+        known = ~np.isnan(before)
+        assert not np.isnan(after).any()
+        np.testing.assert_array_equal(after[known], before[known])
+
+
+@pytest.mark.parametrize("tf", ["raw", "log", "binary"])
+@pytest.mark.parametrize("idf", ["smooth", "plain", "none"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_tfidf_is_scikit_learns(tf, idf, sparse):
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    batch = sample("fortunes")
+    if not sparse:
+        batch = batch.in_form(False).replace(schema=batch.schema.replace(sparse=False, zero=False))
+    train = batch.rows(0, 900)
+    peer = TfidfTransformer(norm=None, use_idf=idf != "none", smooth_idf=idf == "smooth", sublinear_tf=tf == "log")
+    counts, fitted = batch.X, train.X
+    if tf == "binary":
+        counts, fitted = (counts != 0).astype(float), (fitted != 0).astype(float)
+    seen = np.asarray((fitted != 0).sum(axis=0)).ravel() > 0  # of others scikit-learn's plain idf is infinite
+    with np.errstate(divide="ignore"):
+        expected = peer.fit(fitted).transform(counts).toarray()
+    got = run(batch, f"tfidf --tf {tf} --idf {idf}", 900)
+    np.testing.assert_allclose(got[:, seen], expected[:, seen], rtol=1e-12)
+    assert np.isfinite(got).all()
+
+
+def test_a_logarithm_of_a_negative_value():
+    with pytest.raises(StageError, match=r"^tfidf: .*a negative value, which has no logarithm"):
+        run(make([[-1.0], [1]], [0, 1]), "tfidf --tf log")
+
+
+@pytest.mark.parametrize("text", ["range", "standardize", "impute", "tfidf"])
+def test_dense_and_sparse_forms_of_counts_agree(text):
+    batch = sample("digits").rows(0, 200)
+    zero = batch.replace(schema=batch.schema.replace(zero=True))
+    np.testing.assert_array_equal(run(zero, text), run(sparsely(batch), text))

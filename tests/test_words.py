@@ -1,0 +1,161 @@
+"""`words`: texts as counts, against scikit-learn's CountVectorizer."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from agreement import dense, shared
+
+import filterkit
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
+
+TEXTS = [
+    "The quick brown fox, the QUICK one!",
+    "A fox's tail; don't run_away x2 2x",
+    None,
+    "",
+    "ÄRGER über Straße; İstanbul naïve café 東京 ２３ x",
+    "running runs ran the foxes",
+]
+
+
+def make(texts=TEXTS, y=None, classes=("a", "b"), extra=()):
+    attributes = [*extra, Attribute("text", "string"), Attribute("class", "nominal", tuple(classes))]
+    schema = Schema("r", attributes, len(attributes) - 1)
+    y = np.array([i % len(classes) for i in range(len(texts))] if y is None else y, np.int32)
+    X = np.arange(len(texts) * len(extra), dtype=float).reshape(len(texts), len(extra))
+    return Batch(schema, X, y, None, pa.table({"text": pa.array(texts, pa.string())}))
+
+
+def run(batch, text="words", train=None):
+    fitted = filterkit.chain(text).fit(batch if train is None else batch.rows(0, train))
+    out = fitted.transform(batch)
+    assert out.schema == fitted.schema
+    assert out.sparse
+    assert out.others is None
+    return [a.name for a in out.schema.features], dense(out)
+
+
+def expected(texts, train=None, **options):
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = [text or "" for text in texts]
+    peer = CountVectorizer(**options).fit(texts if train is None else texts[:train])
+    return peer.get_feature_names_out().tolist(), peer.transform(texts).toarray()
+
+
+@pytest.mark.parametrize(
+    ("options", "peers"),
+    [
+        ("", {}),
+        ("--no-lower", {"lowercase": False}),
+        ("--ngrams 2", {"ngram_range": (1, 2)}),
+        ("--ngrams 3", {"ngram_range": (1, 3)}),
+        ("--stop english", {"stop_words": "english"}),
+        ("--stop english --ngrams 2", {"stop_words": "english", "ngram_range": (1, 2)}),
+        ("--min-docs 2", {"min_df": 2}),
+        ("--max-docs 1", {"max_df": 1}),
+        (r"--pattern '[a-z]+'", {"token_pattern": "[a-z]+"}),
+        (r"--pattern '\w' --ngrams 2", {"token_pattern": r"\w", "ngram_range": (1, 2)}),
+    ],
+)
+def test_words_are_count_vectorizers(options, peers):
+    names, X = run(make(), f"words {options}")
+    assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, **peers))
+
+
+def test_only_training_rows_make_the_vocabulary():
+    names, X = run(make(), train=2)
+    assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, 2))
+
+
+def test_every_character_splits_as_in_python():
+    """All of Unicode's first plane, each between two letters."""
+    texts = ["".join(f"ab{chr(c)}cd " for c in range(start, start + 256) if not 0xD800 <= c < 0xE000)
+             for start in range(0x20, 0x10000, 256)]  # fmt: skip
+    names, X = run(make(texts), "words --no-lower")
+    found, counts = expected(texts, lowercase=False)
+    different = set(names) ^ set(found)
+    # Arrow's library may know an older or a newer Unicode than Python does.
+    assert len(different) <= len(found) / 200, sorted(different)[:20]
+    same = sorted(set(names) & set(found))
+    np.testing.assert_array_equal(
+        X[:, [names.index(w) for w in same if w not in ("ab", "cd")]],
+        counts[:, [found.index(w) for w in same if w not in ("ab", "cd")]],
+    )
+
+
+def test_stems():
+    import Stemmer
+
+    names, _ = run(make(), "words --stem english")
+    stem = Stemmer.Stemmer("english").stemWord
+    assert names == sorted({stem(word) for word in expected(TEXTS)[0]})
+    assert {"run", "fox"} <= set(names)
+    assert run(make(["relational"], [0]), "words --stem porter")[0] == ["relat"]
+
+
+def test_a_file_of_stop_words(tmp_path):
+    path = tmp_path / "stop"
+    path.write_text("the fox\nquick\n")
+    names, _ = run(make(), f"words --stop {path}")
+    assert names == [word for word in expected(TEXTS)[0] if word not in ("the", "fox", "quick")]
+
+
+def test_the_most_frequent_words_of_each_class():
+    texts = ["aa bb cc", "aa bb", "aa", "dd ee", "dd ee", "dd ff", "gg"]
+    assert run(make(texts, [0, 0, 0, 1, 1, 1, 1]), "words --keep 1")[0] == ["aa", "dd"]
+    assert run(make(texts, [0, 0, 0, 1, 1, 1, 1]), "words --keep 2")[0] == ["aa", "bb", "dd", "ee"]
+    # cc is as frequent as the third of class b, but not of b; ff and gg tie for the third place there.
+    assert run(make(texts, [0, 0, 0, 1, 1, 1, 1]), "words --keep 3")[0] == ["aa", "bb", "cc", "dd", "ee", "ff", "gg"]
+
+
+def test_other_attributes_stay_in_their_places():
+    batch = make(extra=(Attribute("n"), Attribute("fox", "nominal", ("no", "yes"))))
+    batch = batch.replace(X=np.array([[5.0, 1], [0, 0], [1, 0], [0, 1], [2, 0], [3, 1]]))
+    names, X = run(batch, "words --keep 1")
+    assert names[:2] == ["n", "fox"]
+    assert "text:fox" in names  # a word that is called as an attribute is
+    np.testing.assert_array_equal(X[:, :2], batch.X)
+
+
+def test_two_texts_and_a_prefix():
+    attributes = [Attribute("t", "string"), Attribute("d", "date"), Attribute("u", "string")]
+    others = pa.table({"t": ["one two"], "d": pa.array([0], pa.timestamp("ms")), "u": ["two three"]})
+    batch = Batch(Schema("r", attributes), np.empty((1, 0)), None, None, others)
+    out = filterkit.chain("words --prefix w_").fit(batch).transform(batch)
+    assert [a.name for a in out.schema.attributes] == ["w_one", "w_two", "d", "w_three", "u:w_two"]
+    assert out.others.column_names == ["d"]
+    only = filterkit.chain("words --attribute u").fit(batch).transform(batch)
+    assert [a.name for a in only.schema.attributes] == ["t", "d", "three", "two"]
+    assert only.others.column_names == ["t", "d"]
+
+
+def test_it_is_written_sparse_and_read_back(tmp_path):
+    batch = make()
+    out = filterkit.chain("words l2").fit(batch).transform(batch)
+    filterkit.write(out, str(tmp_path / "w.arff"))
+    back = filterkit.read(str(tmp_path / "w.arff"))
+    assert back.schema.attributes == out.schema.attributes
+    np.testing.assert_array_equal(dense(back), dense(out))
+
+
+def test_mistakes():
+    with pytest.raises(StageError, match=r"^words: there is no string attribute"):
+        filterkit.chain("words").fit(Batch(Schema("r", [Attribute("a")]), np.zeros((1, 1))))
+    with pytest.raises(StageError, match=r"^words: --attribute: there is no string attribute 'class'"):
+        filterkit.chain("words --attribute class").fit(make())
+    with pytest.raises(StageError, match=r"^words: --stop nowhere: No such file"):
+        filterkit.chain("words --stop nowhere").fit(make())
+    with pytest.raises(UsageError, match=re.escape("words: --pattern '(': ")):
+        filterkit.chain("words --pattern '('")
+
+
+def test_the_raw_reuters_text_is_count_vectorizers():
+    batch = shared("weka/ReutersCorn-train.arff.gz")
+    texts = batch.others.column(0).to_pylist()
+    names, X = run(batch)
+    peer, counts = expected(texts)
+    assert names == peer
+    np.testing.assert_array_equal(X, counts)
