@@ -85,7 +85,9 @@ class Words(Stage):
     def _vocabulary(self, counts: dict[str, np.ndarray]) -> list[str]:
         """The words that the limits keep, in the order of the alphabet."""
         words = sorted(counts)
-        table = np.array([counts[word] for word in words]).reshape(len(words), -1)
+        if not words:
+            return []
+        table = np.stack([counts[word] for word in words])
         rows = table.sum(axis=1)
         keep = rows >= self.min_docs
         if self.max_docs is not None:
@@ -173,7 +175,11 @@ class _Analyzer:
         if self._options.lower:
             # Arrow knows less of Unicode than Python does.
             ascii_only = pc.all(pc.string_is_ascii(texts)).as_py()
-            texts = pc.ascii_lower(texts) if ascii_only else pa.array([text.lower() for text in texts.to_pylist()])
+            texts = (
+                pc.ascii_lower(texts)
+                if ascii_only
+                else pa.array([text.lower() for text in texts.to_pylist()], pa.string())
+            )
         if self._options.pattern == _RUN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:

@@ -65,6 +65,17 @@ def test_words_are_count_vectorizers(options, peers):
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, **peers))
 
 
+@pytest.mark.parametrize("options", ["", "--ngrams 2", "--pattern '[a-z]+'", "--stem english --keep 1"])
+def test_batches_of_no_rows_and_rows_of_no_words(options):
+    batch = make()
+    fitted = filterkit.chain(f"words {options}").fit([batch.rows(0, 0), batch.rows(2, 4), batch, batch.rows(1, 1)])
+    assert fitted.schema == filterkit.chain(f"words {options}").fit(batch).schema
+    assert dense(fitted.transform(batch.rows(2, 4))).sum() == 0
+    assert len(fitted.transform(batch.rows(0, 0))) == 0
+    none = filterkit.chain(f"words {options}").fit(batch.rows(2, 4))
+    assert none.transform(batch).X.shape == (len(batch), 0)
+
+
 def test_only_training_rows_make_the_vocabulary():
     names, X = run(make(), train=2)
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, 2))
