@@ -42,22 +42,26 @@ class Standardize(ColumnStage):
         cells = table.with_zeros()
         rows = cells.counts.sum(axis=1)
         total = by_column(rows, cells)
-        mean = by_column(cells.values * rows, cells) / np.where(total > 0, total, 1.0)
-        with np.errstate(over="ignore"):
-            squares = by_column((cells.values - mean[cells.column_of_cell]) ** 2 * rows, cells)
+        largest = np.maximum(*map(np.abs, extremes(cells)))
+        extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # whose squares are no numbers
+        unit = np.where(extreme, 1 / np.clip(largest, 1e-300, 1e300), 1.0)
+        values = cells.values * unit[cells.column_of_cell]
+        mean = by_column(values * rows, cells) / np.where(total > 0, total, 1.0)
+        squares = by_column((values - mean[cells.column_of_cell]) ** 2 * rows, cells)
         spread = np.sqrt(squares / np.where(total > 1, total - 1, 1.0))
         varied = np.diff(cells.indptr) > 1
         keep = cells.nominal
         offset = np.zeros(len(cells)) if table.schema.zero else mean
         return {
+            "unit": np.where(keep, 1.0, unit),
             "offset": np.where(keep, 0.0, offset),
             "divisor": np.where(varied & ~keep & (spread > 0), spread, 1.0),
             "factor": np.where(varied | keep, 1.0, 0.0),
         }
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        image: np.ndarray = (values - state["offset"][columns]) / state["divisor"][columns] * state["factor"][columns]
-        return image
+        image: np.ndarray = values * state["unit"][columns] - state["offset"][columns]
+        return image / state["divisor"][columns] * state["factor"][columns]
 
 
 def extremes(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:

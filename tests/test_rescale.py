@@ -40,6 +40,12 @@ def test_standardize_keeps_zero_where_it_is_special():
     np.testing.assert_allclose(run(batch, "standardize"), [[0, 0], [np.sqrt(2), 0]])
 
 
+@pytest.mark.parametrize("size", [1e308, 1e-308, 1e200, 1e-200])
+def test_standardize_the_largest_and_smallest_numbers(size):
+    batch = make([[-1.7 * size], [0], [1.7 * size]], [0, 1, 0])
+    np.testing.assert_allclose(run(batch, "standardize").ravel(), [-1, 0, 1], rtol=1e-9)
+
+
 def test_impute():
     batch = make([[1, 2, NAN], [NAN, 2, NAN], [4, 1, NAN], [NAN, NAN, NAN]], [0, 1, 0, -1], nominal=[1])
     np.testing.assert_array_equal(run(batch, "impute"), [[1, 2, 0], [2.5, 2, 0], [4, 1, 0], [2.5, 2, 0]])
