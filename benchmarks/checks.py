@@ -2,6 +2,7 @@
 
 python -m benchmarks.checks rows A.arff B.arff TOLERANCE    every value and class label
 python -m benchmarks.checks count A.arff B.arff             the number of rows and attributes
+python -m benchmarks.checks lines A.arff B.arff             the number of rows
 python -m benchmarks.checks same A B                        every byte
 python -m benchmarks.checks column NAME A.csv B.csv         a column of two tables
 python -m benchmarks.checks pairs A.arff B.txt              every number of A against index-value lines
@@ -39,6 +40,18 @@ def count(first: str, second: str, read_already: tuple[Rows, Rows] | None = None
     _require(a.size == b.size, f"{a.size} and {b.size} rows")
     _require(a.attributes == b.attributes, f"{a.attributes} and {b.attributes} attributes")
     return f"{a.size:,} rows of {a.attributes:,} attributes in both"
+
+
+def lines(first: str, second: str) -> str:
+    """Compare the numbers of rows of two files."""
+    sizes = []
+    for path in (first, second):
+        with open(path, "rb") as file:
+            text = file.read()
+        begin = text.lower().index(b"\n@data") + len(b"\n@data")
+        sizes.append(text[begin:].strip().count(b"\n") + 1)
+    _require(sizes[0] == sizes[1], f"{sizes[0]} and {sizes[1]} rows")
+    return f"{sizes[0]:,} rows in both"
 
 
 def same(first: str, second: str) -> str:

@@ -18,6 +18,8 @@ METRICS = (
     *("ig", "acc", "acc2", "bbs", "bns", "chi", "dfreq", "f1", "fisher"),
     *("hellinger", "hyp", "oddn", "odds", "pmi", "pow", "pr", "rand"),
 )
+DISCRETIZE = "weka.filters.supervised.attribute.Discretize"
+TO_WORDS = "weka.filters.unsupervised.attribute.StringToWordVector"
 NORMALIZE = "weka.filters.unsupervised.instance.Normalize"
 # The text sets, and the class that is the positive one.
 TEXTS = {
@@ -48,6 +50,7 @@ def works(places: Places) -> Iterator[Work | Skipped]:
     yield _memory("memory-l2", made, ("l2",))
     yield _dense_floor(places, made)
     yield from _scores(places, made)
+    yield from _encoders(places, made)
     for name, positive in TEXTS.items():
         path = places.text / f"{name}.wc.arff.gz"
         if path.exists():
@@ -254,6 +257,49 @@ def _select(places: Places, name: str, source: Input, option: str, limit: float)
         checks=(check("count", ours, theirs),),
         times=2,
     )
+
+
+def _encoders(places: Places, made: _Made) -> Iterator[Work | Skipped]:
+    """Texts and counts of Reuters-21578 beside Weka on the text, and bins of numbers beside Weka's."""
+    if places.weka39 is None:
+        yield Skipped("words", "no Weka 3.9 (--weka39) or no Java")
+        return
+    theirs = places.data / "encoders-weka.arff"
+    ours = places.data / "encoders-filterkit.arff"
+    bins = (*weka(places.weka39, DISCRETIZE, made.dense.path, theirs),)
+    yield Work(
+        "bins",
+        "dense, 75 MB: bins of minimum description length",
+        Contender("filterkit", filterkit(made.dense.path, str(ours), stages=("bins",)), ours),
+        Contender("Weka 3.9 Discretize", bins, theirs),
+        Target("at least", 3),
+        inputs=(made.dense,),
+        checks=(check("lines", ours, theirs),),
+    )
+    sets = {}
+    for name in ("raw", "earn"):
+        packed = places.text.parent / "reuters" / f"reuters-{name}-train.arff.gz"
+        plain = places.data / f"reuters-{name}.arff"
+        sets[name] = Input(plain, (sys.executable, "-m", "benchmarks.inputs", "unpacked", str(plain), str(packed)))
+        if not packed.exists():
+            yield Skipped("words", f"no {packed.name} in the folder beside the text sets")
+            return
+    raw = sets["raw"].path
+    peer = ("java", "-cp", places.weka39, TO_WORDS, "-C", "-R", "first", "-i", str(raw), "-o", str(theirs))
+    ways = {
+        "words": (raw, ("--class", "none"), ("words", "--attribute", "text", "--keep", "1000")),
+        "ordinal": (sets["earn"].path, (), ("ordinal",)),
+    }
+    for name, (path, options, stages) in ways.items():
+        yield Work(
+            name,
+            f"Reuters-21578, 9,603 training texts: {stages[0]}",
+            Contender("filterkit", filterkit(path, str(ours), *options, stages=stages), ours),
+            Contender("Weka 3.9 StringToWordVector -C, on the text", peer, theirs),
+            Target("at least", 1),
+            inputs=tuple(sets.values()),
+            checks=(check("lines", ours, theirs),),
+        )
 
 
 def _dense_floor(places: Places, made: _Made) -> Work:
