@@ -22,6 +22,8 @@ from filterkit import (
     score_columns,
 )
 
+_NEARLY = 1 + 1e-12  # 29 of 100 rows are at most 0.29 of them, though 0.29 * 100 is a little less than 29
+
 
 class Select(ColumnStage):
     """Keep the best columns and drop the others.
@@ -89,7 +91,7 @@ class Select(ColumnStage):
         if self.min_count is not None:
             candidate &= state["rows"] >= self.min_count
         if self.max_fraction is not None:
-            candidate &= state["rows"] <= self.max_fraction * total
+            candidate &= state["rows"] <= self.max_fraction * total * _NEARLY
         if self._ranked:
             scores = state["score"] if self._by is not None else self._left_scores(schema)
             if self.min_score is not None:
@@ -97,7 +99,7 @@ class Select(ColumnStage):
             order = self._order(scores, state)
             order = order[candidate[order]][: self._limit(len(features))]
             if self.sparsity is not None and total > 0:
-                order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * (1 + 1e-12)]
+                order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
             candidate = np.zeros(len(features), bool)
             candidate[order] = True
         candidate[self._kept(schema)] = True
@@ -109,7 +111,7 @@ class Select(ColumnStage):
     def _limit(self, columns: int) -> int:
         """How many columns `--top` and `--fraction` leave."""
         limit = columns if self.top is None else min(self.top, columns)
-        return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns)))
+        return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
     def _order(self, scores: np.ndarray, state: State) -> np.ndarray:
         """The columns from the best to the worst."""

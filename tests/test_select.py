@@ -140,6 +140,14 @@ def test_taking_turns_on_a_text_set():
         ]
 
 
+def test_shares_are_not_off_by_a_digit():
+    batch = make(np.arange(100)[:, None] < np.array([29, 30]), [0, 1] * 50)
+    assert kept(batch, "select --max-fraction 0.29") == ["a0"]
+    assert kept(batch, "select --by dfreq --sparsity 0.59") == ["a0", "a1"]
+    many = make(np.eye(100), [0, 1] * 50)
+    assert len(kept(many, "select --by dfreq --fraction 0.07")) == 7  # 0.07 * 100 is a little more than 7
+
+
 def test_rows_count_by_weight():
     batch = make(X, Y, positive="yes", weights=[1, 1, 1, 1, 1, 5])
     assert kept(batch, "select --min-count 3") == ["a0", "a4"]
