@@ -213,7 +213,8 @@ def test_small_batches_agree_after_shape(batch, neighbors, zero, trained):
 @settings(deadline=None)
 @given(batches(weights=[FRACTIONS]))
 def test_fractional_weights_agree(batch):
-    assert_agrees(batch, "bns")
+    # Two rates that are equal in theory may differ in the last digit, and the score then is not 0 but 1e-16.
+    assert_agrees(batch, "bns", same_zeros=False)
 
 
 def test_fractional_weights_agree_on_many_rows():
