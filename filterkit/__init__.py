@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from filterkit.columns import ColumnStage, FittedColumns, State
     from filterkit.contingency import ContingencyTable
     from filterkit.csr import Csr
-    from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError
+    from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
     from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
     from filterkit.metric import Metric
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
-    from filterkit.scaling import Scaling, check_alpha, rescaled, scaling_state
+    from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Schema
     from filterkit.stage import Fitted, RowStage, Stage, option
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
@@ -53,6 +53,7 @@ _HOME = {
     "PluginError": "errors",
     "StageError": "errors",
     "UsageError": "errors",
+    "suggestion": "errors",
     "hookimpl": "hookspecs",
     "from_arrow": "interop",
     "from_liac": "interop",
@@ -64,7 +65,6 @@ _HOME = {
     "find_metric": "plugins",
     "Ragged": "ragged",
     "Scaling": "scaling",
-    "check_alpha": "scaling",
     "rescaled": "scaling",
     "scaling_state": "scaling",
     "Attribute": "schema",
@@ -105,7 +105,6 @@ __all__ = [
     "UsageError",
     "batches",
     "chain",
-    "check_alpha",
     "combined",
     "concatenate",
     "find_metric",
@@ -120,6 +119,7 @@ __all__ = [
     "scaling_state",
     "score_columns",
     "scores",
+    "suggestion",
     "to_arrow",
     "to_liac",
     "to_pandas",

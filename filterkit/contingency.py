@@ -139,6 +139,14 @@ class ContingencyTable:
             self.total_parts,
         )
 
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """float64 (k,) twice: the least and the largest explicit value of each column, 0 where there is none."""
+        first, last = self.indptr[:-1], self.indptr[1:] - 1
+        filled = np.flatnonzero(last >= first)
+        low, high = np.zeros(len(self)), np.zeros(len(self))
+        low[filled], high[filled] = self.values[first[filled]], self.values[last[filled]]
+        return low, high
+
     def cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""
         running = np.cumsum(self.parts, axis=0)

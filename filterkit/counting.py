@@ -65,8 +65,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
         if weights.shape[1] == 1 and (weights == 1).all():
             weights = None
     if not known.all():
-        X = batch.csr.take(np.flatnonzero(known)) if batch.sparse else batch.X[known]
-        batch = batch.replace(X=X, y=batch.y[known], weights=None, others=None)
+        batch = batch.take(np.flatnonzero(known))
     y = np.asarray(batch.y, np.int64)
     total_parts = _sums(y, weights, classes)
     if batch.sparse:

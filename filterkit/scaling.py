@@ -9,7 +9,6 @@ import numpy as np
 
 from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
-from filterkit.errors import UsageError
 from filterkit.metric import Metric
 from filterkit.schema import Attribute, Schema
 from filterkit.stage import option
@@ -33,11 +32,7 @@ class Scaling(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        first, last = cells.indptr[:-1], cells.indptr[1:] - 1
-        filled = np.flatnonzero(last >= first)
-        low, high = np.zeros(len(cells)), np.zeros(len(cells))
-        low[filled], high[filled] = cells.values[first[filled]], cells.values[last[filled]]
-        return scaling_state(self.scores(table), low, high, table.schema.zero, cells.nominal)
+        return scaling_state(self.scores(table), *cells.extremes(), table.schema.zero, cells.nominal)
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
         scores = state["score"].tolist()
@@ -96,7 +91,7 @@ class ClassScaling(MetricScaling):
     needs_class: ClassVar[bool] = True
 
     alpha: float | None = option(
-        None, "Weigh features that go with the positive class by X, the others by 1 − X.", minimum=0
+        None, "Weigh features that go with the positive class by X, the others by 1 − X.", minimum=0, maximum=1
     )
     combine: str | None = option(
         None,
@@ -105,18 +100,8 @@ class ClassScaling(MetricScaling):
         choices=COMBINATIONS,
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_alpha(self.name, self.alpha)
-
     def scores(self, table: ContingencyTable) -> np.ndarray:
         return score_columns(Thresholds(table), self.metric, alpha=self.alpha, combine=self.combine)
-
-
-def check_alpha(stage: str, alpha: float | None) -> None:
-    """Raise a `UsageError` unless `alpha` is None or from 0 to 1."""
-    if alpha is not None and not 0 <= alpha <= 1:
-        raise UsageError(f"{stage}: --alpha must be from 0 to 1, not {alpha:g}")
 
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:

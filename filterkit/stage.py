@@ -20,7 +20,14 @@ from filterkit.errors import UsageError, quoted
 from filterkit.schema import Schema
 
 
-def option(default: Any, help: str, *, choices: tuple[str, ...] = (), minimum: float | None = None) -> Any:
+def option(
+    default: Any,
+    help: str,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
     """Declare an option of a stage, as the value of an annotated class attribute.
 
     Parameters
@@ -28,14 +35,16 @@ def option(default: Any, help: str, *, choices: tuple[str, ...] = (), minimum: f
     default : its value when not given; None means "decided by the data", which `help` explains.
     help : one sentence for ``--help`` and the reference page.
     choices : the words allowed, for a text option.
-    minimum : the least number allowed.
+    minimum, maximum : the least and the largest number allowed.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
     command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
     """
     return dataclasses.field(
-        default=default, kw_only=True, metadata={"help": help, "choices": choices, "minimum": minimum}
+        default=default,
+        kw_only=True,
+        metadata={"help": help, "choices": choices, "minimum": minimum, "maximum": maximum},
     )
 
 
@@ -113,11 +122,13 @@ class Stage:
 def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
     flag = "--" + field.name.replace("_", "-")
-    choices, minimum = field.metadata["choices"], field.metadata["minimum"]
+    choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if choices and value is not None and value not in choices:
         raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if minimum is not None and value is not None and not value >= minimum:
         raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
+    if maximum is not None and value is not None and not value <= maximum:
+        raise UsageError(f"{stage}: {flag} must be at most {maximum:g}, not {value}")
 
 
 class Fitted:

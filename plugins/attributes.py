@@ -20,6 +20,7 @@ from filterkit import (
     UsageError,
     hookimpl,
     option,
+    suggestion,
 )
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
@@ -55,7 +56,7 @@ class Remove(Stage):
         place = {a.name: i for i, a in enumerate(schema.attributes)}
         for name in self.attribute:
             if name not in place:
-                raise StageError(self.name, f"there is no attribute '{name}'")
+                raise StageError(self.name, f"there is no attribute '{name}'{suggestion(name, list(place))}")
         taken = {place[name] for name in self.attribute}
         if self.match:
             whole = re.compile(self.match)

@@ -19,6 +19,7 @@ from filterkit import (
     UsageError,
     hookimpl,
     option,
+    suggestion,
 )
 
 
@@ -117,7 +118,8 @@ class Label(RowStage):
         if target is None or target.kind != "nominal":
             raise StageError(self.name, "there is no nominal class attribute; name one with --class")
         if self.positive not in target.values:
-            raise StageError(self.name, f"class '{target.name}' has no value '{self.positive}'")
+            hint = suggestion(self.positive, list(target.values))
+            raise StageError(self.name, f"class '{target.name}' has no value '{self.positive}'{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         attributes = list(schema.attributes)
         assert schema.class_index is not None

@@ -115,15 +115,7 @@ def _training(batch: Batch) -> Batch:
     known = batch.y >= 0
     if batch.weights is not None:
         known &= batch.weights > 0
-    if known.all():
-        return batch
-    chosen = np.flatnonzero(known)
-    return batch.replace(
-        X=batch.csr.take(chosen) if batch.sparse else batch.X[chosen],
-        y=batch.y[chosen],
-        weights=None if batch.weights is None else batch.weights[chosen],
-        others=None,
-    )
+    return batch if known.all() else batch.take(np.flatnonzero(known))
 
 
 class _Summary:
@@ -183,10 +175,10 @@ def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[An
             first, stop = np.searchsorted(numbers, [seen[c], seen[c] + len(of_class)])
             chosen.append(of_class[numbers[first:stop] - seen[c]])
             seen[c] += len(of_class)
-        at = np.sort(np.concatenate(chosen))
-        ys.append(batch.y[at])
-        ws.append(np.ones(len(at)) if batch.weights is None else batch.weights[at])
-        parts.append(_clean(batch.csr.take(at) if batch.sparse else batch.X[at], schema))
+        taken = batch.take(np.sort(np.concatenate(chosen)))
+        ys.append(taken.y)
+        ws.append(np.ones(len(taken)) if taken.weights is None else taken.weights)
+        parts.append(_clean(taken.csr if taken.sparse else taken.X, schema))
     X = Csr.stack(parts).matrix() if isinstance(parts[0], Csr) else np.concatenate(parts)
     return X, np.concatenate(ys), np.concatenate(ws)
 

@@ -20,8 +20,7 @@ class Range(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        low, high = extremes(cells)
-        return scaling_state(np.ones(len(cells)), low, high, table.schema.zero, cells.nominal)
+        return scaling_state(np.ones(len(cells)), *cells.extremes(), table.schema.zero, cells.nominal)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescaled(values, columns, state)
@@ -42,7 +41,7 @@ class Standardize(ColumnStage):
         cells = table.with_zeros()
         rows = cells.counts.sum(axis=1)
         total = by_column(rows, cells)
-        largest = np.maximum(*map(np.abs, extremes(cells)))
+        largest = np.maximum(*map(np.abs, cells.extremes()))
         extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # whose squares are no numbers
         unit = np.where(extreme, 1 / np.clip(largest, 1e-300, 1e300), 1.0)
         values = cells.values * unit[cells.column_of_cell]
@@ -62,15 +61,6 @@ class Standardize(ColumnStage):
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         image: np.ndarray = values * state["unit"][columns] - state["offset"][columns]
         return image / state["divisor"][columns] * state["factor"][columns]
-
-
-def extremes(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest value of each column of a table with explicit zeros, 0 where there is none."""
-    first, last = cells.indptr[:-1], cells.indptr[1:] - 1
-    filled = np.flatnonzero(last >= first)
-    low, high = np.zeros(len(cells)), np.zeros(len(cells))
-    low[filled], high[filled] = cells.values[first[filled]], cells.values[last[filled]]
-    return low, high
 
 
 def by_column(amounts: np.ndarray, cells: ContingencyTable) -> np.ndarray:

@@ -14,12 +14,12 @@ from filterkit import (
     State,
     Thresholds,
     UsageError,
-    check_alpha,
     find_metric,
     hookimpl,
     one_against_rest,
     option,
     score_columns,
+    suggestion,
 )
 
 _NEARLY = 1 + 1e-12  # 29 of 100 rows are at most 0.29 of them, though 0.29 * 100 is a little less than 29
@@ -41,23 +41,24 @@ class Select(ColumnStage):
     name = "select"
 
     top: int | None = option(None, "Keep the N best columns.", minimum=1)
-    fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0)
+    fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0, maximum=1)
     min_score: float | None = option(None, "Keep columns with a score of at least X.")
     sparsity: float | None = option(None, "Keep at most X non-zeros a row, on average.", minimum=0)
     min_count: float | None = option(None, "Keep columns that are in at least X rows.", minimum=0)
-    max_fraction: float | None = option(None, "Keep columns that are in at most this share of the rows.", minimum=0)
+    max_fraction: float | None = option(
+        None, "Keep columns that are in at most this share of the rows.", minimum=0, maximum=1
+    )
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score, beside those that the limits keep.")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = option(None, "See the help of the metric.", minimum=0)
+    alpha: float | None = option(None, "See the help of the metric.", minimum=0, maximum=1)
     combine: str | None = option(None, "See the help of the metric.", choices=COMBINATIONS)
     seed: int = option(0, "For --by rand.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_alpha(self.name, self.alpha)
-        if self.fraction is not None and not 0 < self.fraction <= 1:
-            raise UsageError(f"select: --fraction must be above 0 and at most 1, not {self.fraction:g}")
+        if self.fraction == 0:
+            raise UsageError("select: --fraction must be above 0")
         ranked = (self.top, self.fraction, self.min_score, self.sparsity)
         if all(limit is None for limit in (*ranked, self.min_count, self.max_fraction)):
             raise UsageError("select: say how many columns to keep, as with --top 500; see: filterkit stages select")
@@ -132,7 +133,7 @@ class Select(ColumnStage):
         place = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in {a.name for a in schema.attributes}:
-                raise StageError(self.name, f"--keep: no attribute '{name}'")
+                raise StageError(self.name, f"--keep: no attribute '{name}'{suggestion(name, list(place))}")
         return [place[name] for name in self.keep if name in place]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

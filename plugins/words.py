@@ -18,6 +18,7 @@ from filterkit import (
     UsageError,
     hookimpl,
     option,
+    suggestion,
 )
 
 _RUN = r"\b\w\w+\b"
@@ -79,7 +80,9 @@ class Words(Stage):
         names = {schema.others[i].name: i for i in texts}
         for name in self.attribute:
             if name not in names:
-                raise StageError(self.name, f"--attribute: there is no string attribute '{name}'")
+                raise StageError(
+                    self.name, f"--attribute: there is no string attribute '{name}'{suggestion(name, list(names))}"
+                )
         return sorted(names[name] for name in self.attribute)
 
     def _vocabulary(self, counts: dict[str, np.ndarray]) -> list[str]:

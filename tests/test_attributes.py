@@ -74,6 +74,7 @@ def test_rename(name):
         ("remove --range x", UsageError, "--range must be like 1-3,7,20-last, and 'x' is not"),
         ("remove --range 1-9", StageError, "remove: --range: '1-9' goes beyond the last attribute, 5"),
         ("keep --attribute colour", StageError, "keep: there is no attribute 'colour'"),
+        ("keep --attribute clas", StageError, "keep: there is no attribute 'clas'; did you mean 'class'"),
         ("rename", UsageError, "rename: say what to look for"),
         ("rename --find '['", UsageError, r"rename: --find '\['"),
         ("rename --find '.*petal.*' --replace x", StageError, "rename: two attributes are named 'x'"),

@@ -41,6 +41,15 @@ def test_rows(name, first, stop):
     assert part.sparse == batch.sparse
 
 
+@pytest.mark.parametrize("name", [*MIXED, "iris"])
+def test_take(name):
+    batch = sample(name)
+    numbers = np.array([0, 3, 4, 17])
+    whole = values(batch) | {"others": None}
+    expected = {key: column if column is None else [column[i] for i in numbers] for key, column in whole.items()}
+    assert values(batch.take(numbers)) == expected
+
+
 def test_rows_without_class_weights_and_others():
     batch = Batch(Schema("r", [Attribute("a")]), np.array([[1.0], [2.0], [3.0]]))
     part = batch.rows(1, 3)

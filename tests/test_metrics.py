@@ -287,7 +287,7 @@ def test_no_nominal_class_is_a_clear_error(name):
 
 def test_options_that_make_no_sense():
     for text, message in (
-        ("bns --alpha 1.5", "--alpha must be from 0 to 1"),
+        ("bns --alpha 1.5", "--alpha must be at most 1"),
         ("bns --combine min", "'min' is not one of"),
         ("dfreq --alpha 0.5", "no such option"),
     ):

@@ -212,12 +212,12 @@ def test_rows_without_class_count_where_no_class_is_needed():
         ("select", "select: say how many columns to keep"),
         ("select --by bns", "select: say how many columns to keep"),
         ("select --top 0", "--top must be at least 1, not 0"),
-        ("select --fraction 0 --by ig", "--fraction must be above 0 and at most 1, not 0"),
-        ("select --fraction 1.5 --by ig", "--fraction must be above 0 and at most 1, not 1.5"),
+        ("select --fraction 0 --by ig", "--fraction must be above 0"),
+        ("select --fraction 1.5 --by ig", "--fraction must be at most 1, not 1.5"),
         ("select --top 5 --by igg", "no metric 'igg'; did you mean 'ig'"),
         ("select --top 5 --spread", "--spread, --alpha and --combine need --by METRIC"),
         ("select --top 5 --by dfreq --spread", "mean nothing to dfreq"),
-        ("select --top 5 --by ig --alpha 2", "--alpha must be from 0 to 1"),
+        ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
     ],
 )
 def test_wrong_options(text, message):
@@ -231,7 +231,8 @@ def test_wrong_options(text, message):
         ("select --top 2", "^select: the columns have no scores; put a scorer before it, or say --by METRIC"),
         ("select --min-count 100", "^select: no column is left; loosen the limits"),
         ("select --by bns --min-score 99", "^select: no column is left"),
-        ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'"),
+        ("select --by bns --top 1 --keep nobody", "^select: --keep: no attribute 'nobody'$"),
+        ("select --by bns --top 1 --keep aa3", "^select: --keep: no attribute 'aa3'; did you mean 'a3'"),
     ],
 )
 def test_what_cannot_be_fitted(text, message):

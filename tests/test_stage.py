@@ -122,8 +122,13 @@ def test_options_have_their_defaults_and_are_given_by_name():
 def test_a_declaration_keeps_help_choices_and_minimum():
     fields = {field.name: field for field in dataclasses.fields(Every)}
     assert list(fields) == ["count", "share", "top_rows", "kind", "free", "flag", "pair", "undecided"]
-    assert dict(fields["kind"].metadata) == {"help": "A word.", "choices": ("one", "two"), "minimum": None}
-    assert dict(fields["count"].metadata) == {"help": "A whole number.", "choices": (), "minimum": 1}
+    assert dict(fields["kind"].metadata) == {
+        "help": "A word.",
+        "choices": ("one", "two"),
+        "minimum": None,
+        "maximum": None,
+    }
+    assert dict(fields["count"].metadata) == {"help": "A whole number.", "choices": (), "minimum": 1, "maximum": None}
 
 
 def test_stages_are_equal_by_their_options():

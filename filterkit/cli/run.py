@@ -10,11 +10,8 @@ from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch
 from filterkit.chains import Chain
-from filterkit.cli.progress import Progress
-from filterkit.engine.local import LocalEngine
-from filterkit.errors import StageError
+from filterkit.cli.training import training_rows
 from filterkit.output import open_output
-from filterkit.rows import SpooledRows
 from filterkit.stage import Stage
 
 
@@ -43,34 +40,23 @@ def run(
     """
     began = time.perf_counter()
     chain = Chain(stages)
-    engine = LocalEngine(jobs)
-    shown = Progress(sys.stderr.isatty() if progress is None else progress)
-    with Reader(path, class_, positive, encoding, block_size) as reader:
-        rows = SpooledRows(
-            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
-        )
-        try:
-            fitted = chain.fit(rows, memory=memory)
-            form = reader.schema.sparse or fitted.schema.sparse if sparse is None else sparse
-            formatter = Formatter(fitted.schema, form, precision)
+    reader = Reader(path, class_, positive, encoding, block_size)
+    with training_rows(reader, jobs, memory, progress) as rows:
+        fitted = chain.fit(rows, memory=memory)
+        form = reader.schema.sparse or fitted.schema.sparse if sparse is None else sparse
+        formatter = Formatter(fitted.schema, form, precision)
 
-            def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
-                return len(batch), formatter.rows(fitted.transform(batch))
+        def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
+            return len(batch), formatter.rows(fitted.transform(batch))
 
-            count = 0
-            with open_output(output) as out:
-                comment = f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"
-                out.write(header_text(fitted.schema, [comment]).encode())
-                for size, pieces in rows.map(put_out, last=True):
-                    for piece in pieces:
-                        out.write(piece)
-                    count += size
-        except StageError as error:
-            error.source = reader.name
-            raise
-        finally:
-            rows.close()
-            shown.close()
+        count = 0
+        with open_output(output) as out:
+            comment = f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"
+            out.write(header_text(fitted.schema, [comment]).encode())
+            for size, pieces in rows.map(put_out, last=True):
+                for piece in pieces:
+                    out.write(piece)
+                count += size
     if verbose:
         features = f"{len(reader.schema.features)} features to {len(fitted.schema.features)}"
         print(f"filterkit: {count} rows, {features}, {time.perf_counter() - began:.2f} s", file=sys.stderr)

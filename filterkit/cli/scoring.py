@@ -10,11 +10,10 @@ from typing import Any
 import click
 
 from filterkit.arff.reader import Reader
-from filterkit.cli.progress import Progress
-from filterkit.engine.local import LocalEngine, available_cores
-from filterkit.errors import StageError, UsageError
+from filterkit.cli.training import training_rows
+from filterkit.engine.local import available_cores
+from filterkit.errors import UsageError
 from filterkit.output import open_output
-from filterkit.rows import SpooledRows
 from filterkit.thresholds import COMBINATIONS
 
 _NAME_WIDTH = 40  # of attributes, where the terminal does not say
@@ -68,30 +67,17 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
     ending = os.path.splitext(output)[1].lower() if output else ""
     if output and ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
-    engine = LocalEngine(options["jobs"] or available_cores())
-    memory = options["memory"]
-    shown = Progress(sys.stderr.isatty() if options["progress"] is None else options["progress"])
-    with Reader(
-        given["path"], options["class_"], options["positive"], options["encoding"], options["block_size"]
-    ) as reader:
-        rows = SpooledRows(
-            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
+    names = ("class_", "positive", "encoding", "block_size")
+    reader = Reader(given["path"], *(options[name] for name in names))
+    with training_rows(reader, options["jobs"] or available_cores(), options["memory"], options["progress"]) as rows:
+        table = score(
+            rows,
+            given["metrics"],
+            alpha=given["alpha"],
+            combine=given["combine"],
+            seed=options["seed"] or 0,
+            memory=options["memory"],
         )
-        try:
-            table = score(
-                rows,
-                given["metrics"],
-                alpha=given["alpha"],
-                combine=given["combine"],
-                seed=options["seed"] or 0,
-                memory=memory,
-            )
-        except StageError as error:
-            error.source = reader.name
-            raise
-        finally:
-            rows.close()
-            shown.close()
     if given["top"] is not None:
         table = table.slice(0, given["top"])
     if output or given["csv"]:
