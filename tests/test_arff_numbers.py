@@ -172,6 +172,20 @@ def test_number_texts_equal_format_number():
     assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
 
 
+@pytest.mark.parametrize("length", [1, 15, 16, 40, 1000])
+def test_number_texts_equal_format_number_where_few_numbers_repeat(length):
+    """Looked up as a dictionary: zeros of both signs stay two, and every NaN is one."""
+    odd = [0.0, -0.0, math.nan, -math.nan, INF, -INF, 1 / 3, -1 / 3, 1e300, 5e-324, 0.1]
+    for shift in range(len(odd)):
+        numbers = [odd[(at + shift) % len(odd)] for at in range(length)]
+        assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+
+
+def test_number_texts_equal_format_number_where_repeating_ends():
+    numbers = [0.1, 0.25] * 500 + doubles()
+    assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+
+
 @pytest.mark.parametrize("digits", [1, 3, 6, 15, 16, 17, 20])
 def test_number_texts_equal_format_number_at_a_precision(digits):
     numbers = doubles()[::7]

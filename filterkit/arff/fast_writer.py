@@ -33,19 +33,45 @@ def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
 
 def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
     """`format_number` of each of the float64 `values`, as an Arrow string array."""
+    words, codes = _number_words(values, precision)
+    return words if codes is None else words.take(arrow.numbers(codes))
+
+
+def _number_words(values: np.ndarray, precision: int | None) -> tuple[Any, np.ndarray | None]:
+    """The texts of `values` as a string array of words and the int32 codes of those that are meant, None for
+    all in order."""
     if precision is not None:
         values = round_significant(values, precision)
     plain = np.isfinite(values)
     if plain.all() and (values == np.rint(values)).all() and not np.signbit(values).any():
         largest = values.max(initial=0.0)
         if largest < len(_COUNTS):
-            return _COUNTS.take(arrow.numbers(values.astype(np.int32)))
+            return _COUNTS, values.astype(np.int32)
         if largest < 1e15:
-            return arrow.numbers(values.astype(np.int64)).cast(pa.string())
+            return arrow.numbers(values.astype(np.int64)).cast(pa.string()), None
+    encoded = _repeated(values)
+    if encoded is None:
+        return _spelt(values), None
+    return _spelt(arrow.plain_values(encoded.dictionary).view(np.float64)), arrow.plain_values(encoded.indices)
+
+
+def _repeated(values: np.ndarray) -> Any | None:
+    """Float64 `values` by their bits as an Arrow dictionary of int64, or None where few seem to repeat: counts
+    over the length of their row, or scores of features, are soon all seen, and to look them up costs a fifth
+    of formatting them."""
+    bits = arrow.numbers(values.view(np.int64))
+    sample = len(values) // 16
+    if 2 * pc.count_distinct(bits[:sample]).as_py() > sample:
+        return None
+    return pc.dictionary_encode(bits)
+
+
+def _spelt(values: np.ndarray) -> Any:
+    """`values` formatted one by one."""
     texts = arrow.numbers(values).cast(pa.string())
     size = np.abs(values)
     # Where Arrow spells a number otherwise than repr does: these are rare.
-    odd = ~plain | (size >= 1e10) | ((size < 1e-4) & (size > 0))
+    odd = ~np.isfinite(values) | (size >= 1e10) | ((size < 1e-4) & (size > 0))
     return _respelt(texts, values, odd) if odd.any() else texts
 
 
@@ -124,17 +150,21 @@ def _sparse(formatter: Formatter, batch: Batch) -> list[memoryview]:
     schema, X = formatter.schema, batch.csr
     position = schema.feature_indices[X.indices]
     chosen = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-    texts = number_texts(X.data, formatter.precision)
+    words, codes = _number_words(X.data, formatter.precision)
+    if codes is None:
+        codes = np.arange(len(words), dtype=np.int32)
     if chosen.any():
-        texts = pc.replace_with_mask(texts, arrow.flags(chosen), _labels(formatter, position[chosen], X.data[chosen]))
+        codes = codes.copy()
+        codes[chosen] = len(words) + np.arange(np.count_nonzero(chosen))
+        words = pa.concat_arrays([words, _labels(formatter, position[chosen], X.data[chosen])])
     weights: Any = ""
     if batch.weights is not None:
         weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
     target = schema.class_index
     class_is_last = target is None or (target == len(schema.attributes) - 1 and formatter.labels[target] is not None)
     if class_is_last and not schema.others and (np.diff(X.indptr) > 0).all():
-        return _filled_rows(formatter, batch, position, texts, weights)
-    return _any_rows(formatter, batch, position, texts, weights)
+        return _filled_rows(formatter, batch, position, words, codes, weights)
+    return _any_rows(formatter, batch, position, words.take(arrow.numbers(codes)), weights)
 
 
 def _labels(formatter: Formatter, position: np.ndarray, values: np.ndarray) -> Any:
@@ -148,9 +178,9 @@ def _labels(formatter: Formatter, position: np.ndarray, values: np.ndarray) -> A
 
 
 def _filled_rows(
-    formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any
+    formatter: Formatter, batch: Batch, position: np.ndarray, words: Any, codes: np.ndarray, weights: Any
 ) -> list[memoryview]:
-    """Rows that all have a value, the class being last: one join puts before every value what goes there,
+    """Rows that all have a value, the class being last: one look-up gives each value and what goes before it,
     a comma and its index or, before the first of a row, also the end of the row before and a brace."""
     first = batch.csr.indptr[:-1]
     ends: Any = "}"
@@ -165,10 +195,12 @@ def _filled_rows(
     ends = arrow.join(ends, weights, "\n")
     before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
     starts = arrow.join(before, "{", _indices(formatter).take(arrow.numbers(position[first])), " ")
-    code = position.copy()
-    code[first] = len(formatter.schema.attributes) + np.arange(len(batch))
-    prefixes = pa.concat_arrays([_prefixes(formatter), starts]).take(arrow.numbers(code))
-    return [arrow.text_of(arrow.join(prefixes, texts)), arrow.text_of(ends[-1:])]
+    pieces = pa.concat_arrays([_prefixes(formatter), starts, words])
+    chosen = np.empty((len(codes), 2), np.int32)
+    chosen[:, 0] = position
+    chosen[first, 0] = len(formatter.schema.attributes) + np.arange(len(batch))
+    chosen[:, 1] = codes + np.int32(len(pieces) - len(words))
+    return [arrow.text_of(pieces.take(arrow.numbers(chosen.ravel()))), arrow.text_of(ends[-1:])]
 
 
 def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> list[memoryview]:
