@@ -1,6 +1,7 @@
-"""Arrays to and from Arrow without a copy.
+"""Arrays to and from Arrow without a copy, and what is computed of texts.
 
-`pyarrow.array` and `to_numpy` import pandas where it is installed, which takes longer than many a file.
+`pyarrow.array` and `to_numpy` import pandas where it is installed, which takes longer than many a file; so does
+`pyarrow.compute`, which wraps every function and reads its documentation, and which methods like `take` import.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+try:
+    from pyarrow._compute import CastOptions, CountOptions, JoinOptions, call_function
+except ImportError:  # should it move, this only takes longer
+    from pyarrow.compute import CastOptions, CountOptions, JoinOptions, call_function
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
@@ -40,14 +45,46 @@ def strings(words: Sequence[str | None]) -> Any:
 def join(*parts: Any, separator: str = "") -> Any:
     """The texts of several arrays, or single words, joined element by element."""
     scalars = [strings([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
-    return pc.binary_join_element_wise(*scalars)
+    return call_function("binary_join_element_wise", scalars, JoinOptions())
+
+
+def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
+    """The texts from each of the int32 `offsets` to the next joined to one."""
+    lists = pa.ListArray.from_arrays(numbers(offsets), texts)
+    return call_function("binary_join", [lists, strings([separator])[0]])
+
+
+def take(array: Any, places: Any) -> Any:
+    """The elements of `array` at `places`, an integer array of Arrow or an int32 or int64 one of numpy."""
+    places = numbers(places) if isinstance(places, np.ndarray) else places
+    return call_function("array_take", [array, places])
+
+
+def texts_of(array: Any) -> Any:
+    """Numbers as Arrow spells them."""
+    return call_function("cast", [array], CastOptions(target_type=pa.string()))
+
+
+def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
+    """`texts` with `words` one after the other where `chosen`, bool, is true."""
+    return call_function("replace_with_mask", [texts, flags(chosen), words])
+
+
+def count_distinct(array: Any) -> int:
+    """How many different elements an array has."""
+    return int(call_function("count_distinct", [array], CountOptions()).as_py())
+
+
+def dictionary(array: Any) -> Any:
+    """A `DictionaryArray` of the same elements."""
+    return call_function("dictionary_encode", [array])
 
 
 def moments(values: Sequence[int | None]) -> Any:
     """An Arrow array of ``timestamp[ms]`` from milliseconds, null where one is None."""
     missing = np.array([value is None for value in values], bool)
     filled = np.array([value or 0 for value in values], np.int64)
-    return numbers(filled, missing).cast(pa.timestamp("ms"))
+    return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_valid(missing), pa.py_buffer(filled)])
 
 
 def _bits(values: np.ndarray) -> Any:
@@ -61,8 +98,20 @@ def _valid(missing: np.ndarray | None) -> Any:
 
 def text_of(array: Any) -> memoryview:
     """All strings of an Arrow array, one after the other, without a copy."""
-    offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
+    offsets = _offsets(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
+
+
+def lengths(array: Any) -> np.ndarray:
+    """How many bytes each string of an Arrow array has, 0 where it is null."""
+    return np.diff(_offsets(array))
+
+
+def _offsets(array: Any) -> np.ndarray:
+    """Where each string of an Arrow array begins in its text, and the end."""
+    if not len(array):
+        return np.zeros(1, np.int32)
+    return np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
 
 
 def plain_values(array: Any) -> np.ndarray:

@@ -42,6 +42,13 @@ class Plugin:
     trace: str = ""
 
 
+@cache
+def _origin(dist: metadata.Distribution) -> str:
+    """Name and version of what brings a plugin; to read them parses its whole description."""
+    described = dist.metadata
+    return f"{described['Name']} {described['Version']}"
+
+
 class Registry:
     """The plugins found and the stages they bring.
 
@@ -61,8 +68,7 @@ class Registry:
     def add_entry_points(self) -> None:
         """Load every installed plugin, in the order of their names."""
         for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-            dist = point.dist
-            origin = f"{dist.name} {dist.version}" if dist is not None else point.value
+            origin = _origin(point.dist) if point.dist is not None else point.value
             try:
                 module = point.load()
             except BaseException as error:

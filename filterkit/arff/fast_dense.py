@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from filterkit import arrow
 from filterkit.arff import csv
@@ -117,7 +116,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
     attribute = layout.schema.attributes[position]
     if attribute.kind == "string":
         if not marked:
-            if pc.any(pc.equal(column, "")).as_py():
+            if (arrow.lengths(column)[~arrow.nulls(column)] == 0).any():
                 raise Odd
             return column
         return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])
@@ -126,8 +125,8 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
     if dates is None:
         for word in words:
             check_bag(word, attribute, 1)
-        return pa.DictionaryArray.from_arrays(column.indices, arrow.strings(words)).cast(pa.string())
+        return arrow.take(arrow.strings(words), column.indices)
     moments = [dates.parse(word) for word in words]
     if None in moments:
         raise Odd
-    return arrow.moments(moments).take(column.indices)
+    return arrow.take(arrow.moments(moments), column.indices)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from filterkit import arrow
 from filterkit.arff.numbers import format_number, weight_text
@@ -15,7 +14,7 @@ from filterkit.batch import Batch
 if TYPE_CHECKING:
     from filterkit.arff.writer import Formatter
 
-_COUNTS = arrow.numbers(np.arange(1024)).cast(pa.string())  # most counts
+_COUNTS = arrow.texts_of(arrow.numbers(np.arange(1024)))  # most counts
 
 
 def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
@@ -34,7 +33,7 @@ def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
 def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
     """`format_number` of each of the float64 `values`, as an Arrow string array."""
     words, codes = _number_words(values, precision)
-    return words if codes is None else words.take(arrow.numbers(codes))
+    return words if codes is None else arrow.take(words, codes)
 
 
 def _number_words(values: np.ndarray, precision: int | None) -> tuple[Any, np.ndarray | None]:
@@ -48,7 +47,7 @@ def _number_words(values: np.ndarray, precision: int | None) -> tuple[Any, np.nd
         if largest < len(_COUNTS):
             return _COUNTS, values.astype(np.int32)
         if largest < 1e15:
-            return arrow.numbers(values.astype(np.int64)).cast(pa.string()), None
+            return arrow.texts_of(arrow.numbers(values.astype(np.int64))), None
     encoded = _repeated(values)
     if encoded is None:
         return _spelt(values), None
@@ -61,14 +60,14 @@ def _repeated(values: np.ndarray) -> Any | None:
     of formatting them."""
     bits = arrow.numbers(values.view(np.int64))
     sample = len(values) // 16
-    if 2 * pc.count_distinct(bits[:sample]).as_py() > sample:
+    if 2 * arrow.count_distinct(bits[:sample]) > sample:
         return None
-    return pc.dictionary_encode(bits)
+    return arrow.dictionary(bits)
 
 
 def _spelt(values: np.ndarray) -> Any:
     """`values` formatted one by one."""
-    texts = arrow.numbers(values).cast(pa.string())
+    texts = arrow.texts_of(arrow.numbers(values))
     size = np.abs(values)
     # Where Arrow spells a number otherwise than repr does: these are rare.
     odd = ~np.isfinite(values) | (size >= 1e10) | ((size < 1e-4) & (size > 0))
@@ -79,7 +78,7 @@ def _respelt(texts: Any, values: np.ndarray, odd: np.ndarray) -> Any:
     """`texts` with those of the `odd` values formatted anew, each distinct one once."""
     distinct, which = np.unique(values[odd], return_inverse=True)
     words = arrow.strings([format_number(value) for value in distinct.tolist()])
-    return pc.replace_with_mask(texts, arrow.flags(odd), words.take(arrow.numbers(which)))
+    return arrow.replace(texts, odd, arrow.take(words, which))
 
 
 def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
@@ -96,7 +95,7 @@ def _nominal_texts(formatter: Formatter, position: int, codes: np.ndarray) -> An
     assert labels is not None
     with np.errstate(invalid="ignore"):
         known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
-    return arrow.strings(labels).take(arrow.numbers(known))
+    return arrow.take(arrow.strings(labels), known)
 
 
 def _texts(formatter: Formatter, position: int, values: np.ndarray) -> Any:
@@ -138,8 +137,7 @@ def _number_run(X: np.ndarray, precision: int | None) -> Any:
     texts = number_texts(np.ascontiguousarray(X).ravel(), precision)
     if X.shape[1] == 1:
         return texts
-    offsets = arrow.numbers(np.arange(X.shape[0] + 1, dtype=np.int32) * np.int32(X.shape[1]))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), arrow.strings([","])[0])
+    return arrow.join_lists(np.arange(X.shape[0] + 1, dtype=np.int32) * np.int32(X.shape[1]), texts, ",")
 
 
 # Sparse rows
@@ -164,7 +162,7 @@ def _sparse(formatter: Formatter, batch: Batch) -> list[memoryview]:
     class_is_last = target is None or (target == len(schema.attributes) - 1 and formatter.labels[target] is not None)
     if class_is_last and not schema.others and (np.diff(X.indptr) > 0).all():
         return _filled_rows(formatter, batch, position, words, codes, weights)
-    return _any_rows(formatter, batch, position, words.take(arrow.numbers(codes)), weights)
+    return _any_rows(formatter, batch, position, arrow.take(words, codes), weights)
 
 
 def _labels(formatter: Formatter, position: np.ndarray, values: np.ndarray) -> Any:
@@ -189,18 +187,18 @@ def _filled_rows(
         labels = formatter.labels[target]
         assert labels is not None and batch.y is not None
         closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
-        ends = arrow.strings(closing).take(arrow.numbers(np.where(batch.y < 0, len(labels) - 1, batch.y)))
+        ends = arrow.take(arrow.strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
     else:
         ends = arrow.strings(["}"] * len(batch))
     ends = arrow.join(ends, weights, "\n")
     before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-    starts = arrow.join(before, "{", _indices(formatter).take(arrow.numbers(position[first])), " ")
+    starts = arrow.join(before, "{", arrow.take(_indices(formatter), position[first]), " ")
     pieces = pa.concat_arrays([_prefixes(formatter), starts, words])
     chosen = np.empty((len(codes), 2), np.int32)
     chosen[:, 0] = position
     chosen[first, 0] = len(formatter.schema.attributes) + np.arange(len(batch))
     chosen[:, 1] = codes + np.int32(len(pieces) - len(words))
-    return [arrow.text_of(pieces.take(arrow.numbers(chosen.ravel()))), arrow.text_of(ends[-1:])]
+    return [arrow.text_of(arrow.take(pieces, chosen.ravel())), arrow.text_of(ends[-1:])]
 
 
 def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: Any, weights: Any) -> list[memoryview]:
@@ -219,17 +217,17 @@ def _any_rows(formatter: Formatter, batch: Batch, position: np.ndarray, texts: A
         what.append(arrow.strings(column))
     rows_, positions = np.concatenate(row), np.concatenate(where)
     order = np.argsort(rows_ * len(schema.attributes) + positions)
-    texts = pa.concat_arrays(what).take(arrow.numbers(order))
-    pairs = arrow.join(_indices(formatter).take(arrow.numbers(positions[order])), texts, separator=" ")
+    texts = arrow.take(pa.concat_arrays(what), order)
+    pairs = arrow.join(arrow.take(_indices(formatter), positions[order]), texts, separator=" ")
     offsets = np.searchsorted(rows_[order], np.arange(len(batch) + 1)).astype(np.int32)
-    lines = pc.binary_join(pa.ListArray.from_arrays(arrow.numbers(offsets), pairs), arrow.strings([","])[0])
+    lines = arrow.join_lists(offsets, pairs, ",")
     return [arrow.text_of(arrow.join("{", lines, "}", weights, "\n"))]
 
 
 def _indices(formatter: Formatter) -> Any:
     """The positions of all attributes as texts, made once a formatter."""
     if formatter.indices is None:
-        formatter.indices = arrow.numbers(np.arange(len(formatter.schema.attributes))).cast(pa.string())
+        formatter.indices = arrow.texts_of(arrow.numbers(np.arange(len(formatter.schema.attributes))))
     return formatter.indices
 
 
