@@ -13,21 +13,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from filterkit.api import batches, chain, read, scores, write
+    from filterkit.api import batches, chain, read, scores, tee, write
     from filterkit.batch import Batch, concatenate
     from filterkit.chains import Chain, FittedChain
-    from filterkit.columns import ColumnStage, FittedColumns, State
+    from filterkit.columns import ColumnStage, FittedColumns, Fold, State
     from filterkit.contingency import ContingencyTable
     from filterkit.csr import Csr
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
     from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
+    from filterkit.logistic import Points, log_losses
     from filterkit.metric import Metric
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
+    from filterkit.reorder import take_rows
+    from filterkit.rows import Rows
     from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Schema
-    from filterkit.stage import Fitted, RowStage, Stage, option
+    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
 __version__ = "0.1.0"
@@ -38,6 +41,7 @@ _HOME = {
     "chain": "api",
     "read": "api",
     "scores": "api",
+    "tee": "api",
     "write": "api",
     "Batch": "batch",
     "concatenate": "batch",
@@ -45,6 +49,7 @@ _HOME = {
     "FittedChain": "chains",
     "ColumnStage": "columns",
     "FittedColumns": "columns",
+    "Fold": "columns",
     "State": "columns",
     "ContingencyTable": "contingency",
     "Csr": "csr",
@@ -61,10 +66,14 @@ _HOME = {
     "to_arrow": "interop",
     "to_liac": "interop",
     "to_pandas": "interop",
+    "Points": "logistic",
+    "log_losses": "logistic",
     "Metric": "metric",
     "find_metric": "plugins",
     "Ragged": "ragged",
     "Scaling": "scaling",
+    "take_rows": "reorder",
+    "Rows": "rows",
     "rescaled": "scaling",
     "scaling_state": "scaling",
     "Attribute": "schema",
@@ -72,6 +81,7 @@ _HOME = {
     "Fitted": "stage",
     "RowStage": "stage",
     "Stage": "stage",
+    "TrainingStage": "stage",
     "option": "stage",
     "COMBINATIONS": "thresholds",
     "Thresholds": "thresholds",
@@ -92,16 +102,20 @@ __all__ = [
     "Fitted",
     "FittedChain",
     "FittedColumns",
+    "Fold",
     "Metric",
     "PluginError",
+    "Points",
     "Ragged",
     "RowStage",
+    "Rows",
     "Scaling",
     "Schema",
     "Stage",
     "StageError",
     "State",
     "Thresholds",
+    "TrainingStage",
     "UsageError",
     "batches",
     "chain",
@@ -112,6 +126,7 @@ __all__ = [
     "from_liac",
     "from_pandas",
     "hookimpl",
+    "log_losses",
     "one_against_rest",
     "option",
     "read",
@@ -120,6 +135,8 @@ __all__ = [
     "score_columns",
     "scores",
     "suggestion",
+    "take_rows",
+    "tee",
     "to_arrow",
     "to_liac",
     "to_pandas",

@@ -11,9 +11,10 @@ from filterkit.batch import Batch, concatenate
 from filterkit.chains import Chain
 from filterkit.errors import FilterkitError
 from filterkit.output import open_output
+from filterkit.rows import Rows
 from filterkit.scoring import scores
 
-__all__ = ["batches", "chain", "read", "scores", "write"]
+__all__ = ["batches", "chain", "read", "scores", "tee", "write"]
 
 
 def batches(
@@ -80,6 +81,22 @@ def write(
         for batch in chain_batches([first], stream):
             for piece in formatter.rows(batch):
                 out.write(piece)
+
+
+def tee(rows: Rows, path: str) -> Iterator[Batch]:
+    """The batches of `rows`, which are also written to `path` as they pass, in the form that they have.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written; it appears under its name only when all rows have passed.
+    """
+    formatter = Formatter(rows.schema, rows.schema.sparse)
+    with open_output(path) as out:
+        out.write(header_text(rows.schema).encode())
+        for batch, pieces in rows.map(lambda batch: (batch, formatter.rows(batch)), last=True):
+            for piece in pieces:
+                out.write(piece)
+            yield batch
 
 
 def chain(text: str) -> Chain:

@@ -110,12 +110,12 @@ class Batch:
         )
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """The rows of these ascending numbers, without what rides along."""
+        """The rows of these numbers within this batch, in this order; `start` stays."""
         return self.replace(
             X=self.csr.take(numbers) if self.sparse else self.X[numbers],
             y=None if self.y is None else self.y[numbers],
             weights=None if self.weights is None else self.weights[numbers],
-            others=None,
+            others=None if self.others is None else _take_rows(self.others, numbers),
         )
 
     def labels(self) -> np.ndarray:
@@ -164,6 +164,12 @@ def empty(schema: Schema) -> Batch:
     target = schema.class_attribute
     y = None if target is None else np.empty(0, np.int32 if target.kind == "nominal" else np.float64)
     return Batch(schema, X, y, None, others_table(schema, [[] for _ in schema.others]))
+
+
+def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:
+    from filterkit import arrow
+
+    return table.take(arrow.numbers(numbers))
 
 
 def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:

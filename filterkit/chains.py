@@ -14,14 +14,15 @@ import shlex
 from collections.abc import Iterable
 from functools import partial
 
-from filterkit.batch import Batch
+from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
+from filterkit.crossfit import fit_crosswise
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, StageError
 from filterkit.plugins import Registry, registry
-from filterkit.rows import Rows, rows_of
+from filterkit.rows import Passed, Rows, rows_of
 from filterkit.schema import Schema
-from filterkit.stage import Fitted, Stage, transform
+from filterkit.stage import Fitted, Stage, TrainingStage, transform
 from filterkit.tables import Tables
 from filterkit.words import parse_stages
 
@@ -65,24 +66,51 @@ class Chain:
         """
         if isinstance(rows, Batch):
             rows = [rows]
-        if isinstance(rows, Iterable):
-            with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
-                return self.fit(made, memory=memory)
+        if not isinstance(rows, Iterable):
+            return self.fit_rows(rows, memory)[0]
+        with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
+            return self.fit_rows(made, memory)[0]
+
+    def fit_transform(
+        self, rows: Batch | Iterable[Batch], *, jobs: int = 1, memory: int = DEFAULT_MEMORY
+    ) -> tuple[FittedChain, Batch]:
+        """The fitted chain, and the training rows as they come out of it: those that its stages choose, in their
+        order, with what is cross-fitted estimated from other rows than their own; what the command line writes.
+
+        Parameters and what it raises are those of `fit`.
+        """
+        with rows_of([rows] if isinstance(rows, Batch) else rows, LocalEngine(jobs), memory // 8) as made:
+            fitted, out = self.fit_rows(made, memory)
+            return fitted, concatenate(out.map(lambda batch: batch, last=True), fitted.schema)
+
+    def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
+        """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
+        out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
-        schema = rows.schema
         for stage in self.stages:
-            check_class(stage, schema)
-            if isinstance(stage, ColumnStage):
+            check_class(stage, out.schema)
+            if isinstance(stage, TrainingStage):
+                tables = None
+                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                out = out.source.then(out, stage)
+                continue
+            if isinstance(stage, ColumnStage) and stage.folds():
+                tables = None
+                fitted.append(fit_crosswise(stage, out, memory // 2))
+            elif isinstance(stage, ColumnStage):
                 if tables is None or not tables.serves(stage):
-                    tables = Tables(rows, list(fitted), schema, stage, memory // 2)
-                columns = tables.fit(stage, schema)
-                fitted.append(columns)
+                    tables = Tables(out, stage, memory // 2)
+                fitted.append(tables.fit(stage, out.schema))
             else:
                 tables = None
-                fitted.append(stage.fit(partial(rows.map, partial(transform, list(fitted))), schema))
-            schema = fitted[-1].schema
-        return FittedChain(self, rows.schema, fitted)
+                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+            out = Passed(out, fitted[-1])
+        return FittedChain(self, rows.schema, fitted), out
+
+
+def _itself(batch: Batch) -> Batch:
+    return batch
 
 
 def check_class(stage: Stage, schema: Schema) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from filterkit.schema import Attribute, Schema
 from filterkit.stage import Fitted, Stage
 
 State = dict[str, Any]  # of ndarray and Ragged, by name
+
+
+class Fold(NamedTuple):
+    """A part of the training rows that is left out: the table of the `others`, the `state` fitted on it, and the
+    table of its `own` rows."""
+
+    others: ContingencyTable
+    state: State
+    own: ContingencyTable
 
 
 class ColumnStage(Stage):
@@ -74,6 +83,22 @@ class ColumnStage(Stage):
         float64 (n,), a new array.
         """
         raise NotImplementedError(f"{type(self).__name__} has no apply")
+
+    def folds(self) -> int:
+        """Into how many folds to split the training rows, for `settle` and `crosswise`; 0 for neither."""
+        return 0
+
+    def fold_seed(self) -> int:
+        """The seed that rows are drawn into folds with."""
+        return 0
+
+    def crosswise(self) -> bool:
+        """Whether training rows are to get what the rows outside their fold say (`filterkit.crossfit`)."""
+        return True
+
+    def settle(self, folds: list[Fold]) -> State:
+        """Parts of the state that a comparison of folds decides; they replace those of `fit_columns`."""
+        return {}
 
     def join(self, states: list[State]) -> State:
         """One state from those of strips of columns, in order."""

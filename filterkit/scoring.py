@@ -131,7 +131,7 @@ def _table(stage: _Scored, rows: Rows, names: list[str], memory: int) -> pa.Tabl
 
     schema = rows.schema
     check_class(stage, schema)
-    fitted = Tables(rows, [], schema, stage, memory // 2).fit(stage, schema)
+    fitted = Tables(rows, stage, memory // 2).fit(stage, schema)
     state = fitted.state
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]

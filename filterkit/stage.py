@@ -5,6 +5,7 @@ which knows the schema it puts out and transforms batches without changing itsel
 
 - `RowStage`: nothing to fit; write `transform(batch)`.
 - `ColumnStage` (in `filterkit.columns`): fits every column from its part of a contingency table.
+- `TrainingStage`: chooses, orders or keeps training rows; write `arrange(rows)`.
 - `Stage`: anything; write `fit(rows)`, which may read the batches as often as it needs.
 """
 
@@ -13,11 +14,14 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from filterkit.batch import Batch
 from filterkit.errors import UsageError, quoted
 from filterkit.schema import Schema
+
+if TYPE_CHECKING:
+    from filterkit.rows import Rows
 
 
 def option(
@@ -27,6 +31,7 @@ def option(
     choices: tuple[str, ...] = (),
     minimum: float | None = None,
     maximum: float | None = None,
+    bare: bool = False,
 ) -> Any:
     """Declare an option of a stage, as the value of an annotated class attribute.
 
@@ -36,6 +41,7 @@ def option(
     help : one sentence for ``--help`` and the reference page.
     choices : the words allowed, for a text option.
     minimum, maximum : the least and the largest number allowed.
+    bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
@@ -44,7 +50,7 @@ def option(
     return dataclasses.field(
         default=default,
         kw_only=True,
-        metadata={"help": help, "choices": choices, "minimum": minimum, "maximum": maximum},
+        metadata={"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "bare": bare},
     )
 
 
@@ -101,17 +107,19 @@ class Stage:
 
     def words(self) -> list[str]:
         """The stage as the words of a command line, with only the options that differ from their default."""
-        words = [self.name]
+        words, bare = [self.name], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if value != field.default:
-                flag = "--" + field.name.replace("_", "-")
+            if field.metadata["bare"]:
+                bare.append(str(value))
+            elif value != field.default:
+                flag = flag_of(field)
                 if isinstance(value, bool):
                     words.append(flag if value else "--no-" + flag[2:])
                 else:
                     for each in value if isinstance(value, tuple) else (value,):
                         words += [flag, str(each)]
-        return words
+        return words + bare
 
     @classmethod
     def summary(cls) -> str:
@@ -119,10 +127,19 @@ class Stage:
         return (inspect.getdoc(cls) or "").partition("\n")[0]
 
 
+def flag_of(field: dataclasses.Field[Any]) -> str:
+    """The flag of an option; a name that is a word of Python has an underscore behind it."""
+    return "--" + field.name.removesuffix("_").replace("_", "-")
+
+
 def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
-    flag = "--" + field.name.replace("_", "-")
+    flag = flag_of(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
+    if field.metadata["bare"]:
+        flag = field.name.upper()
+        if value is None:
+            raise UsageError(f"{stage}: {flag} is missing")
     if choices and value is not None and value not in choices:
         raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if minimum is not None and value is not None and not value >= minimum:
@@ -139,6 +156,11 @@ class Fitted:
     def transform(self, batch: Batch) -> Batch:
         """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
+
+    def transform_training(self, batch: Batch) -> Batch:
+        """The batch that comes out for a batch of the rows fitted on, the first of which is number `batch.start`
+        of them; the same as for any other rows unless a stage knows better."""
+        return self.transform(batch)
 
 
 class RowStage(Stage):
@@ -169,6 +191,36 @@ class FittedRows(Fitted):
     def transform(self, batch: Batch) -> Batch:
         out = self.stage.transform(batch)
         return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+class TrainingStage(Stage):
+    """A stage that chooses, orders or keeps the training rows; rows that come later pass as they are.
+
+    Attributes
+    ----------
+    to_the_end : whether it has to see all rows, even if a stage behind it needs only the first.
+    """
+
+    to_the_end: ClassVar[bool] = False
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        """The training batches as they go on.
+
+        Parameters
+        ----------
+        rows : the training rows; their `map` may be used as often as needed, the last time with ``last=True``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no arrange")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedRows(_Pass(), schema)
+
+
+class _Pass(RowStage):
+    """Every row as it is."""
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
 
 
 def transform(stages: list[Fitted], batch: Batch) -> Batch:

@@ -1,4 +1,4 @@
-"""Tables: the contingency table of training rows as some fitted stages put them out, whole or in strips."""
+"""Tables: the contingency table of training rows, whole or in strips."""
 
 from __future__ import annotations
 
@@ -12,26 +12,21 @@ from filterkit.contingency import ContingencyTable, merge
 from filterkit.counting import tabulate
 from filterkit.rows import Rows
 from filterkit.schema import Schema
-from filterkit.stage import Fitted, transform
 
 
 class Tables:
-    """The table of the training rows as some fitted stages put them out, whole or strip by strip.
+    """The table of the training rows, whole or strip by strip.
 
     Parameters
     ----------
     rows : the training rows.
-    before : fitted stages that rows pass through before they are counted.
-    schema : of the rows counted.
     stage : the first that asks.
     budget : bytes for a table.
     """
 
-    def __init__(self, rows: Rows, before: list[Fitted], schema: Schema, stage: ColumnStage, budget: int) -> None:
+    def __init__(self, rows: Rows, stage: ColumnStage, budget: int) -> None:
         self.supervised = stage.needs_class
         self._rows = rows
-        self._before = before
-        self._schema = schema
         self._budget = budget
         self._unlabelled = False  # whether a row was not counted because its class is missing
         self._through: list[FittedColumns] = []  # the tables have to go through these stages
@@ -45,7 +40,7 @@ class Tables:
         """Fit `stage`, then take the tables on through it; a stage that `serves` says can be fitted."""
         states: list[State] = []
         totals = None
-        for table in self._strips(stage.name):
+        for table in self.strips(stage.name):
             totals = table.without_classes() if self.supervised and not stage.needs_class else table
             states.append(stage.fit_columns(totals))
         assert totals is not None
@@ -53,20 +48,20 @@ class Tables:
         self._through.append(fitted)
         return fitted
 
-    def _strips(self, reader: str) -> Iterator[ContingencyTable]:
+    def strips(self, reader: str) -> Iterator[ContingencyTable]:
         """Tables of as many columns at a time as the budget allows, pushed through the stages so far."""
         if self._whole is not None:
             self._whole = _push(self._through, self._whole)
             self._through = []
             yield self._whole
             return
-        width = len(self._schema.features)
+        width = len(self._rows.schema.features)
         low = 0
         while True:
             table = self._take(low, width, reader)
             if len(table) == width:
                 self._whole = table
-                yield from self._strips(reader)
+                yield from self.strips(reader)
                 return
             low += len(table)
             yield _push(self._through, table)
@@ -78,7 +73,6 @@ class Tables:
         stop = [high]  # shared with the threads, which need not count what has been given up
 
         def count(batch: Batch) -> ContingencyTable:
-            batch = transform(self._before, batch)
             if self.supervised and batch.y is not None and (batch.y < 0).any():
                 self._unlabelled = True
             return tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)

@@ -14,151 +14,19 @@ with a `StageError`; then it must do so always, and the check has nothing more t
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from filterkit.api import read
 from filterkit.batch import Batch, concatenate, empty, others_table
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import StageError
+from filterkit.samples import SAMPLES, sample
 from filterkit.stage import Stage
 
-SAMPLES: dict[str, str] = {
-    "dense-two-classes": """@relation s
-@attribute a numeric
-@attribute b numeric
-@attribute same numeric
-@attribute class {no,yes}
-@data
-1,0.5,3,no
-2,-0.5,3,no
-2,0.25,3,yes
-4,-1.5,3,yes
-0,0,3,no
-7,2.5,3,yes
-1,-0.5,3,no
-""",
-    "dense-three-classes": """@relation s
-@attribute class {x,y,z}
-@attribute a numeric
-@attribute b numeric
-@data
-x,1,10
-y,2,20
-z,3,10
-x,1,30
-y,5,20
-z,3,0
-""",
-    "sparse-two-classes": """@relation s
-@attribute u numeric
-@attribute v numeric
-@attribute w numeric
-@attribute every numeric
-@attribute never numeric
-@attribute class {no,yes}
-@data
-{0 1,3 2}
-{0 2,1 1,3 1,5 yes}
-{3 4,5 yes}
-{2 3,3 1}
-{1 2,2 1,3 1,5 yes}
-{0 1,3 3,5 ?}
-""",
-    "sparse-many-classes": """@relation s
-@attribute u numeric
-@attribute v numeric
-@attribute w numeric
-@attribute class {a,b,c,unused}
-@data
-{0 1,1 2}
-{1 1,3 b}
-{0 3,2 -1.5,3 c}
-{2 1,3 b}
-{}
-{0 1,2 2,3 c}
-""",
-    "all-kinds": """@relation s
-@attribute n numeric
-@attribute c {red,'dark green',blue}
-@attribute s string
-@attribute d date yyyy-MM-dd
-@attribute bag relational
-  @attribute k numeric
-@end bag
-@attribute empty numeric
-@attribute class {no,yes}
-@data
-1,red,'a text',2001-02-03,'1\\n2',?,no
-?,'dark green',?,?,?,?,yes
-3,?,b,2001-02-04,'3',?,yes,{2.5}
-3,red,'c,d',2002-01-01,'',?,no,{0.1}
--2,blue,e,1999-12-31,'4',?,?,{3}
-8,red,f,1970-01-01,'5',?,yes,{0}
-""",
-    "all-kinds-sparse": """@relation s
-@attribute n numeric
-@attribute c {red,green,blue}
-@attribute s string
-@attribute class {no,yes}
-@data
-{0 1,2 first}
-{1 green,2 'a text',3 yes}
-{0 ?,1 ?,2 ?},{2.5}
-{0 4,2 b,3 yes},{0.1}
-{}
-""",
-    "no-rows": """@relation s
-@attribute a numeric
-@attribute class {no,yes}
-@data
-""",
-    "one-row": """@relation s
-@attribute a numeric
-@attribute b numeric
-@attribute class {no,yes}
-@data
-1,0,yes
-""",
-    "one-class": """@relation s
-@attribute a numeric
-@attribute b {p,q}
-@attribute class {no,yes}
-@data
-1,p,yes
-2,q,yes
-2,p,yes
-""",
-    "no-class": """@relation s
-@attribute a numeric
-@attribute b numeric
-@data
-1,2
-3,4
-0,-1
-""",
-    "no-features": """@relation s
-@attribute s string
-@attribute class {no,yes}
-@data
-x,yes
-y,no
-""",
-}
-
-
-def sample(name: str) -> Batch:
-    """The sample of this name of `SAMPLES` as a batch."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, name + ".arff")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(SAMPLES[name])
-        return read(path, class_="first" if name == "dense-three-classes" else None)
+__all__ = ["CHECKS", "SAMPLES", "same", "sample"]
 
 
 def same(one: Batch, other: Batch) -> bool:
@@ -181,8 +49,14 @@ def same(one: Batch, other: Batch) -> bool:
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
     """A chain of `stage` alone, fitted on `data` cut into batches of `step` rows; None if it refuses."""
+    both = fit_transform(stage, data, step)
+    return both and both[0]
+
+
+def fit_transform(stage: Stage, data: Batch, step: int | None = None) -> tuple[FittedChain, Batch] | None:
+    """The same, and the training rows as they come out."""
     try:
-        return Chain([stage]).fit(cut(data, step))
+        return Chain([stage]).fit_transform(cut(data, step))
     except StageError:
         return None
 
@@ -195,21 +69,27 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 
 
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
-    """Fitting on the rows cut into any blocks, and transforming them so, gives what the whole gives."""
-    whole = fit(stage, data)
+    """Fitting on the rows cut into any blocks, and transforming them so, gives what the whole gives; so do the
+    training rows themselves."""
+    all_at_once = fit_transform(stage, data)
     for step in (1, 3):
-        fitted = fit(stage, data, step)
-        assert (fitted is None) == (whole is None), (
+        in_steps = fit_transform(stage, data, step)
+        assert (in_steps is None) == (all_at_once is None), (
             f"{stage.name} refuses these rows in one block or in blocks of {step}, but not in both: "
             "decide from the whole of the rows, not from one batch"
         )
-        if whole is None or fitted is None:
+        if all_at_once is None or in_steps is None:
             continue
+        (whole, training), (fitted, training_in_steps) = all_at_once, in_steps
         parts = concatenate([fitted.transform(part) for part in cut(data, step)], fitted.schema)
         assert same(parts, whole.transform(data)), (
             f"{stage.name} gives other values when the rows come in blocks of {step}: "
             "let nothing in transform depend on the other rows of the batch, and add up in fit without "
             "regard to how rows are grouped"
+        )
+        assert same(training_in_steps, training), (
+            f"{stage.name} makes other training rows when they come in blocks of {step}: batch.start is the number "
+            "of the first row, and nothing else may tell one block from another"
         )
 
 

@@ -12,7 +12,7 @@ import click
 
 from filterkit.errors import UsageError
 from filterkit.plugins import Registry
-from filterkit.stage import Stage
+from filterkit.stage import Stage, flag_of
 
 
 def stage_command(stage: type[Stage]) -> click.Command:
@@ -28,23 +28,27 @@ def stage_command(stage: type[Stage]) -> click.Command:
     )
 
 
-def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Option:
-    flag = "--" + field.name.replace("_", "-")
+def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Parameter:
+    flag = flag_of(field)
+    names = [flag, field.name]
     if isinstance(hint, types.UnionType):
         hint = next(part for part in hint.__args__ if part is not type(None))
     help_text = field.metadata["help"]
     shown = field.default is not None and hint is not bool
     if hint is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
-        return click.Option([pair], default=field.default, help=help_text, is_flag=True)
+        return click.Option([pair, field.name], default=field.default, help=help_text, is_flag=True)
     if typing.get_origin(hint) is tuple:
-        return click.Option([flag], multiple=True, type=click.STRING, metavar="NAME", help=f"{help_text} Repeatable.")
+        help_text += " Repeatable."
+        return click.Option(names, multiple=True, type=click.STRING, metavar="NAME", help=help_text)
     metavar: str | None
     kind: Any = {int: click.INT, float: click.FLOAT}.get(hint, click.STRING)
     metavar = {int: "N", float: "X"}.get(hint, "TEXT")
+    if field.metadata["bare"]:
+        return click.Argument([field.name], type=kind, metavar=field.name.upper())
     if field.metadata["choices"]:
         kind, metavar = click.Choice(field.metadata["choices"]), None
-    return click.Option([flag], default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
+    return click.Option(names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
 
 
 def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -> list[Stage]:

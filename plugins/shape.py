@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, State, hookimpl, option
+from filterkit import (
+    Attribute,
+    ColumnStage,
+    ContingencyTable,
+    Fold,
+    Points,
+    Ragged,
+    Schema,
+    StageError,
+    State,
+    hookimpl,
+    log_losses,
+    option,
+    suggestion,
+)
 
 
 class Shape(ColumnStage):
@@ -29,6 +46,16 @@ class Shape(ColumnStage):
     With more than two classes and no ``--positive``, each column becomes one column a class that has
     rows, named ``attribute@class``. With rows of one class only, the estimates hold no information but
     are still defined.
+
+    Values that few rows have overfit small training sets (section 4.3). `--cross-fit K` draws the rows of each
+    class into K folds and gives each row what the rows of the other folds say; rows that come later, as with
+    ``--test``, get what all training rows say. The only row of a class is in no fold and gets that too.
+
+    `--only` and `--except` are attribute names or patterns with ``*`` and ``?``; other columns stay as they are.
+    `--auto` also leaves a numeric column as it is unless its shaped values predict the class better: by the log
+    loss, over the rows left out of each of K folds (5 without `--cross-fit`), of a logistic regression on this
+    column alone, standardised and with scikit-learn's default penalty, missing values being the mean (the
+    automated policies that section 5 asks for).
     """
 
     name = "shape"
@@ -37,6 +64,22 @@ class Shape(ColumnStage):
     neighbors: int = option(15, "Rows to take in on each side of a value.", minimum=0)
     prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
     zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
+    cross_fit: int | None = option(
+        None, "Folds for estimates of training rows from others; none by default.", minimum=2
+    )
+    only: tuple[str, ...] = option((), "Shape the attributes of this name or pattern and leave the others.")
+    except_: tuple[str, ...] = option((), "Leave the attributes of this name or pattern as they are.")
+    auto: bool = option(False, "Leave columns as they are that shaping makes no better.")
+    seed: int = option(0, "For drawing folds.", minimum=0)
+
+    def folds(self) -> int:
+        return self.cross_fit or (5 if self.auto else 0)
+
+    def fold_seed(self) -> int:
+        return self.seed
+
+    def crosswise(self) -> bool:
+        return self.cross_fit is not None
 
     def output(self, schema: Schema) -> Schema:
         return schema.replace(zero=self._special(schema))
@@ -66,6 +109,7 @@ class Shape(ColumnStage):
         missing[empty] = zero[empty] = 0.0
         images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
         return {
+            "kept": ~self._chosen([table.schema.features[column].name for column in table.columns.tolist()]),
             "knots": Ragged(cells.indptr, cells.values),
             "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # those of all tasks together
             "zero": zero,
@@ -138,21 +182,74 @@ class Shape(ColumnStage):
             zero[chosen] = estimates[nearest]
         return zero
 
+    def _chosen(self, names: list[str]) -> np.ndarray:
+        """bool (names,): which attributes --only and --except leave to be shaped."""
+        if not (self.only or self.except_):
+            return np.ones(len(names), bool)
+        only, without = _matcher(self.only), _matcher(self.except_)
+        return np.array([(not self.only or only(name)) and not without(name) for name in names], bool)
+
+    def settle(self, folds: list[Fold]) -> State:
+        if not self.auto:
+            return {}
+        table, kept = folds[0].others, folds[0].state["kept"]
+        as_it_is, shaped = np.zeros(len(table)), np.zeros(len(table))
+        for fold in folds:
+            training, held_out = _Values(fold.others), _Values(fold.own)
+            means = training.means()
+            for i, task in enumerate(table.tasks()):
+                plain = (each.points(each.filled(means), task) for each in (training, held_out))
+                as_it_is += log_losses(len(table), *plain)
+                images = (
+                    each.points(self._shaped(each.values, each.columns, i, fold.state), task)
+                    for each in (training, held_out)
+                )
+                shaped += log_losses(len(table), *images)
+        # What is equal in theory, as for a column of two values, may differ in the last digits.
+        no_better = shaped >= as_it_is * (1 - 1e-9)
+        return {"kept": kept | (no_better & ~table.nominal)}
+
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+        self._check_names([attribute.name for attribute in schema.features])
         target = schema.class_attribute
         assert target is not None
         tasks = totals.tasks()
-        source = np.repeat(np.arange(len(schema.features)), len(tasks))
         several = len(target.values) > 2 and schema.positive is None
         suffixes = [f"@{target.values[task]}" if several else "" for task in tasks]
-        return source, [
-            Attribute(a.name + suffix, weight=a.weight, scores=a.scores) for a in schema.features for suffix in suffixes
-        ]
+        source, attributes = [], []
+        for number, (attribute, kept) in enumerate(zip(schema.features, state["kept"].tolist(), strict=True)):
+            if kept:
+                attributes.append(attribute)
+            else:
+                attributes += [
+                    Attribute(attribute.name + suffix, weight=attribute.weight, scores=attribute.scores)
+                    for suffix in suffixes
+                ]
+            source += [number] * (len(attributes) - len(source))
+        return np.array(source, np.int64), attributes
+
+    def _check_names(self, names: list[str]) -> None:
+        for flag, patterns in (("--only", self.only), ("--except", self.except_)):
+            for pattern in patterns:
+                if not any(map(_matcher((pattern,)), names)):
+                    raise StageError(
+                        self.name, f"{flag}: no attribute is named '{pattern}'{suggestion(pattern, names)}"
+                    )
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        kept, tasks = state["kept"], state["unseen"].shape[1]
+        if not kept.any():
+            column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
+            return self._shaped(values, column, task, state)
+        first = np.concatenate([[0], np.cumsum(np.where(kept, 1, tasks))])
+        column = np.searchsorted(first, columns, "right") - 1
+        image = self._shaped(values, column, columns - first[column], state)
+        return np.where(kept[column], values, image)
+
+    def _shaped(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+        """The images of entries of the incoming `column` for a task."""
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
-        column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
         first, last = knots.indptr[column], knots.indptr[column + 1] - 1
         if len(knots.values):
             right = np.minimum(knots.search(column, values), np.maximum(last, 0))
@@ -161,7 +258,7 @@ class Shape(ColumnStage):
             between = np.flatnonzero((at > values) & (right > first))
             if len(between):
                 left = right[between] - 1
-                lower = images.values[left * tasks + (task[between] if tasks > 1 else 0)]
+                lower = images.values[left * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
                 part = _part(values[between], knots.values[left], at[between])
                 image[between] = lower + part * (image[between] - lower)
             if self.method == "logodds":
@@ -176,6 +273,41 @@ class Shape(ColumnStage):
             image = np.where(absent, state["missing"][column, task], image)
         held = (values == 0) & state["special"][column]
         return np.where(held, 0.0, image) if held.any() else image
+
+
+class _Values:
+    """The values of a table, zero and missing among them, as points of columns."""
+
+    def __init__(self, table: ContingencyTable) -> None:
+        full = table.with_zeros()
+        self._missing = np.flatnonzero(full.missing.any(axis=1))
+        self.columns = np.concatenate([full.column_of_cell, self._missing])
+        self.values = np.concatenate([full.values, np.full(len(self._missing), np.nan)])
+        self._counts = np.concatenate([full.counts, full.missing[self._missing]])
+        self._width = len(table)
+
+    def means(self) -> np.ndarray:
+        """The mean value of each column where it is known, 0 where it never is."""
+        rows = np.where(np.isnan(self.values), 0.0, self._counts.sum(axis=1))
+        total = np.bincount(self.columns, rows, self._width)
+        sums = np.bincount(self.columns, rows * np.nan_to_num(self.values), self._width)
+        return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0))
+
+    def filled(self, means: np.ndarray) -> np.ndarray:
+        """The values with the mean of the column in the place of missing ones."""
+        return np.where(np.isnan(self.values), means[self.columns], self.values)
+
+    def points(self, values: np.ndarray, task: int) -> Points:
+        """With other `values` in the place of these, for the positive class `task`."""
+        return Points(self.columns, values, self._counts[:, task], self._counts.sum(axis=1))
+
+
+def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a name is one of `patterns`, or matches one of those with ``*`` and ``?``."""
+    wild = [p for p in patterns if "*" in p or "?" in p]
+    expression = "|".join(re.escape(p).replace(r"\*", ".*").replace(r"\?", ".") for p in wild)
+    whole = re.compile(expression or r"(?!)", re.DOTALL)
+    return lambda name: name in patterns or whole.fullmatch(name) is not None
 
 
 def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ class CountedRows(KeptRows):
     """Rows in memory that count the passes over them."""
 
     def __init__(self, batches, jobs=1):
-        super().__init__(batches[0].schema, batches, LocalEngine(jobs))
+        super().__init__(batches[0].schema, batches, LocalEngine(jobs), PLENTY)
         self.passes = 0
 
     def map(self, function, last=False):

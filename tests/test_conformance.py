@@ -18,6 +18,9 @@ STAGES = [
         *("bins", "bins --method frequency --bins 3"),
         *("remove --type string --range 1", "keep --range 1-2", "rename --find a --replace bb"),
         *("ig --combine mean", "chi", "dfreq", "rand", "fisher --alpha 0.3", "normal --subset 1/2"),
+        *("shape --cross-fit 2", "shape --cross-fit 3 --auto --zero", "shape --auto", "shape --except ?"),
+        *("head 2", "sample --fraction 1/2", "split --fold 2/2", "split --fold 1/2 --rest --seed 1", "shuffle"),
+        *("write /dev/null",),
         *("select --by bns --top 2", "select --by ig --spread --top 1", "select --min-count 1 --max-fraction 0.9"),
     ]
 ]

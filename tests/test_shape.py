@@ -2,12 +2,26 @@
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample, samples, shared, tables, texts
+from agreement import (
+    FRACTIONS,
+    assert_agrees,
+    batches,
+    columns,
+    dense,
+    make,
+    sample,
+    samples,
+    shared,
+    sparsely,
+    tables,
+    texts,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import UsageError
+from filterkit import StageError, UsageError
+from filterkit.crossfit import draw_folds
 
 NAN = np.nan
 
@@ -309,3 +323,118 @@ def test_isotonic_columns_do_not_disturb_each_other():
         alone = columns(batch, [j])
         one = filterkit.chain("shape --method isotonic").fit(alone).transform(alone)
         np.testing.assert_array_equal(dense(one)[:, 0], dense(whole)[:, j])
+
+
+# ---- chosen columns ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ("--only 'petal length (cm)'", [2]),
+        ("--only petal*", [2, 3]),
+        ("--only petal* --only 'sepal ?idth*'", [1, 2, 3]),
+        ("--except petal*", [0, 1]),
+        ("--only *width* --except petal*", [1]),
+        ("--only * --except *", []),
+    ],
+)
+def test_chosen_columns_are_shaped_and_the_others_stay(options, chosen):
+    batch = sample("iris")
+    out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
+    whole = filterkit.chain("shape").fit(batch).transform(batch)
+    names, expected = [], []
+    for j, a in enumerate(batch.schema.features):
+        shaped_here = j in chosen
+        names += [f"{a.name}@{c}" for c in batch.schema.class_attribute.values] if shaped_here else [a.name]
+        expected.append(whole.X[:, 3 * j : 3 * j + 3] if shaped_here else batch.X[:, [j]])
+    assert [a.name for a in out.schema.features] == names
+    np.testing.assert_array_equal(out.X, np.column_stack(expected))
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
+def test_left_columns_keep_kind_zeros_and_missing_values(name):
+    batch = sample(name)
+    fitted = filterkit.chain("shape --except *").fit(batch)
+    out = fitted.transform(batch)
+    assert fitted.schema.attributes == batch.schema.attributes
+    np.testing.assert_array_equal(dense(out), dense(batch))
+
+
+def test_names_that_no_attribute_has():
+    for option in ("--only", "--except"):
+        with pytest.raises(StageError, match=f"{option}: no attribute is named 'petal lenght'.*'petal length"):
+            filterkit.chain(f"shape {option} 'petal lenght'").fit(sample("iris"))
+        with pytest.raises(StageError, match=r"no attribute is named 'x\*'"):
+            filterkit.chain(f"shape {option} x*").fit(sample("iris"))
+
+
+def losses_of_columns(batch, folds, seed):
+    """(columns, 2): log losses as it is and shaped, by scikit-learn, fold by fold and column by column."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    fold = draw_folds(batch.y, folds, seed)
+    width, classes = len(batch.schema.features), len(batch.schema.class_attribute.values)
+    tasks = (
+        [batch.schema.class_attribute.values.index(batch.schema.positive)] if batch.schema.positive else range(classes)
+    )
+    losses = np.zeros((width, 2))
+    X = dense(batch)
+    for number in range(folds):
+        others, own = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        part = filterkit.chain("shape").fit(batch.take(others))
+        image = dense(part.transform(batch)).reshape(len(batch), width, len(tasks))
+        for j in range(width):
+            known = X[others, j][~np.isnan(X[others, j])]
+            plain = np.where(np.isnan(X[:, j]), known.mean(), X[:, j])
+            for i, task in enumerate(tasks):
+                for k, values in enumerate((plain, image[:, j, i])):
+                    model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky", tol=1e-9))
+                    model.fit(values[others, None], batch.y[others] == task)
+                    p = model.predict_proba(values[own, None])[:, 1]
+                    losses[j, k] += log_loss(batch.y[own] == task, p, normalize=False, labels=[False, True])
+    return losses
+
+
+@pytest.mark.parametrize(
+    ("name", "positive"), [("iris", None), ("wine", None), ("breast-cancer", "malignant"), ("iris", "versicolor")]
+)
+@pytest.mark.parametrize("folds", [5, 3])
+def test_auto_leaves_what_shaping_does_not_help(name, positive, folds):
+    batch = sample(name, class_="first" if name == "wine" else None, positive=positive)
+    losses = losses_of_columns(batch, folds, 0)
+    margin = np.abs(losses[:, 0] - losses[:, 1]) / losses[:, 0]
+    assert (margin > 1e-6).all()  # none is decided by the last digits
+    better = losses[:, 1] < losses[:, 0]
+    options = "--auto" if folds == 5 else f"--auto --cross-fit {folds}"
+    out = filterkit.chain(f"shape {options}").fit(batch).schema
+    kept = [a.name for a, helps in zip(batch.schema.features, better, strict=True) if not helps]
+    assert [a.name for a in out.features if a in batch.schema.features and "@" not in a.name] == kept or positive
+    if positive:
+        changed = (dense(filterkit.chain(f"shape {options}").fit(batch).transform(batch)) != dense(batch)).any(axis=0)
+        np.testing.assert_array_equal(changed, better)
+
+
+def test_auto_knows_a_bump_from_a_line():
+    """Shaping helps where the class is in the middle of the values, and not where it grows with them."""
+    rng = np.random.default_rng(3)
+    bump, line, noise = rng.normal(size=(3, 600))
+    y = ((np.abs(bump) < 0.5) | (line + rng.logistic(size=600) > 2)).astype(int)
+    batch = make(np.column_stack([bump, line, noise, noise > 0]), y)
+    out = filterkit.chain("shape --auto").fit(batch).transform(batch)
+    changed = (out.X != batch.X).any(axis=0)
+    assert changed[0] and not changed[3]
+    sparse = filterkit.chain("shape --auto").fit(sparsely(batch)).transform(sparsely(batch))
+    assert sparse.sparse and (dense(sparse)[:, 0] != batch.X[:, 0]).any()
+    np.testing.assert_array_equal(dense(sparse)[:, 3], batch.X[:, 3])
+
+
+def test_auto_shapes_nominal_columns_and_leaves_what_is_left_out():
+    batch = sample("mixed")
+    out = filterkit.chain("shape --auto").fit(batch).schema
+    assert not any(a.kind == "nominal" for a in out.features)
+    named = [a.name for a in batch.schema.features]
+    assert [a.name for a in filterkit.chain("shape --auto --except *").fit(batch).schema.features] == named

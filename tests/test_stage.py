@@ -127,8 +127,15 @@ def test_a_declaration_keeps_help_choices_and_minimum():
         "choices": ("one", "two"),
         "minimum": None,
         "maximum": None,
+        "bare": False,
     }
-    assert dict(fields["count"].metadata) == {"help": "A whole number.", "choices": (), "minimum": 1, "maximum": None}
+    assert dict(fields["count"].metadata) == {
+        "help": "A whole number.",
+        "choices": (),
+        "minimum": 1,
+        "maximum": None,
+        "bare": False,
+    }
 
 
 def test_stages_are_equal_by_their_options():

@@ -42,18 +42,18 @@ def run(
     chain = Chain(stages)
     reader = Reader(path, class_, positive, encoding, block_size)
     with training_rows(reader, jobs, memory, progress) as rows:
-        fitted = chain.fit(rows, memory=memory)
+        fitted, training = chain.fit_rows(rows, memory)
         form = reader.schema.sparse or fitted.schema.sparse if sparse is None else sparse
         formatter = Formatter(fitted.schema, form, precision)
 
         def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
-            return len(batch), formatter.rows(fitted.transform(batch))
+            return len(batch), formatter.rows(batch)
 
         count = 0
         with open_output(output) as out:
             comment = f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"
             out.write(header_text(fitted.schema, [comment]).encode())
-            for size, pieces in rows.map(put_out, last=True):
+            for size, pieces in training.map(put_out, last=True):
                 for piece in pieces:
                     out.write(piece)
                 count += size

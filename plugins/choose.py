@@ -1,0 +1,170 @@
+"""Training rows chosen and ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from filterkit import Batch, Rows, StageError, TrainingStage, UsageError, hookimpl, option, take_rows
+
+
+class Head(TrainingStage):
+    """Keep the first rows, and read no more than these; rows that come later, as with ``--test``, all stay."""
+
+    name = "head"
+
+    rows: int | None = option(None, "How many; all, if there are fewer.", minimum=0, bare=True)
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        left = self.rows or 0
+        for batch in rows.map(lambda batch: batch, last=True):
+            yield batch.rows(0, min(left, len(batch)))
+            left -= min(left, len(batch))
+            if not left and not rows.source.to_the_end:
+                return
+
+
+class Sample(TrainingStage):
+    """Keep a random sample of the rows, drawn without replacement and stratified: of each class its share.
+
+    Shares are rounded to whole rows so that the number of all is met, the largest remainders up. Rows without a
+    class are a stratum of their own; without a nominal class all rows are one. The rows stay in their order; rows
+    that come later, as with ``--test``, all stay. Takes 12 bytes of memory a row.
+    """
+
+    name = "sample"
+
+    fraction: str = option("", "Which share of the rows to keep, as 1/4 or 0.25.")
+    rows: int | None = option(None, "How many rows to keep, instead of a share.", minimum=0)
+    seed: int = option(0, "For drawing.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.fraction) == (self.rows is not None):
+            raise UsageError(f"{self.name}: say how much, with either --fraction or --rows")
+        if self.fraction and not 0 <= self._share() <= 1:
+            raise UsageError(f"{self.name}: --fraction must be a share such as 1/4 or 0.25, not '{self.fraction}'")
+
+    def _share(self) -> Fraction:
+        try:
+            return Fraction(self.fraction)
+        except (ValueError, ZeroDivisionError):
+            return Fraction(-1)
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        strata = _classes(rows) + 1
+        size = int(self._share() * len(strata) + Fraction(1, 2)) if self.rows is None else self.rows
+        if size > len(strata):
+            raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
+        counts = np.bincount(strata)
+        keys = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
+        by_stratum = keys[np.argsort(strata[keys], kind="stable")]
+        rank = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
+        chosen = by_stratum[rank < np.repeat(_apportioned(counts, size), counts)]
+        yield from take_rows(rows, np.sort(chosen))
+
+
+class Split(TrainingStage):
+    """Keep one fold of a stratified cross-validation, or all but one.
+
+    Rows are dealt into folds class by class, as Weka's StratifiedRemoveFolds deals them: the same rows are in each
+    fold, but stay in their order. Without a nominal class the folds are runs of rows, as in Weka's RemoveFolds. With
+    a `--seed` above 0 the rows are shuffled before they are dealt (not as Weka shuffles). Rows that come later,
+    as with ``--test``, all stay. Takes 12 bytes of memory a row.
+    """
+
+    name = "split"
+
+    fold: str = option("1/10", "Which fold of how many, as 3/10.")
+    rest: bool = option(False, "Keep the other folds instead.")
+    seed: int = option(0, "For shuffling the rows before; 0 does not.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number, _, folds = self.fold.partition("/")
+        if not (number.isdecimal() and folds.isdecimal() and 1 <= int(number) <= int(folds) and int(folds) > 1):
+            raise UsageError(f"{self.name}: --fold must be a fold of at least 2, such as 3/10, not '{self.fold}'")
+        self._number, self._folds = int(number) - 1, int(folds)
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        target = rows.schema.class_attribute
+        classes = _classes(rows)
+        if self._folds > len(classes):
+            raise StageError(self.name, f"--fold {self.fold}: there are only {len(classes)} rows")
+        numbers = np.arange(len(classes))
+        if self.seed:
+            np.random.default_rng(self.seed).shuffle(numbers)
+        if target is not None and target.kind == "nominal":
+            numbers = numbers[_grouped(classes[numbers])]
+            own = np.arange(len(numbers)) % self._folds == self._number
+        else:
+            small, larger = divmod(len(numbers), self._folds)
+            first = self._number * small + min(self._number, larger)
+            own = np.zeros(len(numbers), bool)
+            own[first : first + small + (self._number < larger)] = True
+        yield from take_rows(rows, np.sort(numbers[own != self.rest]))
+
+
+class Shuffle(TrainingStage):
+    """Put the rows in random order; rows that come later, as with ``--test``, stay in theirs.
+
+    What does not fit into the memory budget is sorted in a temporary file. Takes 12 bytes of memory a row on top.
+    """
+
+    name = "shuffle"
+
+    seed: int = option(0, "For drawing.", minimum=0)
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(_classes(rows))))
+
+
+def _classes(rows: Rows) -> np.ndarray:
+    """int32 (rows,): the class of each row, -1 where it is missing; 0 without a nominal class."""
+    target = rows.schema.class_attribute
+    nominal = target is not None and target.kind == "nominal"
+
+    def classes(batch: Batch) -> np.ndarray:
+        return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
+
+    return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
+
+
+def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
+    """How many of `size` rows each stratum of `counts` rows gets, by the largest remainders."""
+    total = max(int(counts.sum()), 1)
+    whole, remainder = np.divmod(counts * size, total)
+    order = np.argsort(-remainder, kind="stable")
+    whole[order[: size - int(whole.sum())]] += 1
+    return np.asarray(whole)
+
+
+def _grouped(classes: np.ndarray) -> np.ndarray:
+    """The numbers of rows in the order into which Weka brings them to stratify (Instances.stratify): the class of the
+    first row that is not yet in its place is gathered there, each of its rows changing places with what is there."""
+    order = np.arange(len(classes))
+    done = 0
+    while done < len(order):
+        matches = done + np.flatnonzero(classes[order[done:]] == classes[order[done]])
+        stop = done + len(matches)
+        # What stood at place done + i moves to matches[i], and on from there as long as that is before `stop`.
+        goal = matches.copy()
+        moved = np.flatnonzero(goal < stop)
+        while len(moved):
+            further = goal[goal[moved] - done]
+            still = further != goal[moved]
+            goal[moved] = further
+            moved = moved[still & (further < stop)]
+        gathered = order[matches]
+        out = np.setdiff1d(np.arange(done, stop), matches, assume_unique=True)
+        order[goal[out - done]] = order[out].copy()
+        order[done:stop] = gathered
+        done = stop
+    return order
+
+
+@hookimpl
+def filterkit_stages() -> list[type[TrainingStage]]:
+    return [Head, Sample, Split, Shuffle]

@@ -1,0 +1,226 @@
+"""head, sample, split and shuffle: which training rows go on, in which order, and that later rows all do."""
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, make, sample
+from filterkit_plugins.choose import _apportioned, _grouped
+from hypothesis import given
+from hypothesis import strategies as st
+from test_weka import weka
+
+import filterkit
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
+from filterkit.engine.local import LocalEngine
+from filterkit.rows import SpooledRows
+
+
+def numbered(classes, labels="abcd"):
+    """Rows whose only value is their number, of these classes."""
+    return make(np.arange(len(classes))[:, None], classes, labels)
+
+
+def numbers(chain, batch, **options):
+    """Which rows come out, in order."""
+    fitted, out = filterkit.chain(chain).fit_transform(batch, **options)
+    data = batch if isinstance(batch, Batch) else batch[0]
+    assert testing.same(fitted.transform(data), data), "rows that come later all stay"
+    return out.X.ravel().astype(int).tolist()
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 1), (7, 7), (10, 10), (99, 10)])
+@pytest.mark.parametrize("step", [1, 3, 10])
+def test_head(count, expected, step):
+    batch = numbered([0] * 10)
+    batches = [batch.rows(i, min(i + step, 10)) for i in range(0, 10, step)]
+    assert numbers(f"head {count}", batches) == list(range(expected))
+
+
+def test_head_reads_no_further_than_it_must():
+    def stream():
+        for start in range(0, 1000, 10):
+            read.append(start)
+            yield numbered([0] * 10)
+
+    for chain, most in (("head 25", 6), ("head 25 shape bns", 6), ("write /dev/null head 25", 100)):
+        read = []
+        _, out = filterkit.chain(chain).fit_transform(stream())
+        assert len(out) == 25
+        assert len(read) <= most
+
+
+def test_fitting_behind_a_choice_sees_the_chosen_rows_only():
+    batch = sample("breast-cancer")
+    fitted, out = filterkit.chain("head 100 shape head 50").fit_transform(batch)
+    alone = filterkit.chain("shape").fit(batch.rows(0, 100))
+    assert testing.same(fitted.transform(batch), alone.transform(batch))
+    assert testing.same(out, alone.transform(batch.rows(0, 50)))
+
+
+@given(st.lists(st.integers(-1, 3), max_size=50), st.data())
+def test_a_sample_has_the_share_of_each_class(classes, data):
+    size = data.draw(st.integers(0, len(classes)))
+    chosen = numbers(f"sample --rows {size} --seed 5", numbered(classes))
+    assert len(chosen) == size == len(set(chosen))
+    assert chosen == sorted(chosen)
+    for c in {-1, 0, 1, 2, 3}:
+        share = size * classes.count(c) / max(len(classes), 1)
+        assert abs(sum(classes[i] == c for i in chosen) - share) < 1
+
+
+def test_samples_of_a_share():
+    classes = [0] * 60 + [1] * 30 + [2] * 10
+    for share in ("1/10", "0.1", "10e-2"):
+        chosen = numbers(f"sample --fraction {share}", numbered(classes))
+        assert np.bincount(np.array(classes)[chosen]).tolist() == [6, 3, 1]
+    assert numbers("sample --fraction 1", numbered(classes)) == list(range(100))
+    assert numbers("sample --fraction 0", numbered(classes)) == []
+    other = [numbers(f"sample --fraction 0.5 --seed {seed}", numbered(classes)) for seed in (0, 1, 0)]
+    assert other[0] != other[1] and other[0] == other[2]
+
+
+def test_every_row_is_sampled_as_often():
+    drawn = np.zeros(20, int)
+    for seed in range(600):
+        drawn[numbers(f"sample --rows 5 --seed {seed}", numbered([0] * 12 + [1] * 8))] += 1
+    assert (abs(drawn - 150) < 60).all()  # six standard deviations
+
+
+def test_apportioning_by_hand():
+    assert _apportioned(np.array([5, 3, 1]), 4).tolist() == [2, 1, 1]  # 2.2, 1.3, 0.4
+    assert _apportioned(np.array([1, 1, 1]), 2).tolist() == [1, 1, 0]
+    assert _apportioned(np.array([], int), 0).tolist() == []
+
+
+def stratify(classes):
+    """What Instances.stratify of Weka 3.6 does before it deals, row by row."""
+    order = list(range(len(classes)))
+    index = 1
+    while index < len(order):
+        first = classes[order[index - 1]]
+        for j in range(index, len(order)):
+            if classes[order[j]] == first:
+                order[index], order[j] = order[j], order[index]
+                index += 1
+        index += 1
+    return order
+
+
+@given(st.lists(st.integers(-1, 3), max_size=80))
+def test_rows_are_grouped_as_weka_groups_them(classes):
+    assert _grouped(np.array(classes, np.int32)).tolist() == stratify(classes)
+
+
+@given(st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.data(), st.integers(0, 2))
+def test_folds_part_the_rows(classes, data, seed):
+    folds = data.draw(st.integers(2, len(classes)))
+    batch = numbered(classes)
+    parts = [numbers(f"split --fold {i}/{folds} --seed {seed}", batch) for i in range(1, folds + 1)]
+    assert sorted(row for part in parts for row in part) == list(range(len(classes)))
+    for number, part in enumerate(parts, 1):
+        rest = numbers(f"split --fold {number}/{folds} --rest --seed {seed}", batch)
+        assert sorted(part + rest) == list(range(len(classes))) and rest == sorted(rest)
+        for c in {-1, 0, 1, 2, 3}:
+            assert abs(sum(classes[i] == c for i in part) - classes.count(c) / folds) < 2
+
+
+def test_folds_without_a_nominal_class_are_runs():
+    batch = Batch(Schema("s", [Attribute("n")]), np.arange(10.0)[:, None])
+    assert [numbers(f"split --fold {i}/3", batch) for i in (1, 2, 3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "text/tr23.wc.arff.gz", "uci/vowel.arff"])
+def test_folds_are_wekas(name, weka36, request, tmp_path):
+    path = request.getfixturevalue("shared_data") / name if "/" in name else SAMPLES / f"{name}.arff"
+    plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
+    data = filterkit.read(str(path), class_="first" if name == "wine" else None)
+    count = np.arange(len(data), dtype=float)  # a value that tells the rows apart
+    features = [Attribute("row"), data.schema.class_attribute]
+    bare = Batch(Schema("s", features, 1), count[:, None], data.y)
+    filterkit.write(bare, str(plain))
+    for fold, invert in (("1/10", []), ("3/7", ["-V"]), ("2/2", [])):
+        number, folds = fold.split("/")
+        remover = "weka.filters.supervised.instance.StratifiedRemoveFolds"
+        weka(weka36, remover, "-N", folds, "-F", number, *invert, "-i", str(plain), "-o", str(out), "-c", "last")
+        theirs = filterkit.read(str(out)).X.ravel().astype(int)
+        assert numbers(f"split --fold {fold} {'--rest' if invert else ''}", bare) == sorted(theirs.tolist())
+
+
+def test_shuffling_puts_rows_in_random_order():
+    batch = numbered([0, 1] * 50)
+    one, other, again = (numbers(f"shuffle --seed {seed}", batch) for seed in (1, 2, 1))
+    assert sorted(one) == list(range(100)) and one == again != other and one != sorted(one)
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "digits", "empty", "one-row"])
+def test_shuffled_rows_are_whole_and_the_same_for_any_memory(name):
+    batch = sample(name)
+    order = np.random.default_rng(4).permutation(len(batch))
+    for memory in (1 << 30, 8 * 4000, 0):
+        for step in (7, 1000):
+            parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)] or [batch]
+            _, out = filterkit.chain("shuffle --seed 4").fit_transform(iter(parts), memory=memory, jobs=2)
+            assert testing.same(out, batch.take(order))
+
+
+def test_what_is_arranged_is_read_again_from_its_own_spool():
+    """Two stages that need passes, behind a shuffle: the input is read once."""
+    batch = sample("breast-cancer")
+    reads = []
+
+    def once(function):
+        reads.append(1)
+        return map(function, [batch.rows(0, 300), batch.rows(300, len(batch))])
+
+    rows = SpooledRows(batch.schema, once, LocalEngine(1), 1 << 20)
+    fitted, out = filterkit.chain("shuffle shape l2 bns shuffle --seed 2 head 9").fit_rows(rows)
+    result = list(out.map(lambda part: part, last=True))
+    rows.close()
+    assert reads == [1]
+    first = np.random.default_rng(0).permutation(len(batch))
+    second = np.random.default_rng(2).permutation(len(batch))
+    expected = fitted.transform(batch.take(first[second[:9]]))
+    assert testing.same(filterkit.concatenate(result, fitted.schema), expected)
+
+
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        ("head", "head: missing argument 'ROWS'"),
+        ("head -1", "no such option '-1'"),
+        ("head x", "'x' is not a valid integer"),
+        ("sample", "say how much, with either --fraction or --rows"),
+        ("sample --fraction 1/2 --rows 3", "say how much"),
+        ("sample --fraction 1.5", "--fraction must be a share such as 1/4 or 0.25, not '1.5'"),
+        ("sample --fraction half", "must be a share"),
+        ("sample --fraction 1/0", "must be a share"),
+        ("split --fold 0/3", "--fold must be a fold of at least 2, such as 3/10, not '0/3'"),
+        ("split --fold 4/3", "--fold must be"),
+        ("split --fold 1/1", "--fold must be"),
+        ("split --fold 3", "--fold must be"),
+    ],
+)
+def test_wrong_usage(chain, message):
+    with pytest.raises(UsageError) as caught:
+        filterkit.chain(chain)
+    assert message in str(caught.value)
+
+
+def test_a_bare_option_is_needed_in_python_too():
+    from filterkit_plugins.choose import Head
+
+    assert Head(rows=3).words() == ["head", "3"]
+    with pytest.raises(UsageError, match="head: ROWS is missing"):
+        Head()
+
+
+def test_more_than_there_is():
+    with pytest.raises(StageError, match=r"sample: --rows 5: there are only 3"):
+        numbers("sample --rows 5", numbered([0, 1, 2]))
+    with pytest.raises(StageError, match=r"split: --fold 1/5: there are only 3 rows"):
+        numbers("split --fold 1/5", numbered([0, 1, 2]))
+
+
+def test_a_full_temporary_folder_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(FilterkitError, match="temporary folder"):
+        filterkit.chain("shuffle").fit_transform(iter([sample("digits")]), memory=0)

@@ -1,0 +1,121 @@
+"""Cross-fitting: folds, and training rows that get what the rows of the other folds say."""
+
+import numpy as np
+import pytest
+from agreement import dense, make, sample, shared, sparsely
+from hypothesis import given
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import testing
+from filterkit.crossfit import draw_folds
+
+
+@given(st.lists(st.integers(-1, 4), max_size=60), st.integers(2, 7), st.integers(0, 3))
+def test_folds_are_stratified(classes, folds, seed):
+    y = np.array(classes, np.int32)
+    fold = draw_folds(y, folds, seed)
+    alone = np.bincount(y[y >= 0], minlength=5) == 1
+    left_out = (y >= 0) & ~alone[y]
+    assert (fold[~left_out] == folds).all()
+    assert ((fold[left_out] >= 0) & (fold[left_out] < folds)).all()
+    for c in range(5):
+        sizes = np.bincount(fold[left_out & (y == c)], minlength=folds)
+        assert sizes.max() - sizes.min() <= 1
+    sizes = np.bincount(fold[left_out], minlength=folds)
+    assert sizes.max() - sizes.min() <= 1 + alone.sum()
+    assert (fold == draw_folds(y, folds, seed)).all()
+
+
+def test_another_seed_draws_other_folds():
+    y = np.zeros(100, np.int32)
+    assert (draw_folds(y, 5, 0) != draw_folds(y, 5, 1)).any()
+
+
+CASES = [
+    ("breast-cancer", None, "shape"),
+    ("iris", None, "shape"),
+    ("mixed", None, "shape --method logodds --prior class"),
+    ("mixed-sparse", None, "shape"),
+    ("sparse-counts-multiclass", None, "shape --method isotonic"),
+    ("digits", "3", "shape --neighbors 4"),
+]
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+@pytest.mark.parametrize(("name", "positive", "chain"), CASES)
+def test_a_training_row_gets_what_the_other_folds_say(name, positive, chain, folds):
+    """Fold by fold, by fitting the plain stage on the other rows."""
+    batch = sample(name, positive=positive)
+    batch = batch.rows(0, min(len(batch), 400))
+    fitted, out = filterkit.chain(f"{chain} --cross-fit {folds} --seed 3").fit_transform(batch)
+    whole = filterkit.chain(chain).fit(batch)
+    assert testing.same(fitted.transform(batch), whole.transform(batch))
+    counted = np.where(batch.weights > 0, batch.y, -1) if batch.weights is not None else batch.y
+    fold = draw_folds(counted, folds, 3)
+    expected = dense(whole.transform(batch)).copy()
+    target = batch.schema.class_attribute
+    for number in range(folds):
+        others, own = batch.take(np.flatnonzero(fold != number)), np.flatnonzero(fold == number)
+        if positive is None and len(target.values) == 2:
+            # The rarer class of all rows may not be that of some.
+            totals = np.bincount(counted[counted >= 0], minlength=2)
+            others = others.replace(schema=batch.schema.replace(positive=target.values[int(totals[1] <= totals[0])]))
+        part = filterkit.chain(chain).fit(others)
+        expected[own] = dense(part.transform(batch.take(own).replace(schema=others.schema)))
+    np.testing.assert_array_equal(dense(out), expected)
+    assert out.sparse == batch.sparse
+    assert (dense(out) != dense(whole.transform(batch))).any()
+
+
+def test_a_later_column_stage_is_fitted_on_the_cross_fitted_rows():
+    batch = sample("breast-cancer")
+    fitted, out = filterkit.chain("shape --cross-fit 4 bns").fit_transform(batch)
+    first, middle = filterkit.chain("shape --cross-fit 4").fit_transform(batch)
+    second = filterkit.chain("bns").fit(middle)
+    assert testing.same(out, second.transform(middle))
+    assert testing.same(fitted.transform(batch), second.transform(first.transform(batch)))
+
+
+def test_strips_and_blocks_do_not_matter():
+    batch = sample("digits")
+    expected = filterkit.chain("shape --cross-fit 3 --auto bns").fit_transform(batch)[1]
+    parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
+    for memory, jobs in ((1 << 30, 2), (100_000, 1), (0, 2)):
+        out = filterkit.chain("shape --cross-fit 3 --auto bns").fit_transform(iter(parts), memory=memory, jobs=jobs)[1]
+        assert testing.same(out, expected)
+
+
+def test_rows_that_do_not_count_get_what_all_rows_say():
+    """Missing class, no weight, and the only row of its class; hand-made."""
+    batch = make([[1], [1], [2], [2], [1], [2], [1]], [0, 1, 0, 1, -1, 2, 0], "abc", weights=[1, 1, 1, 1, 1, 1, 0])
+    fitted, out = filterkit.chain("shape --cross-fit 2").fit_transform(batch)
+    whole = fitted.transform(batch)
+    assert [a.name for a in out.schema.features] == ["a0@a", "a0@b", "a0@c"]
+    np.testing.assert_array_equal(out.X[[4, 5, 6]], whole.X[[4, 5, 6]])
+    assert (out.X[:4] != whole.X[:4]).any()
+
+
+def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
+    """The overfitting that cross-fitting is for: with a value of its own, a row says its class."""
+    rng = np.random.default_rng(0)
+    batch = make(rng.random((200, 1)), rng.integers(0, 2, 200), positive="yes")
+    _, plain = filterkit.chain("shape --neighbors 0").fit_transform(batch)
+    _, crossed = filterkit.chain("shape --neighbors 0 --cross-fit 5").fit_transform(batch)
+    own = batch.y == 1
+    assert plain.X[own].mean() - plain.X[~own].mean() > 0.3
+    assert abs(crossed.X[own].mean() - crossed.X[~own].mean()) < 0.05
+
+
+def test_on_real_sets(shared_data):
+    for name in ("uci/sonar.arff", "uci/glass.arff"):
+        batch = shared(name)
+        fitted, out = filterkit.chain("shape --cross-fit 10 l2").fit_transform(batch)
+        assert fitted.schema == out.schema and len(out) == len(batch)
+        assert np.isfinite(out.X).all()
+
+
+def test_sparse_rows_stay_sparse():
+    batch = sparsely(make(np.eye(12) * np.arange(1, 13), [0, 1] * 6))
+    _, out = filterkit.chain("shape --cross-fit 3").fit_transform(batch)
+    assert out.sparse and len(out.csr.data) <= 12

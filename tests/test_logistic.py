@@ -1,0 +1,63 @@
+"""Logistic regressions on one column each, against scikit-learn's."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from filterkit import Points, log_losses
+
+
+def points(columns):
+    """`Points` of rows given as (column, value, class)."""
+    column, value, positive = (np.array(part) for part in zip(*columns, strict=True))
+    return Points(column, value.astype(float), positive.astype(float), np.ones(len(column)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_losses_are_those_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.normal(size=90),
+            rng.normal(size=90) * 1e6 + 1e7,
+            rng.integers(0, 2, 90),
+            np.exp(rng.normal(size=90) * 4),
+            np.full(90, 3.0),
+            np.arange(90),
+        ]
+    )
+    y = (np.arange(90) + rng.normal(size=90) * 20 > 45).astype(int)
+    training, held_out = slice(0, 90, 2), slice(1, 90, 2)
+    found = log_losses(
+        X.shape[1],
+        *(
+            points([(j, x, c) for j in range(X.shape[1]) for x, c in zip(X[part, j], y[part], strict=True)])
+            for part in (training, held_out)
+        ),
+    )
+    for j in range(X.shape[1]):
+        model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky", tol=1e-9))
+        model.fit(X[training, j : j + 1], y[training])
+        p = model.predict_proba(X[held_out, j : j + 1])[:, 1]
+        assert found[j] == pytest.approx(log_loss(y[held_out], p, normalize=False), rel=1e-5)
+
+
+def test_weights_count_rows():
+    heavy = Points(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
+    rows = [(0, v, c) for v, p, n in ((0, 1, 4), (1, 2, 4), (2, 5, 6)) for c in [1] * p + [0] * (n - p)]
+    assert log_losses(1, heavy, heavy) == pytest.approx(log_losses(1, points(rows), points(rows)), rel=1e-12)
+
+
+def test_corners():
+    """No rows at all, one class only, separable classes: a number, and a small one where the class is plain."""
+    nothing = Points(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
+    assert log_losses(2, nothing, nothing).tolist() == [0, 0]
+    same = points([(0, v, 1) for v in range(5)])
+    assert log_losses(1, same, same) < 1e-6
+    apart = points([(0, v, v > 50) for v in range(100)])
+    assert 0 < log_losses(1, apart, apart) / 100 < 0.2
+    far = points([(0, 1e300, 1), (0, -1e300, 0), (0, 0, 1)])
+    assert np.isfinite(log_losses(1, apart, far)).all()

@@ -1,0 +1,49 @@
+"""write: the rows on the way, kept in a file."""
+
+import gzip
+
+import numpy as np
+import pytest
+from agreement import make, sample
+
+import filterkit
+from filterkit import FilterkitError, testing
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_passes_is_written(name, jobs, tmp_path):
+    batch = sample(name)
+    path = tmp_path / "middle.arff"
+    parts = [batch.rows(i, min(i + 50, len(batch))) for i in range(0, len(batch), 50)] or [batch]
+    fitted, out = filterkit.chain(f"shape write {path} bns l2").fit_transform(iter(parts), jobs=jobs)
+    _, middle = filterkit.chain("shape").fit_transform(batch)
+    plain = tmp_path / "plain.arff"
+    filterkit.write(middle, str(plain))
+    assert path.read_bytes() == plain.read_bytes()
+    without, expected = filterkit.chain("shape bns l2").fit_transform(batch)
+    assert testing.same(out, expected) and fitted.schema == without.schema
+
+
+def test_several_at_several_places(tmp_path):
+    batch = sample("breast-cancer")
+    chain = f"write {tmp_path}/a.arff shuffle write {tmp_path}/b.arff.gz head 5 write {tmp_path}/c.arff"
+    filterkit.chain(chain).fit_transform(batch)
+    assert len(filterkit.read(f"{tmp_path}/a.arff")) == len(batch) == len(filterkit.read(f"{tmp_path}/b.arff.gz"))
+    assert len(filterkit.read(f"{tmp_path}/c.arff")) == 5
+    assert gzip.open(f"{tmp_path}/b.arff.gz").readline().startswith(b"@relation")
+
+
+def test_later_rows_are_not_written(tmp_path):
+    batch = sample("iris")
+    fitted = filterkit.chain(f"write {tmp_path}/a.arff").fit(batch)
+    fitted.transform(batch)
+    assert not (tmp_path / "a.arff").exists()
+
+
+def test_nothing_is_left_if_the_chain_fails(tmp_path):
+    with pytest.raises(FilterkitError):
+        filterkit.chain(f"write {tmp_path}/a.arff l2").fit_transform(make([[1.0], [np.inf]], [0, 1]))
+    with pytest.raises(FilterkitError, match="no-such-folder"):
+        filterkit.chain(f"write {tmp_path}/no-such-folder/a.arff").fit_transform(sample("iris"))
+    assert not list(tmp_path.iterdir())
