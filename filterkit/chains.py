@@ -14,11 +14,12 @@ import shlex
 from collections.abc import Iterable
 from functools import partial
 
+from filterkit.alignment import Alignment
 from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
 from filterkit.crossfit import fit_crosswise
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import FilterkitError, StageError
+from filterkit.errors import StageError
 from filterkit.plugins import Registry, registry
 from filterkit.rows import Passed, Rows, rows_of
 from filterkit.schema import Schema
@@ -140,18 +141,17 @@ class FittedChain:
         self.incoming = incoming
         self.stages = stages
         self.schema = stages[-1].schema if stages else incoming
+        self._alignment: Alignment | None = None  # of the rows transformed last
 
     def transform(self, batch: Batch) -> Batch:
-        """The batch that comes out for `batch`.
+        """The batch that comes out for `batch`, whose attributes are matched by name (`filterkit.alignment`).
 
         Raises
         ------
         FilterkitError : the batch's attributes are not those fitted on.
         """
         if batch.schema is not self.incoming:
-            if batch.schema.attributes != self.incoming.attributes:
-                raise FilterkitError("the attributes of these rows are not those that the chain was fitted on")
-            if batch.schema.class_index != self.incoming.class_index:
-                raise FilterkitError("the class attribute of these rows is not the one that the chain was fitted on")
-            batch = batch.in_form(self.incoming.sparse).replace(schema=self.incoming)
+            if self._alignment is None or self._alignment.given is not batch.schema:
+                self._alignment = Alignment(batch.schema, self.incoming)
+            batch = self._alignment.apply(batch)
         return transform(self.stages, batch)

@@ -203,3 +203,9 @@ def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str 
     if choice not in names:
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
     return names.index(choice)
+
+
+def same_class(attributes: tuple[Attribute, ...] | list[Attribute], schema: Schema) -> int | None:
+    """The position of the attribute that bears the name of the class of `schema`; None if there is none."""
+    target = schema.class_attribute
+    return next((i for i, a in enumerate(attributes) if target is not None and a.name == target.name), None)

@@ -337,6 +337,63 @@ def test_damaged_input_on_a_pipe_is_named(tmp_path):
     assert "cut.arff.gz: the compressed data ends too early" in done.stderr
 
 
+def test_test_data_is_transformed_by_what_was_fitted_on_the_input(tmp_path):
+    """Two test files, one with its columns in another order; fitted on the input only."""
+    lines = (SAMPLES / "breast-cancer.arff").read_text().splitlines()
+    at = lines.index("@data") + 1
+    head, rows = "\n".join(lines[:at]) + "\n", lines[at:]
+    (tmp_path / "train.arff").write_text(head + "\n".join(rows[:300]))
+    (tmp_path / "test.arff").write_text(head + "\n".join(rows[300:]))
+    attributes = [line for line in lines[:at] if line.startswith("@attribute")]
+    turned = [",".join(reversed(row.split(","))) for row in rows[300:]]
+    turned_head = "\n".join(["@relation r", *reversed(attributes), "@data", ""])
+    (tmp_path / "turned.arff").write_text(turned_head + "\n".join(turned))
+    done = filterkit(
+        *("--test", "test.arff", "a.arff", "--test", "turned.arff", "b.arff.gz", "-v", "-o", "train-out.arff"),
+        *("train.arff", "shape", "--cross-fit", "5", "bns", "l2"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "test.arff: " in done.stderr and "turned.arff: " in done.stderr
+    assert (tmp_path / "a.arff").read_bytes() == gzip.open(tmp_path / "b.arff.gz").read()
+    whole = filterkit("-o", "-", "train.arff", "shape", "--cross-fit", "5", "bns", "l2", cwd=tmp_path)
+    assert whole.stdout == (tmp_path / "train-out.arff").read_text()
+    assert (tmp_path / "a.arff").read_text().count("\n") == whole.stdout.count("\n") - 300 + len(rows) - 300
+
+
+def test_what_is_wrong_with_test_data_is_told_before_the_training_data_is_read(tmp_path):
+    (tmp_path / "test.arff").write_text("@relation r\n@attribute x numeric\n@data\n1\n")
+    (tmp_path / "train.arff").write_text("@relation r\n@attribute y numeric\n@data\nnot a number\n")
+    done = filterkit("--test", "test.arff", "out.arff", "-o", "-", "train.arff", "l2", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "filterkit: test.arff: 1 attribute is missing that the chain was fitted on: 'y'\n"
+    assert not (tmp_path / "out.arff").exists()
+
+
+def test_a_row_of_test_data_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "test.arff").write_text("@relation r\n@attribute y numeric\n@data\n1\nx\n")
+    (tmp_path / "train.arff").write_text("@relation r\n@attribute y numeric\n@data\n3\n")
+    done = filterkit("--test", "test.arff", "out.arff", "-o", "train-out.arff", "train.arff", "l2", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("filterkit: test.arff:5: attribute 'y': ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["test.arff", "train-out.arff", "train.arff"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--test", "-", "o.arff", "-", "l2"), "only one input can be standard input"),
+        (("--test", IRIS, "-", IRIS, "l2"), "two outputs go to standard output"),
+        (("--test", IRIS, "o.arff", "-o", "./o.arff", IRIS, "l2"), "two outputs go to "),
+    ],
+)
+def test_a_stream_has_one_use(arguments, message, tmp_path):
+    done = filterkit(*arguments, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert message in done.stderr and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_verbose_run_says_what_was_done():
     assert filterkit("--verbose", "-o", "/dev/null", IRIS, "l2").stderr.startswith("filterkit: 150 rows, 4 features")
 

@@ -16,7 +16,7 @@ from filterkit.arff.source import Source, blocks, cut, expand
 from filterkit.batch import Batch, concatenate
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.schema import Schema, find_class
+from filterkit.schema import Schema, find_class, same_class
 
 T = TypeVar("T")
 
@@ -56,6 +56,7 @@ class Reader:
     encoding : of the text.
     block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
         on it.
+    like : a schema whose class attribute is to be the class, if there is one of its name, instead of `class_`.
 
     Raises
     ------
@@ -69,6 +70,7 @@ class Reader:
         positive: str | None = None,
         encoding: str = "utf-8",
         block_size: int | None = None,
+        like: Schema | None = None,
     ) -> None:
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self._encoding = encoding
@@ -79,9 +81,8 @@ class Reader:
         self._header = header
         self._rest, sparse = self._form(self._rest)
         try:
-            self.schema = Schema(
-                header.relation, header.attributes, find_class(header.attributes, class_), positive, sparse
-            )
+            index = find_class(header.attributes, class_) if like is None else same_class(header.attributes, like)
+            self.schema = Schema(header.relation, header.attributes, index, positive, sparse)
         except FilterkitError as error:
             self.close()
             raise FilterkitError(f"{self.name}: {error}") from None

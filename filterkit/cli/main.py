@@ -80,6 +80,13 @@ class Size(click.ParamType[int]):
     metavar="NAME|N|first|last|none",
     help="The class attribute, N from 1.  [default: last, if nominal]",
 )
+@click.option(
+    "--test",
+    nargs=2,
+    multiple=True,
+    metavar="IN OUT",
+    help="Also transform IN by what was fitted on INPUT, and write it to OUT; repeatable.",
+)
 @click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
 @click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")

@@ -23,10 +23,18 @@ def training_rows(reader: Reader, jobs: int, memory: int, progress: bool | None)
             reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
         )
         try:
-            yield rows
-        except StageError as error:
-            error.source = reader.name
-            raise
+            with naming(reader):
+                yield rows
         finally:
             rows.close()
             shown.close()
+
+
+@contextmanager
+def naming(reader: Reader) -> Iterator[None]:
+    """A `StageError` that comes through gets the name of `reader`, unless it has one."""
+    try:
+        yield
+    except StageError as error:
+        error.source = error.source or reader.name
+        raise

@@ -1,0 +1,138 @@
+"""Other data in the columns of the data fitted on: by name, in any order and form, with fewer values."""
+
+import numpy as np
+import pytest
+from agreement import sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import FilterkitError, testing
+from filterkit.alignment import Alignment
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "data.arff"
+    path.write_text(text)
+    return filterkit.read(str(path), **options)
+
+
+TRAINING = """@relation r
+@attribute n numeric
+@attribute colour {red,green,blue}
+@attribute note string
+@attribute m numeric
+@attribute day date yyyy-MM-dd
+@attribute class {no,yes,maybe}
+@data
+1,red,'a b',0,2001-01-01,no
+?,green,c,2,2001-01-02,yes
+3,?,?,0,?,maybe
+"""
+
+# The same rows in another order of columns and of labels, without the label that is not used.
+OTHER = """@relation other
+@attribute class {yes,maybe,no}
+@attribute day date dd.MM.yyyy
+@attribute colour {green,red}
+@attribute m numeric
+@attribute note string
+@attribute n numeric
+@data
+no,01.01.2001,red,0,'a b',1
+yes,02.01.2001,green,2,c,?
+maybe,?,?,0,?,3
+"""
+
+OTHER_SPARSE = """@relation other
+@attribute class {yes,maybe,no}
+@attribute day date dd.MM.yyyy
+@attribute colour {green,red}
+@attribute m numeric
+@attribute note string
+@attribute n numeric
+@data
+{0 no,1 01.01.2001,2 red,4 'a b',5 1}
+{1 02.01.2001,3 2,4 c,5 ?}
+{0 maybe,1 ?,2 ?,4 ?,5 3}
+"""
+
+
+@pytest.mark.parametrize("text", [OTHER, OTHER_SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("class_", ["class", "none"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_come_into_the_columns_fitted_on(text, class_, sparse, tmp_path):
+    training = read(tmp_path, TRAINING)
+    if sparse:
+        training = training.in_form(True).replace(schema=training.schema.replace(sparse=True, zero=True))
+    other = read(tmp_path, text, class_=class_)
+    aligned = Alignment(other.schema, training.schema).apply(other)
+    assert testing.same(aligned, training)
+    fitted = filterkit.chain("shape bns l2").fit(training)
+    assert testing.same(fitted.transform(other), fitted.transform(training))
+
+
+def test_the_class_may_be_missing_or_absent(tmp_path):
+    training = read(tmp_path, TRAINING)
+    lines = [line.split(",", 1)[-1] if line[0] in "nym" else line for line in OTHER.splitlines()]
+    absent = "\n".join(line for line in lines if "class" not in line)
+    missing = OTHER.replace("\nno,", "\n?,").replace("\nyes,", "\n?,").replace("\nmaybe,", "\n?,")
+    for text in (absent, missing):
+        other = read(tmp_path, text, class_="none" if text is absent else "class")
+        aligned = Alignment(other.schema, training.schema).apply(other)
+        assert aligned.y.tolist() == [-1, -1, -1]
+        np.testing.assert_array_equal(aligned.X, training.X)
+    numeric = read(tmp_path, TRAINING, class_="m")
+    with pytest.raises(FilterkitError, match="the class is 'class', and that of the data fitted on is 'm'"):
+        Alignment(training.schema, numeric.schema)
+
+
+def test_a_numeric_class_is_taken_along(tmp_path):
+    training = read(tmp_path, TRAINING, class_="m")
+    other = read(tmp_path, OTHER, class_="m")
+    np.testing.assert_array_equal(Alignment(other.schema, training.schema).apply(other).y, [0, 2, 0])
+    other = read(tmp_path, OTHER, class_="none")
+    np.testing.assert_array_equal(Alignment(other.schema, training.schema).apply(other).y, [0, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("@attribute m numeric", "@attribute mm numeric", r"1 attribute is missing that the chain was fitted on: 'm'"),
+        ("@attribute m numeric", "@attribute m {0,2}", r"attribute 'm' is nominal; the one fitted on is numeric"),
+        ("{green,red}", "{green,red,pink}", r"1 value of attribute 'colour' is not among those fitted on: 'pink'"),
+        ("{yes,maybe,no}", "{yes,maybe,no,1,2,3,4,5,6}", r"6 values of attribute 'class' .*: '1', .*'5', …$"),
+        ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric; .* is string"),
+    ],
+)
+def test_what_does_not_fit_is_named(old, new, message, tmp_path):
+    training = read(tmp_path, TRAINING)
+    header = OTHER.partition("@data")[0] + "@data\n"
+    other = read(tmp_path, header.replace(old, new), class_="class")
+    with pytest.raises(FilterkitError, match=message):
+        Alignment(other.schema, training.schema)
+
+
+def test_extra_attributes_are_named(tmp_path):
+    training = read(tmp_path, TRAINING)
+    extra = "".join(f"@attribute x{i} numeric\n" for i in range(7))
+    other = read(tmp_path, OTHER.partition("@data")[0] + extra + "@data\n", class_="class")
+    with pytest.raises(FilterkitError, match=r"7 attributes are not among those fitted on: 'x0', .*'x4', …"):
+        Alignment(other.schema, training.schema)
+
+
+@given(st.data())
+def test_any_order_of_columns(data):
+    """A random order of the columns of a sample, dense and sparse, gives the same rows back."""
+    batch = sample(data.draw(st.sampled_from(["mixed-sparse", "iris", "sparse-counts-multiclass"])))
+    order = np.array(data.draw(st.permutations(range(len(batch.schema.features)))), np.int64)
+    schema = batch.schema
+    names = [schema.features[j] for j in order] + [schema.class_attribute, *schema.others]
+    other = schema.replace(attributes=tuple(names), class_index=len(order))
+    X = batch.X[:, order]
+    if batch.sparse:
+        X.sort_indices()
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    shuffled = batch.replace(schema=other, X=X)
+    aligned = Alignment(other, schema).apply(shuffled)
+    assert testing.same(aligned, batch)
