@@ -32,8 +32,9 @@ class Words(Stage):
     string attribute; a missing text has no words. Rows become sparse, and zero special. A word that is called
     as another attribute is gets the name of its string attribute before it.
 
-    `--keep N` keeps, for each class, the words that are in the most training rows of that class, N of them
-    and those that are in as many as the last of these, as Weka's StringToWordVector does.
+    `--keep N` keeps, for each class, the words that occur most often in its training rows, N of them and those
+    that occur as often as the last of these, as Weka's StringToWordVector does (rows without a class count as one
+    class more).
     """
 
     name = "words"
@@ -63,11 +64,11 @@ class Words(Stage):
         analyzer = _Analyzer(self)
         target = schema.class_attribute
         classes = len(target.values) + 1 if target is not None and target.kind == "nominal" else 1
-        found: list[dict[str, np.ndarray]] = [{} for _ in chosen]  # of each attribute: rows of each class with a word
+        found: list[dict[str, np.ndarray]] = [{} for _ in chosen]  # of each attribute, see `_count`
         for batch in rows():
             label = batch.y.astype(np.int64) + 1 if classes > 1 and batch.y is not None else np.zeros(len(batch), int)
             for place, counts in zip(chosen, found):
-                _count_rows(counts, analyzer.words(_texts(batch, place)), label, classes)
+                _count(counts, analyzer.words(_texts(batch, place)), label, classes)
         return FittedWords(analyzer, schema, chosen, [self._vocabulary(counts) for counts in found], self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
@@ -91,13 +92,13 @@ class Words(Stage):
         if not words:
             return []
         table = np.stack([counts[word] for word in words])
-        rows = table.sum(axis=1)
+        rows = table[:, 0].sum(axis=1)
         keep = rows >= self.min_docs
         if self.max_docs is not None:
             keep &= rows <= self.max_docs
         if self.keep is not None:
             frequent = np.zeros(len(words), bool)
-            for column in table.T:
+            for column in table[:, 1].T:
                 if np.count_nonzero(column) > self.keep:
                     frequent |= column >= np.sort(column)[-self.keep]
                 else:
@@ -111,15 +112,20 @@ def _texts(batch: Batch, place: int) -> Any:
     return batch.others.column(place).combine_chunks()
 
 
-def _count_rows(
+def _count(
     counts: dict[str, np.ndarray], words: tuple[np.ndarray, np.ndarray, list[str]], label: np.ndarray, classes: int
 ) -> None:
-    """Add to `counts`, for each word, the number of rows of each class that have it."""
+    """Add to `counts`, for each word, int64 (2, classes): the rows of each class that have it, and how often it
+    occurs in them."""
     row, code, distinct = words
-    once = np.unique(row * max(len(distinct), 1) + code)
-    row, code = np.divmod(once, max(len(distinct), 1))
-    table = np.bincount(code * classes + label[row], minlength=len(distinct) * classes).reshape(-1, classes)
-    for word, amounts in zip(distinct, table):
+    once_row, once_code = row, code
+    if len(distinct):
+        once_row, once_code = np.divmod(np.unique(row * len(distinct) + code), len(distinct))
+    tables = [
+        np.bincount(codes * classes + label[rows], minlength=len(distinct) * classes).reshape(-1, classes)
+        for rows, codes in ((once_row, once_code), (row, code))
+    ]
+    for word, amounts in zip(distinct, np.stack(tables, axis=1)):
         counts[word] = counts[word] + amounts if word in counts else amounts
 
 

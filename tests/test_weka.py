@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filterkit_plugins.words import Words
 
 import filterkit
 
@@ -138,3 +139,22 @@ def test_bins_are_wekas_supervised_discretize(weka36, shared_data, tmp_path):
         np.testing.assert_array_equal(ours.X, theirs.X, err_msg=name)
         sizes = [[len(a.values) for a in batch.schema.features] for batch in (ours, theirs)]
         assert sizes[0] == sizes[1], name
+
+
+def test_kept_words_are_wekas(weka36, weka39, shared_data, tmp_path):
+    """The most frequent words of each class, ties and all, and how often they occur."""
+    plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
+    data = filterkit.read(str(shared_data / "weka/ReutersCorn-test.arff.gz"))
+    filterkit.write(data, str(plain))
+    for class_path in (weka36, weka39):
+        for keep in ("5", "150", "100000"):
+            vector = "weka.filters.unsupervised.attribute.StringToWordVector"
+            weka(class_path, vector, "-C", "-W", keep, "-i", str(plain), "-o", str(out), "-c", "last")
+            theirs = filterkit.read(str(out), class_="first")
+            pattern = r"""[^ \r\n\t.,;:'"()?!]+"""  # the words of Weka's WordTokenizer
+            stage = Words(lower=False, pattern=pattern, keep=int(keep))
+            ours = filterkit.Chain([stage]).fit(data).transform(data)
+            names = [[a.name for a in batch.schema.features] for batch in (ours, theirs)]
+            assert sorted(names[0]) == sorted(names[1])
+            order = [names[1].index(name) for name in names[0]]
+            assert (theirs.X[:, order] != ours.X).nnz == 0
