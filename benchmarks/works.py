@@ -48,6 +48,7 @@ def works(places: Places) -> Iterator[Work | Skipped]:
     yield _iris(places)
     yield _memory("memory-chain", made, CHAIN)
     yield _memory("memory-l2", made, ("l2",))
+    yield _no_dense_copy(made)
     yield _dense_floor(places, made)
     yield from _scores(places, made)
     yield from _encoders(places, made)
@@ -201,6 +202,24 @@ def _memory(name: str, made: _Made, stages: tuple[str, ...]) -> Work:
         contender("filterkit, 100,000 rows", made.sparse, 100_000),
         Target("at most", 1.15, "memory"),
         inputs=(made.sparse, made.large),
+    )
+
+
+def _no_dense_copy(made: _Made) -> Work:
+    """Every stage that keeps zeros: a dense copy of a single block, some 2,000 of the rows, takes 500 MB."""
+
+    def contender(label: str, stages: tuple[str, ...]) -> Contender:
+        command = filterkit(made.sparse.path, "/dev/null", "--memory", "256MB", "--verbose", stages=stages)
+        return Contender(label, command, says=" 100000 rows,")
+
+    stages = ("ordinal", "tfidf", "shape", "bns", "binary", "chi", "l1", "max", "l2")
+    return Work(
+        "no-dense-copy",
+        "sparse, 30,000 columns: the stages that keep zeros, one after the other",
+        contender(f"filterkit {' '.join(stages)}", stages),
+        contender("filterkit, no stage", ()),
+        Target("at most", 3, "memory"),
+        inputs=(made.sparse,),
     )
 
 

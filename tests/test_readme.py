@@ -51,16 +51,16 @@ def test_main_job_of_the_first_command(folder):
 
 def console_examples():
     for block in blocks("console"):
-        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            command, _, expected = part.partition("\n")
-            yield pytest.param(command, expected, id=command[:60])
+        parts = re.split(r"^\$ ", block, flags=re.M)[1:]
+        yield pytest.param([part.partition("\n")[::2] for part in parts], id=parts[0][:60])
 
 
-@pytest.mark.parametrize(("command", "expected"), list(console_examples()))
-def test_console_example(command, expected, folder):
-    done = shell(command, folder)
-    assert done.stderr == ""
-    assert done.stdout == expected
+@pytest.mark.parametrize("commands", list(console_examples()))
+def test_console_example(commands, folder):
+    for command, expected in commands:
+        done = shell(command, folder)
+        assert done.stderr == ""
+        assert done.stdout == expected
 
 
 def test_python_example(folder):
