@@ -10,6 +10,7 @@ from filterkit.batch import Batch
 from filterkit.contingency import ContingencyTable, from_cells
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
+from filterkit.notes import attribute_note, attribute_of
 from filterkit.ragged import Ragged, ranges
 from filterkit.schema import Attribute, Schema
 from filterkit.stage import Fitted, Stage
@@ -114,6 +115,9 @@ class ColumnStage(Stage):
         source, attributes = self.outputs(schema, state, totals)
         return FittedColumns(self, schema, state, source, attributes)
 
+    def restore(self, kept: dict[str, Any], schema: Schema) -> FittedColumns:
+        return FittedColumns.restored(self, kept, schema)
+
 
 class FittedColumns(Fitted):
     """A fitted column stage: maps rows, and also the table of its input to the table of its output.
@@ -143,6 +147,29 @@ class FittedColumns(Fitted):
         width = len(incoming.features)
         self._first = np.searchsorted(source, np.arange(width + 1))
         self._same = len(source) == width and bool((source == np.arange(width)).all())
+
+    def kept(self) -> dict[str, Any]:
+        state = {f"state.{key}": value for key, value in self.state.items()}
+        return {"source": self.source, "attributes": [attribute_note(a) for a in self.schema.features], **state}
+
+    @staticmethod
+    def restored(stage: ColumnStage, kept: dict[str, Any], schema: Schema) -> FittedColumns:
+        """A fitted `stage` from what `kept` gave.
+
+        Raises
+        ------
+        FilterkitError : the parts do not fit together.
+        """
+        state = {key.removeprefix("state."): value for key, value in kept.items() if key.startswith("state.")}
+        source, attributes = kept["source"], [attribute_of(note) for note in kept["attributes"]]
+        width = len(schema.features)
+        for key, value in state.items():
+            if not isinstance(value, (np.ndarray, Ragged)) or len(value) not in (width, len(source)):
+                raise FilterkitError(f"the {key} of {stage.name} is not that of its columns")
+        ascending = isinstance(source, np.ndarray) and source.dtype == np.int64 and bool((np.diff(source) >= 0).all())
+        if not ascending or len(source) != len(attributes) or ((source < 0) | (source >= width)).any():
+            raise FilterkitError(f"the columns of {stage.name} are not those of its attributes")
+        return FittedColumns(stage, schema, state, source, attributes)
 
     def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self.stage.apply(values, columns, self.state)

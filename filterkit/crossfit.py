@@ -10,6 +10,8 @@ of any folds is a sum.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from filterkit.batch import Batch
@@ -149,6 +151,9 @@ class CrossFitted(Fitted):
         self.whole = whole
         self._fitted = [*others, whole]
         self._fold = fold
+
+    def kept(self) -> dict[str, Any]:
+        return self.whole.kept()
 
     def transform(self, batch: Batch) -> Batch:
         return self.whole.transform(batch)

@@ -70,6 +70,14 @@ class Csr(NamedTuple):
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
+    def columns_of(self, order: np.ndarray) -> Csr:
+        """The columns of these numbers, each of them once, in this order."""
+        place = np.empty(self.columns, np.int32)
+        place[order] = np.arange(self.columns, dtype=np.int32)
+        column = place[self.indices]
+        by_row = np.lexsort((column, self.row_of_entry))
+        return self._replace(data=self.data[by_row], indices=column[by_row])
+
     def toarray(self) -> np.ndarray:
         """The same matrix dense."""
         dense = np.zeros(self.shape)

@@ -123,10 +123,17 @@ class Registry:
             self._manager.unregister(name=f"{name} ({origin})")
             self._broken(name, origin, error)
             return
+        self._add(plugin)
+
+    def add_stage(self, stage: type[Stage]) -> None:
+        """Take one stage class that no plugin brings."""
+        self._add(Plugin(stage.name, stage.__module__, [stage]))
+
+    def _add(self, plugin: Plugin) -> None:
         self.plugins.append(plugin)
         for stage in plugin.stages:
             owners = self._claims.setdefault(stage.name, [])
-            owners.append(f"{name} ({origin})")
+            owners.append(f"{plugin.name} ({plugin.origin})")
             if len(owners) == 1:
                 self.stages[stage.name] = stage
             else:
@@ -143,6 +150,11 @@ class Registry:
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name."""
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
+
+    def origin(self, stage: str) -> str:
+        """Which plugin brings the stage of this name, and what it comes with."""
+        plugin = next(plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages))
+        return f"{plugin.name} of {os.path.basename(plugin.origin)}"
 
     def metric(self, name: str) -> Metric:
         """The metric called `name`.

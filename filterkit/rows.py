@@ -84,8 +84,9 @@ class Passed:
 
     def __init__(self, rows: Rows, stage: Fitted) -> None:
         self.schema = stage.schema
-        self._rows = rows
-        self._stage = stage
+        # One loop through all stages holds one batch; a call within a call for each would hold them all.
+        self._rows: Rows = rows._rows if isinstance(rows, Passed) else rows
+        self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, Passed) else []), stage]
 
     @property
     def source(self) -> Source:
@@ -94,7 +95,13 @@ class Passed:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
-        return self._rows.map(lambda batch: function(self._stage.transform_training(batch)), last)
+
+        def passed(batch: Batch) -> T:
+            for stage in self._stages:
+                batch = stage.transform_training(batch)
+            return function(batch)
+
+        return self._rows.map(passed, last)
 
 
 class Mapping(Protocol):

@@ -105,6 +105,18 @@ class Stage:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit")
 
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        """The fitted stage again, from a file.
+
+        Parameters
+        ----------
+        kept : what its `Fitted.kept` gave; it may come from a damaged file, so check it.
+        schema : of the batches that come in.
+
+        The default is for stages that learn nothing from rows: it fits on none.
+        """
+        return self.fit(lambda: iter(()), schema)
+
     def words(self) -> list[str]:
         """The stage as the words of a command line, with only the options that differ from their default."""
         words, bare = [self.name], []
@@ -157,6 +169,11 @@ class Fitted:
         """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
+    def kept(self) -> dict[str, Any]:
+        """What `Stage.restore` needs to make this again: arrays of float64, int64, int32 or bool, `Ragged`s, numbers,
+        texts and lists of them, by name."""
+        raise NotImplementedError(f"{type(self).__name__} has no kept")
+
     def transform_training(self, batch: Batch) -> Batch:
         """The batch that comes out for a batch of the rows fitted on, the first of which is number `batch.start`
         of them; the same as for any other rows unless a stage knows better."""
@@ -187,6 +204,9 @@ class FittedRows(Fitted):
     def __init__(self, stage: RowStage, schema: Schema) -> None:
         self.stage = stage
         self.schema = schema
+
+    def kept(self) -> dict[str, Any]:
+        return {}
 
     def transform(self, batch: Batch) -> Batch:
         out = self.stage.transform(batch)

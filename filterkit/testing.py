@@ -14,6 +14,8 @@ with a `StageError`; then it must do so always, and the check has nothing more t
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +24,11 @@ import numpy as np
 from filterkit.batch import Batch, concatenate, empty, others_table
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
-from filterkit.errors import StageError
+from filterkit.errors import FilterkitError, StageError
+from filterkit.plugins import Registry
 from filterkit.samples import SAMPLES, sample
+from filterkit.saved import load, save
+from filterkit.schema import Attribute
 from filterkit.stage import Stage
 
 __all__ = ["CHECKS", "SAMPLES", "same", "sample"]
@@ -176,10 +181,56 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     )
 
 
+def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
+    """Saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
+    fitted = fit(stage, data)
+    if fitted is None:
+        return
+    known = Registry()
+    known.add_stage(type(stage))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "chain")
+        try:
+            save(fitted, path, known)
+        except FilterkitError as error:
+            raise AssertionError(f"{error}: give what it has learned in kept, and make it again in restore") from None
+        loaded = load(path, known)
+    assert same(loaded.transform(data), fitted.transform(data)), (
+        f"{stage.name} gives other values after it was saved and loaded: keep all that transform uses"
+    )
+
+
+def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
+    """Other data is transformed as rows are whose columns stand in the order fitted on, its class known or not."""
+    fitted = fit(stage, data)
+    if fitted is None:
+        return
+    order = np.arange(len(data.schema.features))[::-1]
+    chosen = iter(data.schema.features[j] for j in order)
+    attributes = [a if a.kind not in ("numeric", "nominal") else next(chosen) for a in _without_class(data)]
+    other = data.replace(
+        schema=data.schema.replace(attributes=attributes, class_index=None, positive=None),
+        X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
+        y=None,
+    )
+    unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
+    if data.y is not None and data.y.dtype.kind == "f":
+        unknown = data.replace(y=np.full_like(data.y, np.nan))
+    assert same(fitted.transform(other), fitted.transform(unknown)), (
+        f"{stage.name} gives other values when columns come in another order or the class is not known"
+    )
+
+
+def _without_class(data: Batch) -> list[Attribute]:
+    return [a for i, a in enumerate(data.schema.attributes) if i != data.schema.class_index]
+
+
 CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_blocks_do_not_matter,
     check_input_is_left_alone,
     check_fitting_again_is_the_same,
     check_zeros_stay_zeros,
     check_schema_is_what_comes_out,
+    check_a_kept_chain_is_the_same,
+    check_columns_are_matched_by_name,
 ]

@@ -120,6 +120,9 @@ class FittedKeep(Fitted):
         class_index = None if schema.class_index is None else kept.index(schema.class_index)
         self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], class_index=class_index)
 
+    def kept(self) -> dict[str, Any]:
+        return {}  # the options and the schema say it all
+
     def transform(self, batch: Batch) -> Batch:
         X: Any
         if batch.sparse:

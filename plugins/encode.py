@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,9 @@ class FittedOneHot(Fitted):
             self.schema = schema.with_features(attributes, self._source)
         except FilterkitError as error:
             raise StageError(OneHot.name, str(error)) from None
+
+    def kept(self) -> dict[str, Any]:
+        return {}  # the options and the schema say it all
 
     def transform(self, batch: Batch) -> Batch:
         X = self._sparse(batch.csr) if batch.sparse else self._dense(batch.X)

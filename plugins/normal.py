@@ -87,6 +87,9 @@ class Normal(Stage):
         attributes = [a.scored(self.name, s) for a, s in zip(schema.features, score.tolist())]
         return FittedColumns(Scaling(score_only=self.score_only), schema, state, np.arange(len(attributes)), attributes)
 
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        return FittedColumns.restored(Scaling(score_only=self.score_only), kept, schema)
+
     def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """|w| of the classifier that tells the positive rows from the others."""
         if positive.all() or not positive.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,13 @@ class Words(Stage):
                 _count(counts, analyzer.words(_texts(batch, place)), label, classes)
         return FittedWords(analyzer, schema, chosen, [self._vocabulary(counts) for counts in found], self.prefix)
 
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        vocabularies, chosen = kept["vocabularies"], self._chosen(schema)
+        words = [word for vocabulary in vocabularies for word in vocabulary] + kept["stop"]
+        if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
+            raise StageError(self.name, "the vocabulary is none")
+        return FittedWords(_Analyzer(self, kept["stop"]), schema, chosen, vocabularies, self.prefix)
+
     def _chosen(self, schema: Schema) -> list[int]:
         """The places in `schema.others` of the string attributes to take."""
         texts = [i for i, a in enumerate(schema.others) if a.kind == "string"]
@@ -132,9 +139,9 @@ def _count(
 class _Analyzer:
     """From texts to words; the same in training and after it."""
 
-    def __init__(self, options: Words) -> None:
+    def __init__(self, options: Words, stop: Iterable[str] | None = None) -> None:
         self._options = options
-        self._stop = _stop_words(options.stop)
+        self.stop = _stop_words(options.stop) if stop is None else frozenset(stop)
         self._stemmer: Any = None
         if options.stem != "none":
             import Stemmer
@@ -168,7 +175,7 @@ class _Analyzer:
 
     def _place(self, word: str, distinct: dict[str, int]) -> int:
         """The code of what becomes of a word, -1 if it is left out."""
-        if word in self._stop:
+        if word in self.stop:
             return -1
         if self._stemmer is not None:
             word = self._stemmer.stemWord(word)
@@ -235,6 +242,7 @@ class FittedWords(Fitted):
         self._analyzer = analyzer
         self._chosen = chosen
         self._codes = [{word: code for code, word in enumerate(words)} for words in vocabularies]
+        self._vocabularies = vocabularies
         self._left = [i for i in range(len(schema.others)) if i not in chosen]
         taken = {a.name for i, a in enumerate(schema.attributes)}
         attributes: list[Attribute] = []
@@ -267,6 +275,9 @@ class FittedWords(Fitted):
         self._kept = np.array(kept, np.int64)
         self._columns = column
         self.schema = schema.replace(attributes=attributes, class_index=class_index, sparse=True, zero=True)
+
+    def kept(self) -> dict[str, Any]:
+        return {"vocabularies": self._vocabularies, "stop": sorted(self._analyzer.stop)}
 
     def transform(self, batch: Batch) -> Batch:
         X = batch.in_form(True).csr

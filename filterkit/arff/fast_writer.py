@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from filterkit.batch import Batch
 if TYPE_CHECKING:
     from filterkit.arff.writer import Formatter
 
+# What is in work at once fits into the cache, and needs little memory.
+_AT_ONCE = 1 << 16
 _COUNTS = arrow.texts_of(arrow.numbers(np.arange(1024)))  # most counts
 
 
@@ -22,7 +25,10 @@ def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
     if not len(batch):
         return []
     if batch.sparse:
-        return _sparse(formatter, batch)
+        entries = batch.csr.indptr
+        cuts = np.searchsorted(entries, np.arange(_AT_ONCE, int(entries[-1]), _AT_ONCE))
+        bounds = np.unique([0, *cuts.tolist(), len(batch)]).tolist()
+        return [piece for first, stop in pairwise(bounds) for piece in _sparse(formatter, batch.rows(first, stop))]
     lines = _dense(formatter, batch)
     weights: Any = ""
     if batch.weights is not None:

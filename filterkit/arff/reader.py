@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import NamedTuple, TypeVar
@@ -10,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from filterkit.arff import exact
-from filterkit.arff.header import Header, find_data, parse_header
+from filterkit.arff.beginning import BEFORE_ROW, count_lines, read_header
 from filterkit.arff.layout import Layout
 from filterkit.arff.source import Source, blocks, cut, expand
 from filterkit.batch import Batch, concatenate
@@ -25,8 +24,6 @@ BLOCK_SIZE = 1 << 20
 SMALL = 1 << 16
 # A block that the fast path does not take is halved down to this size, so that one odd line costs little.
 ODD = 1 << 13
-
-_BEFORE_ROW = re.compile(rb"(?:[\x00-\x20,]|%[^\r\n]*[\r\n])*")
 
 
 class Block(NamedTuple):
@@ -77,7 +74,7 @@ class Reader:
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
-        header, self._line, self._rest = self._read_header(self.source)
+        header, self._line, self._rest = read_header(self.source, self.block_size)
         self._header = header
         self._rest, sparse = self._form(self._rest)
         try:
@@ -102,50 +99,10 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read_header(self, source: Source) -> tuple[Header, int, bytes]:
-        """The header, the number of the line where rows begin, and the text read past it."""
-        text = source.read(self.block_size if self.block_size > 4096 else 4096)
-        try:
-            self._check_begin(text)
-            position = 0
-            while True:
-                start, stop = find_data(text, position)
-                if start >= 0:
-                    more = source.read(1) if stop == len(text) else b""
-                    if not more:
-                        break
-                    text += more
-                    continue
-                position = stop
-                more = source.read(self.block_size)
-                if not more:
-                    parse_header(text.decode("utf-8", "surrogateescape"))
-                    raise ArffError("there is no @data line", line=count_lines(text) or 1)
-                text += more
-            header = parse_header(text[:start].decode("utf-8", "surrogateescape"))
-        except ArffError as error:
-            error.source = source.name
-            source.close()
-            raise
-        return header, count_lines(text[:stop]) + 1, text[stop:]
-
-    @staticmethod
-    def _check_begin(text: bytes) -> None:
-        """Refuse what is no ARFF at all before a large file of it has been read."""
-        if text.startswith(b"\x1f\x8b"):
-            raise ArffError("this is compressed by gzip, which the name of a file must show by the ending .gz")
-        begin = _BEFORE_ROW.match(text)
-        assert begin is not None
-        line = text[begin.end() : begin.end() + 200].decode("utf-8", "surrogateescape")
-        if len(line) > 10 and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
-            start = count_lines(text[: begin.end()]) + 1
-            parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
-            raise ArffError("expected @relation", line=start)
-
     def _form(self, rest: bytes) -> tuple[bytes, bool]:
         """Whether the first row is sparse, which decides for all; with the text read to find out."""
         while True:
-            match = _BEFORE_ROW.match(rest)
+            match = BEFORE_ROW.match(rest)
             assert match is not None
             after = rest[match.end() :]
             if after and (not after.startswith(b"%") or b"\n" in after):
@@ -174,7 +131,7 @@ class Reader:
         text = first = b""
         while more := source.read(max(self.block_size, 4096)):
             text += more
-            begin = _BEFORE_ROW.match(text)
+            begin = BEFORE_ROW.match(text)
             assert begin is not None
             first = text[begin.end() : begin.end() + 10]
             if len(first) == 10 and not first.startswith(b"%"):
@@ -183,7 +140,7 @@ class Reader:
             return 1, text
         source.close()
         self.source = Source(source.name, self._encoding)
-        header, line, rest = self._read_header(self.source)
+        header, line, rest = read_header(self.source, self.block_size)
         if header.attributes != self._header.attributes:
             raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
         return line, rest
@@ -303,9 +260,3 @@ def _join(head: Parsed, tail: Parsed) -> Parsed:
     for column, rows in tail.omitted.items():
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
     return Parsed(concatenate([head.batch, tail.batch], head.batch.schema), omitted)
-
-
-def count_lines(text: bytes) -> int:
-    """The number of line ends in `text`: LF, CRLF and CR count once each."""
-    lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
-    return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from filterkit.errors import UsageError
@@ -10,8 +12,13 @@ from filterkit.words import stage_command
 
 
 def stages(known: Registry, words: list[str], debug: bool) -> None:
-    """Print all stages, one a line, or the help of those named."""
+    """Print all stages, one a line, or the help of those named, or what is in a saved chain."""
     for name in words:
+        if name not in known.stages and os.path.isfile(name):
+            from filterkit.saved import describe
+
+            click.echo("\n".join(describe(name)))
+            continue
         command = stage_command(known.stage(name))
         click.echo(command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")))
     if not words:

@@ -31,7 +31,7 @@ each stage's own options after its name:
 
 \b
 Instead of INPUT there may be a subcommand:
-    stages [NAME]   what stages there are, or all about one
+    stages [NAME]   what stages there are, or all about one or about a saved chain
     plugins         what plugins there are and whether they work
     scores INPUT METRIC...   how every feature scores
 """
@@ -87,6 +87,8 @@ class Size(click.ParamType[int]):
     metavar="IN OUT",
     help="Also transform IN by what was fitted on INPUT, and write it to OUT; repeatable.",
 )
+@click.option("--save", metavar="FILE", help="Also keep the fitted chain in a file.")
+@click.option("--load", metavar="FILE", help="Transform INPUT by a kept chain; there are no stages then.")
 @click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
 @click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")

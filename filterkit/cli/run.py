@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import TypeVar
 
 from filterkit import __version__
 from filterkit.alignment import Alignment
@@ -23,7 +22,7 @@ from filterkit.output import open_output
 from filterkit.schema import Schema
 from filterkit.stage import Stage
 
-T = TypeVar("T")
+Text = tuple[int, list[bytes] | list[memoryview]]  # a number of rows, and their text in pieces
 
 
 def run(
@@ -31,6 +30,9 @@ def run(
     stages: list[Stage],
     *,
     output: str,
+    test: tuple[tuple[str, str], ...],
+    save: str | None,
+    load: str | None,
     class_: str | None,
     positive: str | None,
     encoding: str,
@@ -42,7 +44,6 @@ def run(
     progress: bool | None,
     verbose: bool,
     debug: bool,
-    test: tuple[tuple[str, str], ...],
 ) -> None:
     """Pass the rows of `path` through `stages` to `output`; the arguments are the command line's options.
 
@@ -50,51 +51,81 @@ def run(
     ------
     FilterkitError : the input, a stage or the output fails.
     """
+    _check_places(path, [output, *(goal for _, goal in test), *([save] if save else [])], [given for given, _ in test])
+    if load is not None:
+        for option, given in (("a stage", stages), ("--class", class_), ("--positive", positive), ("--save", save)):
+            if given:
+                raise UsageError(f"{option} beside --load: the chain in the file has its own")
     began = time.perf_counter()
-    _check_streams(path, output, test)
-    chain = Chain(stages)
-    reader = Reader(path, class_, positive, encoding, block_size)
-    with ExitStack() as later, training_rows(reader, jobs, memory, progress) as rows:
-        tests = []
-        for given, goal in test:  # what does not fit is told before any row is read
-            other = later.enter_context(Reader(given, None, None, encoding, block_size, reader.schema))
-            tests.append((other, _alignment(other, reader.schema), goal))
-        fitted, training = chain.fit_rows(rows, memory)
-        form = reader.schema.sparse or fitted.schema.sparse if sparse is None else sparse
-        formatter = Formatter(fitted.schema, form, precision)
-        header = header_text(
-            fitted.schema, [f"filterkit {__version__}: {chain}" if stages else f"filterkit {__version__}"]
-        )
+    with ExitStack() as opened:
+        if load is None:
+            reader = Reader(path, class_, positive, encoding, block_size)
+            rows = opened.enter_context(training_rows(reader, jobs, memory, progress))
+            incoming = reader.schema
+        else:
+            from filterkit import saved
 
-        def put_out(batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
-            return len(batch), formatter.rows(batch)
+            fitted = saved.load(load)
+            incoming = fitted.incoming
+            test = ((path, output), *test)
+        later = []
+        for source, goal in test:  # what does not fit is told before any row is read
+            other = opened.enter_context(Reader(source, None, None, encoding, block_size, incoming))
+            later.append((other, _alignment(other, incoming), goal))
+        if load is None:
+            fitted, training = Chain(stages).fit_rows(rows, memory)
+            if save is not None:
+                from filterkit import saved
 
-        count = _write(output, header, training.map(put_out, last=True))
-        if verbose:
-            features = f"{len(reader.schema.features)} features to {len(fitted.schema.features)}"
-            _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
-        for other, alignment, goal in tests:
-            transformed = partial(_transformed, fitted, alignment, put_out)
-            with naming(other):
-                count = _write(goal, header, other.map(transformed, LocalEngine(jobs)))
+                saved.save(fitted, save)
+        out = Output(fitted, sparse, precision)
+        if load is None:
+            count = out.write(output, training.map(out.text, last=True))
             if verbose:
-                _say(f"{other.name}: {count} rows")
+                features = f"{len(incoming.features)} features to {len(fitted.schema.features)}"
+                _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
+        for other, alignment, goal in later:
+            transform = partial(_transform, fitted, alignment, out)
+            with naming(other):
+                count = out.write(goal, other.map(transform, LocalEngine(jobs)))
+            if verbose:
+                _say(f"{other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
 
 
-def _transformed(fitted: FittedChain, alignment: Alignment, put_out: Callable[[Batch], T], batch: Batch) -> T:
-    return put_out(fitted.transform(alignment.apply(batch)))
+class Output:
+    """What a fitted chain puts out, as text.
+
+    Parameters
+    ----------
+    fitted : the chain.
+    sparse : whether to write sparse rows; by default as the rows come in.
+    precision : significant digits, or None for the shortest exact text.
+    """
+
+    def __init__(self, fitted: FittedChain, sparse: bool | None, precision: int | None) -> None:
+        form = fitted.incoming.sparse or fitted.schema.sparse if sparse is None else sparse
+        self._formatter = Formatter(fitted.schema, form, precision)
+        words = str(fitted.chain)
+        self._header = header_text(fitted.schema, [f"filterkit {__version__}" + (f": {words}" if words else "")])
+
+    def text(self, batch: Batch) -> Text:
+        """How many rows `batch` has, and their text."""
+        return len(batch), self._formatter.rows(batch)
+
+    def write(self, path: str, rows: Iterator[Text]) -> int:
+        """Write the header and the `rows`; how many there were."""
+        count = 0
+        with open_output(path) as out:
+            out.write(self._header.encode())
+            for size, pieces in rows:
+                for piece in pieces:
+                    out.write(piece)
+                count += size
+        return count
 
 
-def _write(path: str, header: str, rows: Iterator[tuple[int, list[bytes] | list[memoryview]]]) -> int:
-    """Write a header and rows, given with how many they are; how many they were together."""
-    count = 0
-    with open_output(path) as out:
-        out.write(header.encode())
-        for size, pieces in rows:
-            for piece in pieces:
-                out.write(piece)
-            count += size
-    return count
+def _transform(fitted: FittedChain, alignment: Alignment, out: Output, batch: Batch) -> Text:
+    return out.text(fitted.transform(alignment.apply(batch)))
 
 
 def _alignment(reader: Reader, wanted: Schema) -> Alignment:
@@ -104,15 +135,19 @@ def _alignment(reader: Reader, wanted: Schema) -> Alignment:
         raise FilterkitError(f"{reader.name}: {error}") from None
 
 
-def _check_streams(path: str, output: str, test: tuple[tuple[str, str], ...]) -> None:
-    """Refuse to read standard input twice, and to write twice to one place."""
-    if [path, *(given for given, _ in test)].count("-") > 1:
+def _check_places(path: str, goals: list[str], others: list[str]) -> None:
+    """Refuse to read standard input twice, and to write two things to one place."""
+    if [path, *others].count("-") > 1:
         raise UsageError("only one input can be standard input")
-    goals = [goal for goal in (output, *(goal for _, goal in test)) if not os.path.exists(goal) or os.path.isfile(goal)]
-    for place in (places := [goal if goal == "-" else os.path.realpath(goal) for goal in goals]):
+    places = [
+        goal if goal == "-" else os.path.realpath(goal)
+        for goal in goals
+        if not os.path.exists(goal) or os.path.isfile(goal)
+    ]
+    for place in places:
         if places.count(place) > 1:
             name = "standard output" if place == "-" else quoted(place)
-            raise UsageError(f"two outputs go to {name}; see -o and --test")
+            raise UsageError(f"two outputs go to {name}; see -o, --test and --save")
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,238 @@
+"""A fitted chain as one file: a zip archive, not compressed, of ``chain.json`` and arrays in numpy's format.
+
+Reading it runs nothing that is in it: the JSON names stages, which must be installed, and their options; the arrays
+are numbers, whose places and sizes are checked against the file's before memory is taken. Every member has the
+checksum that zip gives it. `numpy.load` opens it too.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from filterkit import __version__
+from filterkit.batch import Batch, empty, others_table
+from filterkit.chains import Chain, FittedChain
+from filterkit.csr import Csr
+from filterkit.errors import FilterkitError, UsageError
+from filterkit.notes import schema_note, schema_of
+from filterkit.output import open_output
+from filterkit.plugins import Registry, registry
+from filterkit.ragged import Ragged
+from filterkit.schema import Schema
+from filterkit.stage import Fitted, Stage
+from filterkit.words import parse_stages
+
+FORMAT = "filterkit chain"
+VERSION = 1
+_TYPES = ("<f8", "<i8", "<i4", "|b1")
+_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same chain is the same file
+
+
+class _Damaged(Exception):
+    """What a file says makes no sense."""
+
+
+def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> None:
+    """Write a fitted chain to a file, which appears under its name when it is complete.
+
+    Raises
+    ------
+    FilterkitError : a stage cannot be saved, or the file not be written.
+    """
+    known = plugins or registry()
+    arrays: dict[str, np.ndarray] = {}
+    stages = []
+    for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
+        try:
+            kept = made.kept()
+        except NotImplementedError as error:
+            raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
+        state = {key: _note(value, f"{number}.{key}", arrays) for key, value in kept.items()}
+        stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "filterkit": __version__,
+        "incoming": schema_note(fitted.incoming),
+        "outgoing": schema_note(fitted.schema),
+        "stages": stages,
+    }
+    with open_output(path) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(about, ensure_ascii=False, indent=1))
+        for name, array in arrays.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
+
+
+def load(path: str, plugins: Registry | None = None) -> FittedChain:
+    """The fitted chain in a file that `save` wrote.
+
+    Raises
+    ------
+    FilterkitError : it is no such file, of a newer format, damaged, or needs a stage that is not installed.
+    """
+    known = plugins or registry()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = _about(archive)
+            stages = [_stage(note, known) for note in about["stages"]]
+            incoming = schema = schema_of(about["incoming"])
+            made: list[Fitted] = []
+            for stage, note in zip(stages, about["stages"], strict=True):
+                kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
+                made.append(stage.restore(kept, schema))
+                schema = made[-1].schema
+        fitted = FittedChain(Chain(stages), incoming, made)
+        if fitted.schema != schema_of(about["outgoing"]):
+            raise _Damaged("its stages put out other attributes than it says")
+        _try(fitted)
+    except OSError as error:
+        raise FilterkitError(f"{path}: {error.strerror or error}") from None
+    except (UsageError, _Missing) as error:
+        raise FilterkitError(f"{path}: {error}") from None
+    except Exception as error:  # whatever a damaged file leads to
+        reason = str(error) if isinstance(error, (_Damaged, FilterkitError)) else f"{type(error).__name__}: {error}"
+        raise FilterkitError(f"{path}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}") from None
+    return fitted
+
+
+def describe(path: str) -> list[str]:
+    """Lines that say what is in a file that `save` wrote; its plugins need not be installed.
+
+    Raises
+    ------
+    FilterkitError : it is no such file, of a newer format, or damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = _about(archive)
+            ends = [schema_of(about["incoming"]), schema_of(about["outgoing"])]
+            lines = [f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}", ""]
+            lines += [f"{'from' if n == 0 else 'to':6}{_summary(schema)}" for n, schema in enumerate(ends)]
+            lines.append("")
+            for note in about["stages"]:
+                values = sum(archive.getinfo(name).file_size for name in _members(note["kept"]))
+                words = " ".join(map(str, note["words"]))
+                lines.append(f"{words}  (plugin {note['plugin']}; {values:,} bytes)")
+        return lines
+    except OSError as error:
+        raise FilterkitError(f"{path}: {error.strerror or error}") from None
+    except Exception as error:
+        raise FilterkitError(f"{path}: no saved chain, or a damaged one: {error}") from None
+
+
+def _summary(schema: Schema) -> str:
+    target = schema.class_attribute
+    named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
+    return f"'{schema.relation}': {len(schema.features):,} features, {named}"
+
+
+class _Missing(Exception):
+    """A stage that has to be installed first."""
+
+
+# What is in the JSON
+
+
+def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The checked top level of ``chain.json``."""
+    for member in archive.infolist():
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise _Damaged("it is compressed, which a saved chain is not")
+    about = json.loads(archive.read("chain.json"))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _Damaged("its chain.json is of something else")
+    if about.get("version") != VERSION:
+        raise _Damaged(f"it is of format {about.get('version')}, and this filterkit {__version__} reads {VERSION}")
+    for note in about["stages"]:
+        if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
+            raise _Damaged("a stage in it is none")
+    return about
+
+
+def _stage(note: dict[str, Any], known: Registry) -> Stage:
+    name = note["words"][0]
+    if name not in known.stages:
+        raise _Missing(f"it needs the stage '{name}'; install {note['plugin']}")
+    stages = parse_stages(list(note["words"]), known)
+    if len(stages) != 1:
+        raise _Damaged(f"'{' '.join(note['words'])}' is not one stage")
+    return stages[0]
+
+
+# What stages keep
+
+
+def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """A value as JSON, arrays by the name of their member."""
+    if isinstance(value, Ragged):
+        arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
+        return {"ragged": name}
+    if isinstance(value, np.ndarray):
+        if value.dtype.str not in _TYPES:
+            raise NotImplementedError(f"it keeps an array of {value.dtype}; make it float64, int64, int32 or bool")
+        arrays[name] = np.ascontiguousarray(value)
+        return {"array": name}
+    return {"plain": value}
+
+
+def _members(kept: dict[str, Any]) -> list[str]:
+    members = []
+    for note in kept.values():
+        if "ragged" in note:
+            members += [f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy"]
+        elif "array" in note:
+            members.append(f"{note['array']}.npy")
+    return members
+
+
+def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+    if "plain" in note:
+        return note["plain"]
+    first, *rest = (_array(archive.read(member)) for member in _members({"": note}))
+    if not rest:
+        return first
+    values = rest[0]
+    if first.dtype != np.int64 or values.dtype != np.float64 or first.ndim != 1 or values.ndim != 1:
+        raise _Damaged("its arrays are of the wrong type")
+    if not len(first) or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] != len(values):
+        raise _Damaged("its arrays do not fit together")
+    return Ragged(first, values)
+
+
+def _array(data: bytes) -> np.ndarray:
+    """An array in numpy's format, whose size must be that of its data."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise _Damaged("an array in it is of another format")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    rest = memoryview(data)[stream.tell() :]
+    size = dtype.itemsize
+    for length in shape:
+        size *= length
+    if dtype.str not in _TYPES or fortran or size != len(rest) or min(shape, default=0) < 0:
+        raise _Damaged("an array in it is not of the size that it says")
+    return np.frombuffer(rest, dtype).reshape(shape)
+
+
+def _try(fitted: FittedChain) -> None:
+    """Transform no row, one of zeros, one of what is missing, and one of ones."""
+    schema = fitted.incoming
+    width = len(schema.features)
+    fitted.transform(empty(schema))
+    for value in (0.0, np.nan, 1.0):
+        many = np.array([len(a.values) for a in schema.features])
+        row = np.where(schema.nominal & (many < 2), 0.0, value)[None, :]
+        X: Any = row
+        if schema.sparse:
+            chosen = np.flatnonzero(row[0])
+            X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
+        target = schema.class_attribute
+        y = None if target is None else np.zeros(1, np.int32 if target.kind == "nominal" else np.float64)
+        fitted.transform(Batch(schema, X, y, None, others_table(schema, [[None] for _ in schema.others])))
