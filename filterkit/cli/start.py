@@ -1,9 +1,10 @@
-"""The entry point of the command: what must be set before anything large is imported."""
+"""The entry point of the command: what must be set before anything large is imported, and a quick end."""
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 from typing import NoReturn
 
 
@@ -14,4 +15,12 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run
 
-    run()
+    try:
+        run()
+    except SystemExit as end:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        if not isinstance(end.code, int):
+            raise
+        os._exit(end.code)  # Python would take all modules apart first, a twentieth of a short run's time
