@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import shlex
 import types
 import typing
 from typing import Any
@@ -72,6 +73,27 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
             raise UsageError(f"{stage.name}: {message(error)}") from None
         words = context.args
         stages.append(stage(**context.params))
+    return stages
+
+
+def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
+    """The stages in a text file, one a line with its options, quoted as in a shell; ``#`` begins a comment.
+
+    Raises
+    ------
+    UsageError : the file cannot be read, or what is wrong in which of its lines.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--chain {path}: {getattr(error, 'strerror', None) or error}") from None
+    stages: list[Stage] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            stages += parse_stages(shlex.split(line, comments=True), plugins, seed)
+        except (UsageError, ValueError) as error:
+            raise UsageError(f"{path}:{number}: {error}") from None
     return stages
 
 

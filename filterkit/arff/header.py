@@ -22,14 +22,16 @@ _PLAIN_LINE = re.compile(_PLAIN, re.I | re.A)
 _PLAIN_LINES = re.compile(f"(?:(?<=[\\r\\n])(?<!\\\\[\\r\\n])(?<!\\\\\\r\\n){_PLAIN})+", re.I | re.A)
 _SCORED_LINE = re.compile(rf"(?<=[ \t}}]){_SCORES}(?=[\r\n])", re.A)
 _DATA = re.compile(rb"[\r\n][\x00-\x20,]*(?:'@data'|\"@data\"|@data(?![^\x00-\x20,%'\"{}]))", re.I)
+_HISTORY = re.compile(r"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
 _NUMERIC = "plain numeric"  # kind of a token that stands for lines that declare numeric attributes of plain names
 
 
 class Header(NamedTuple):
-    """What stands before the rows: relation name and attributes."""
+    """What stands before the rows: relation name, attributes, and the comments in which filterkit says what it did."""
 
     relation: str
     attributes: tuple[Attribute, ...]
+    history: tuple[str, ...] = ()
 
 
 def find_data(text: bytes, position: int = 0) -> tuple[int, int]:
@@ -142,7 +144,7 @@ def parse_header(text: str) -> Header:
     if not attributes:
         raise ArffError("no attribute is declared before @data", line=tokens.line)
     _refuse_twins(attributes, lines)
-    return Header(relation.text, tuple(attributes))
+    return Header(relation.text, tuple(attributes), tuple(_HISTORY.findall(text)))
 
 
 def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:

@@ -11,9 +11,10 @@ import numpy as np
 from filterkit.arff import exact
 from filterkit.arff.beginning import BEFORE_ROW, count_lines, read_header
 from filterkit.arff.layout import Layout
-from filterkit.arff.source import Source, blocks, cut, expand
-from filterkit.batch import Batch, concatenate
-from filterkit.engine.local import LocalEngine
+from filterkit.arff.rejects import Rejected, Rejects
+from filterkit.arff.source import Source, blocks, cut, expand, first_line
+from filterkit.batch import Batch, concatenate, empty
+from filterkit.engine.local import PAUSE, LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.schema import Schema, find_class, same_class
 
@@ -35,10 +36,11 @@ class Block(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A batch, and for columns of its `others` the rows that left out a string or bag."""
+    """A batch; for columns of its `others` the rows that left out a string or bag; and the rows `rejected`."""
 
     batch: Batch
     omitted: dict[int, np.ndarray]
+    rejected: tuple[Rejected, ...] = ()
 
 
 class Reader:
@@ -53,6 +55,7 @@ class Reader:
     encoding : of the text.
     block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
         on it.
+    rejects : takes the rows that cannot be read; without it they are errors.
     like : a schema whose class attribute is to be the class, if there is one of its name, instead of `class_`.
 
     Raises
@@ -68,14 +71,17 @@ class Reader:
         encoding: str = "utf-8",
         block_size: int | None = None,
         like: Schema | None = None,
+        rejects: Rejects | None = None,
     ) -> None:
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self._encoding = encoding
+        self.path = path
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
         header, self._line, self._rest = read_header(self.source, self.block_size)
         self._header = header
+        self.history = header.history
         self._rest, sparse = self._form(self._rest)
         try:
             index = find_class(header.attributes, class_) if like is None else same_class(header.attributes, like)
@@ -88,6 +94,7 @@ class Reader:
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # of each column of strings or bags
         self._use_fast = False
+        self._rejects = rejects
 
     def close(self) -> None:
         """Close the input."""
@@ -123,6 +130,9 @@ class Reader:
                 line, rest = self._next_part(self.source)
             self._rest = b""
             for text in blocks(self.source, rest, self.block_size):
+                if text is PAUSE:
+                    yield PAUSE  # type: ignore[misc]
+                    continue
                 yield Block(text, line, self.source.name)
                 line += count_lines(text)
 
@@ -154,7 +164,22 @@ class Reader:
             return self._parse(block.text, block.line)
         except ArffError as error:
             error.source = block.name
-            raise
+            if self._rejects is None:
+                raise
+            return self._salvage(block)
+
+    def _salvage(self, block: Block) -> Parsed:
+        """The rows of `block`, in which something is wrong, without those that cannot be read."""
+        text, line, name = block
+        try:
+            return self._parse(text, line)
+        except ArffError as error:
+            middle = cut(text[: len(text) // 2]) or first_line(text)
+            if middle == len(text):
+                return Parsed(empty(self.schema), {}, (Rejected(text, name, line, error),))
+            head = self._salvage(Block(text[:middle], line, name))
+            tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
+            return _join(head, tail)
 
     def _parse(self, text: bytes, line: int) -> Parsed:
         if len(text) >= ODD or (self._use_fast and len(text) >= 512):
@@ -185,6 +210,10 @@ class Reader:
         waiting: list[Parsed] = []
         start = 0
         for item in parsed:
+            if item is PAUSE:
+                yield PAUSE  # type: ignore[misc]
+                continue
+            self._note_rejected(item.rejected)
             item = item._replace(batch=item.batch.replace(start=start))
             start += len(item.batch)
             if not self.schema.others:
@@ -201,6 +230,11 @@ class Reader:
                 source=self.name,
                 attribute=self.schema.others[column].name,
             )
+
+    def _note_rejected(self, rejected: tuple[Rejected, ...]) -> None:
+        for each in rejected:
+            assert self._rejects is not None
+            self._rejects.add(each, self._encoding)
 
     def _note_first(self, batch: Batch) -> None:
         for column, attribute in enumerate(self.schema.others):
@@ -227,25 +261,34 @@ class Reader:
 
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread."""
-        return self.ordered(self.parse(block) for block in self.blocks())
+        for batch in self.ordered(block if block is PAUSE else self.parse(block) for block in self.blocks()):
+            if batch is not PAUSE:
+                yield batch
 
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
-        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
-        if self.schema.others:  # omitted strings are filled in between
-            parsed = engine.map(self.parse, self.blocks())
-            with closing(parsed):
-                yield from engine.map(function, self.ordered(parsed))
-        else:
+        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine. What has arrived
+        of a live input is given out before more is waited for."""
+        if not self.schema.others:
             yield from self._map_at_once(function, engine)
+            return
+        parsed = engine.map(self.parse, self.blocks())
+        with closing(parsed):  # omitted strings are filled in between
+            for result in engine.map(function, self.ordered(parsed)):
+                if result is not PAUSE:
+                    yield result
 
     def _map_at_once(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
-        def work(block: Block) -> tuple[int, T]:
-            batch = self.parse(block).batch
-            return len(batch), function(batch)
+        def work(block: Block) -> tuple[int, T, tuple[Rejected, ...]]:
+            parsed = self.parse(block)
+            return len(parsed.batch), function(parsed.batch), parsed.rejected
 
         start = 0
         try:
-            for rows, result in engine.map(work, self.blocks()):
+            for done in engine.map(work, self.blocks()):
+                if done is PAUSE:
+                    continue
+                rows, result, rejected = done
+                self._note_rejected(rejected)
                 yield result
                 start += rows
         except StageError as error:
@@ -259,4 +302,5 @@ def _join(head: Parsed, tail: Parsed) -> Parsed:
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
-    return Parsed(concatenate([head.batch, tail.batch], head.batch.schema), omitted)
+    whole = concatenate([head.batch, tail.batch], head.batch.schema)
+    return Parsed(whole, omitted, head.rejected + tail.rejected)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import glob
 import os
+import re
 import select
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+from filterkit.engine.local import PAUSE
 from filterkit.errors import ArffError, FilterkitError, UsageError, quoted
 
 
@@ -108,6 +110,10 @@ class Source:
             text = text.removeprefix(codecs.BOM_UTF8)
         return text
 
+    def waits(self) -> bool:
+        """Whether more text would have to be waited for."""
+        return self.live and not _ready(self._stream)
+
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
         if self._raw is not sys.stdin.buffer:
@@ -117,6 +123,11 @@ class Source:
     def failures(self) -> _Failures:
         """A context that turns what reading may raise into a `FilterkitError` that names this input."""
         return _Failures(self.name)
+
+
+_LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # not after a backslash, see `cut`
+# Seconds to wait for more of a live text: what writes fast has written by then, and nobody notices.
+_PATIENCE = 0.01
 
 
 def _arrived(stream: IO[bytes], size: int) -> bytes:
@@ -131,7 +142,7 @@ def _arrived(stream: IO[bytes], size: int) -> bytes:
 
 def _ready(stream: IO[bytes]) -> bool:
     try:
-        return bool(select.select([stream], [], [], 0)[0])
+        return bool(select.select([stream], [], [], _PATIENCE)[0])
     except (OSError, ValueError):  # no file of the system, or one that it cannot ask
         return False
 
@@ -222,12 +233,21 @@ def cut(text: bytes) -> int:
     return 0
 
 
+def first_line(text: bytes) -> int:
+    """Where the first certain line of `text` ends; its length, if it has one line only."""
+    end = _LINE_END.search(text)
+    return end.end() if end else len(text)
+
+
 def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
-    """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`."""
+    """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`; `PAUSE` where the next line of a
+    live source is not there yet."""
     if source.live and (end := cut(rest)):
         yield rest[:end]
         rest = rest[end:]
     while True:
+        if source.waits():
+            yield PAUSE
         text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
         if not text and len(rest) < size:
             break

@@ -15,7 +15,7 @@ from filterkit.cli.memory import keep_freed_memory
 from filterkit.engine.local import available_cores
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import Registry, registry
-from filterkit.words import message, parse_stages, stage_command
+from filterkit.words import message, parse_stages, read_stages, stage_command
 
 SUBCOMMANDS = ("stages", "plugins", "scores")
 
@@ -89,6 +89,9 @@ class Size(click.ParamType[int]):
 )
 @click.option("--save", metavar="FILE", help="Also keep the fitted chain in a file.")
 @click.option("--load", metavar="FILE", help="Transform INPUT by a kept chain; there are no stages then.")
+@click.option("--chain", metavar="FILE", help="Read the stages from a file, one a line, # begins a comment.")
+@click.option("--rejects", metavar="FILE", help="Put rows that cannot be read here, and go on with the others.")
+@click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="At most so many.  [default: any number]")
 @click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
 @click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")
@@ -129,7 +132,12 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
             getattr(listing, first)(known, rest, options["debug"])
         return
     _notice_missing_input(known, first, rest)
-    stages = parse_stages(rest, known, options.pop("seed"))
+    seed, listed = options.pop("seed"), options.pop("chain")
+    stages = parse_stages(rest, known, seed)
+    if listed is not None:
+        if stages:
+            raise UsageError("a stage beside --chain: give either")
+        stages = read_stages(listed, known, seed)
     from filterkit.cli.run import run
 
     run(first, stages, jobs=options.pop("jobs") or available_cores(), **options)

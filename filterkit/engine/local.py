@@ -6,10 +6,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+# Among the items of a map: none is ready now. What is being worked on is given out first, and then this, in its place.
+PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
 
 
 def available_cores() -> int:
@@ -32,16 +35,18 @@ class LocalEngine:
         """``function(item)`` for each item, in order.
 
         At most ``2 * jobs`` items are taken ahead of what has been consumed. If the function raises, the
-        exception comes out in its item's place; so does one that `items` raises.
+        exception comes out in its item's place; so does one that `items` raises. `PAUSE` among the items stays
+        as it is.
         """
         if self.jobs <= 1:
-            yield from map(function, items)
+            for item in items:
+                yield item if item is PAUSE else function(item)
             return
         failures: list[Exception] = []
         stream = _until_failure(items, failures)
         ahead = list(islice(stream, 2))
         if len(ahead) < 2:  # one item needs no thread
-            yield from map(function, ahead)
+            yield from (item if item is PAUSE else function(item) for item in ahead)
         else:
             yield from self._map_in_threads(function, chain(ahead, stream))
         if failures:
@@ -54,6 +59,11 @@ class LocalEngine:
             running: deque[Future[R]] = deque()
             try:
                 for item in items:
+                    if item is PAUSE:
+                        while running:
+                            yield running.popleft().result()
+                        yield item
+                        continue
                     running.append(pool.submit(function, item))
                     if len(running) >= 2 * self.jobs:
                         yield running.popleft().result()

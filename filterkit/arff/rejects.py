@@ -1,0 +1,54 @@
+"""Rows that cannot be read, put aside."""
+
+from __future__ import annotations
+
+from typing import IO, NamedTuple
+
+from filterkit.errors import ArffError, FilterkitError
+
+
+class Rejected(NamedTuple):
+    """The `text` of a row as UTF-8, the `name` of its input, its `line`, and what is wrong."""
+
+    text: bytes
+    name: str
+    line: int
+    error: ArffError
+
+
+class Rejects:
+    """Takes rejected rows in their order and writes them, each behind a comment with its place and the reason.
+
+    Parameters
+    ----------
+    out : where to.
+    most : how many rows may be rejected, or None for any number.
+
+    Attributes
+    ----------
+    count : how many rows have been.
+    """
+
+    def __init__(self, out: IO[bytes], most: int | None) -> None:
+        self._out = out
+        self._most = most
+        self.count = 0
+
+    def add(self, rejected: Rejected, encoding: str) -> None:
+        """Take a row, which is written in the `encoding` of its input.
+
+        Raises
+        ------
+        FilterkitError : it is one too many.
+        """
+        self.count += 1
+        error = ArffError(
+            rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute
+        )
+        if self._most is not None and self.count > self._most:
+            raise FilterkitError(f"{error} (more than the {self._most} rows that may be rejected)")
+        text = rejected.text.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        self._out.write(f"% {error}\n".encode())
+        if encoding.lower().startswith("utf"):
+            encoding = "utf-8"  # the others would begin every row with a byte order mark
+        self._out.write(text.encode(encoding, "surrogateescape") + b"\n")
