@@ -49,7 +49,10 @@ class Source:
     engine : maps over them.
     memory : bytes of budget for what is kept of them.
     to_the_end : whether they have to be read to the end, even by a stage that needs only the first.
+    live : whether they may arrive one by one, and each is to go on before the next is asked for.
     """
+
+    live = False
 
     def __init__(self, schema: Schema, engine: LocalEngine, memory: int, to_the_end: bool = False) -> None:
         self.schema = schema
@@ -67,9 +70,11 @@ class Source:
         """`rows`, which come from here, as `stage` arranges them; closed together with this."""
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
-            return self.engine.map(function, stage.arrange(rows))
+            engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
+            return engine.map(function, stage.arrange(rows))
 
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, self.to_the_end or stage.to_the_end)
+        arranged.live = self.live
         self._arranged.append(arranged)
         return arranged
 

@@ -49,10 +49,9 @@ def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> Non
     stages = []
     for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
         try:
-            kept = made.kept()
+            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in made.kept().items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
-        state = {key: _note(value, f"{number}.{key}", arrays) for key, value in kept.items()}
         stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
     about = {
         "format": FORMAT,

@@ -22,6 +22,7 @@ def training_rows(reader: Reader, jobs: int, memory: int, progress: bool | None)
         rows = SpooledRows(
             reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
         )
+        rows.live = reader.source.live
         try:
             with naming(reader):
                 yield rows

@@ -1,0 +1,182 @@
+"""Chains over several processes, from files, and on pipes that stay open; what the comments say."""
+
+import shlex
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import filterkit
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "arff_samples"
+RUN = f"{sys.executable} -m filterkit"
+
+
+def shell(command, folder=ROOT):
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def without_comments(text):
+    return [line for line in text.splitlines() if not line.startswith("%")]
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("iris.arff", ["shape", "bns", "l2"]),
+        ("fortunes.arff", ["shape", "bns", "l2"]),
+        ("mixed-sparse.arff", ["shape", "chi --score-only", "select --top 2", "l1"]),
+        ("breast-cancer.arff", ["bins", "onehot", "ig", "select --top 9", "tfidf"]),
+        ("mixed.arff", ["impute", "shape --cross-fit 3", "head 40", "standardize"]),
+        ("digits.arff", ["shuffle", "sample --fraction 1/3", "normal", "max"]),
+    ],
+)
+def test_a_pipeline_gives_what_one_process_gives(name, stages):
+    first, *rest = stages
+    piped = " | ".join([f"{RUN} arff_samples/{name} {first}", *(f"{RUN} - {stage}" for stage in rest)])
+    one = shell(f"{RUN} arff_samples/{name} {' '.join(stages)}")
+    assert without_comments(shell(piped)) == without_comments(one)
+
+
+def test_scores_travel_through_other_tools():
+    """As comments; sed drops blank lines and grep the comments of their own, and nothing is lost or wrong."""
+    scored = f"{RUN} --positive science arff_samples/fortunes.arff bns --score-only"
+    expected = shell(f"{scored} select --top 500")
+    for between in ("cat", "sed '/^$/d'", "grep -v '^%'"):
+        assert without_comments(shell(f"{scored} | {between} | {RUN} - select --top 500")) == without_comments(expected)
+
+
+def test_comments_say_how_to_make_a_file_again(tmp_path):
+    made = shell(f"{RUN} --positive science arff_samples/fortunes.arff shape --neighbors 3 l2")
+    comments = [line for line in made.splitlines() if line.startswith("% ")]
+    assert comments == [
+        "% filterkit 0.1.0: --positive science arff_samples/fortunes.arff shape --neighbors 3 l2",
+        "% 1307 rows",
+    ]
+    words = shlex.join(shlex.split(comments[0].partition(": ")[2]))
+    assert shell(f"{RUN} {words}") == made
+
+
+def test_comments_of_earlier_steps_stay():
+    made = shell(f"{RUN} arff_samples/iris.arff head 100 | {RUN} --class 5 - l2 | {RUN} - head 3")
+    assert [line for line in made.splitlines() if line.startswith("%")] == [
+        "% filterkit 0.1.0: arff_samples/iris.arff head 100",
+        "% filterkit 0.1.0: --class 5 - l2",
+        "% filterkit 0.1.0: - head 3",
+        "% 3 rows",
+    ]
+
+
+def test_a_chain_from_a_file(tmp_path):
+    (tmp_path / "my.chain").write_text(
+        "# shaping\nshape --neighbors 3  # few\n\nrename --find 'petal ' --replace 'p '\nbns l2\n"
+    )
+    listed = shell(f"{RUN} --chain {tmp_path}/my.chain arff_samples/iris.arff")
+    assert listed == shell(
+        f"{RUN} arff_samples/iris.arff shape --neighbors 3 rename --find 'petal ' --replace 'p ' bns l2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("l2\nbsn\n", [], "my.chain:2: no stage 'bsn'; did you mean 'bns'?"),
+        ("l2 'open\n", [], "my.chain:1: No closing quotation"),
+        ("l2\n", ["l2"], "a stage beside --chain: give either"),
+        (None, [], "--chain my.chain: No such file or directory"),
+    ],
+)
+def test_what_is_wrong_with_a_chain_file(text, arguments, message, tmp_path):
+    if text is not None:
+        (tmp_path / "my.chain").write_text(text)
+    command = [sys.executable, "-m", "filterkit", "--chain", "my.chain", str(SAMPLES / "iris.arff"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
+
+
+# ---- live -----------------------------------------------------------------------------------------
+
+HEADER = "@relation live\n@attribute a numeric\n{}@attribute class {{no,yes}}\n@data\n"
+
+
+@pytest.fixture(scope="module")
+def chain_file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("live")
+    for kind, (declared, text) in {"plain": ("", ""), "text": ("@attribute s string\n", "'a b',")}.items():
+        (folder / f"{kind}.arff").write_text(HEADER.format(declared) + f"1,{text}no\n2,{text}yes\n")
+        shell(f"{RUN} --save {folder}/{kind} -o /dev/null {folder}/{kind}.arff shape bns")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["plain", "text"])
+@pytest.mark.parametrize(
+    "arguments", [["-", "l2"], ["--load", "{}", "-"], ["--jobs", "1", "-"], ["-", "head", "9", "l1"]]
+)
+def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
+    """Each row is read back before the next is sent, on a pipe that stays open."""
+    arguments = [word.format(chain_file / kind) for word in arguments]
+    declared, text = ("", "") if kind == "plain" else ("@attribute s string\n", "'a b',")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    giving_up = threading.Timer(60, process.kill)  # a row that does not come would be waited for without an end
+    giving_up.start()
+    with process:
+        process.stdin.write(HEADER.format(declared))
+        process.stdin.flush()
+        for number in range(5):
+            process.stdin.write(f"{number},{text}yes\n")
+            process.stdin.flush()
+            while (line := process.stdout.readline()).startswith(("@", "%", "\n")):
+                pass
+            assert line.endswith(f"{text}yes\n"), "the process gave nothing and was ended"
+        process.stdin.close()
+        assert process.stdout.read() == "% 5 rows\n"
+    giving_up.cancel()
+    assert process.returncode == 0
+
+
+def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
+    """In pieces of any size, from a writer that stops now and then."""
+    whole = filterkit.read(str(SAMPLES / "digits.arff"))
+    data = (SAMPLES / "digits.arff").read_bytes()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", "-", "l2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+
+    def feed():
+        with process.stdin as pipe:
+            for at, start in enumerate(range(0, len(data), 9973)):
+                pipe.write(data[start : start + 9973])
+                if at % 7 == 0:
+                    pipe.flush()
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
+    out = process.stdout.read().decode()
+    feeding.join()
+    assert process.wait() == 0
+    assert len(without_comments(out.partition("@data\n")[2])) == len(whole)
+    assert without_comments(out) == without_comments(shell(f"{RUN} arff_samples/digits.arff l2"))
+
+
+def test_a_pipe_ends_what_has_enough_rows(chain_file):
+    """`head` does not wait for more than it needs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", "-", "head", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    giving_up = threading.Timer(60, process.kill)
+    giving_up.start()
+    process.stdin.write(HEADER.format("") + "1,no\n2,yes\n3,no\n")
+    process.stdin.flush()
+    assert process.stdout.read().endswith("@data\n1,no\n2,yes\n% 2 rows\n")
+    assert process.wait() == 0
+    giving_up.cancel()
+    process.stdin.close()

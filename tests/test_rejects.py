@@ -1,0 +1,89 @@
+"""--rejects: rows that cannot be read are put aside, and the others go on."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEADER = "@relation r\n@attribute n numeric\n@attribute c {a,b}\n@data\n"
+WRONG = {5: b"x,a", 9: b"1,q", 40: b"1,a,b", 77: b"'open,a", 100: b"1"}
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A file of 100 rows, some of them wrong, and the lines of the others."""
+    lines = [f"{i},{'ab'[i % 2]}".encode() for i in range(1, 101)]
+    good = [line for number, line in enumerate(lines, 1) if number not in WRONG]
+    bad = [WRONG.get(number, line) for number, line in enumerate(lines, 1)]
+    path = tmp_path / "data.arff"
+    path.write_bytes(HEADER.encode() + b"\n".join(bad) + b"\n")
+    return path, good
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "filterkit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", "1"), ("--block-size", "64"), ("--block-size", "1")])
+@pytest.mark.parametrize("chain", [(), ("shape", "l2")])
+def test_what_cannot_be_read_is_put_aside(data, options, chain, tmp_path):
+    path, good = data
+    done = run("--rejects", "bad.txt", "-o", "out.arff", *options, path.name, *chain, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "filterkit: 5 rows could not be read, and are in bad.txt\n")
+    lines = (tmp_path / "bad.txt").read_bytes().splitlines()
+    assert lines[1::2] == list(WRONG.values())
+    for number, line in zip(WRONG, lines[::2], strict=True):
+        assert line.startswith(f"% data.arff:{number + 4}: ".encode())
+    rows = (tmp_path / "out.arff").read_text().partition("@data\n")[2].splitlines()
+    assert rows[-1] == "% 95 rows" and len(rows) == 96
+    if not chain:
+        assert [row.encode() for row in rows[:-1]] == good
+    else:  # as from a file without them
+        (tmp_path / "good.arff").write_bytes(HEADER.encode() + b"\n".join(good) + b"\n")
+        assert run("good.arff", *chain, cwd=tmp_path).stdout.partition("@data\n")[2].splitlines() == rows
+
+
+def test_strings_and_test_data_too(tmp_path):
+    text = HEADER.replace("@data", "@attribute s string\n@data") + "1,a,x\n2,q,y\n3,b,'z'\n"
+    (tmp_path / "a.arff").write_text(text)
+    (tmp_path / "b.arff").write_text(text.replace("2,q", "two,a"))
+    done = run(*("--rejects", "bad.txt", "-o", "o.arff", "--test", "b.arff", "p.arff", "a.arff", "l2"), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "filterkit: 2 rows could not be read, and are in bad.txt\n")
+    places = [line.partition(": ")[0] for line in (tmp_path / "bad.txt").read_text().splitlines()[::2]]
+    assert places == ["% a.arff:7", "% b.arff:7"]
+
+
+def test_more_than_allowed(data, tmp_path):
+    path, _ = data
+    done = run("--rejects", "bad.txt", "--max-rejects", "2", "-o", "out.arff", path.name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("filterkit: data.arff:44: ")
+    assert done.stderr.endswith("(more than the 2 rows that may be rejected)\n") and done.stderr.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["data.arff"]
+    done = run("--rejects", "bad.txt", "--max-rejects", "5", "-o", "out.arff", path.name, cwd=tmp_path)
+    assert done.returncode == 0
+    assert run("--max-rejects", "5", path).returncode == 2
+
+
+def test_rows_are_kept_as_they_were(tmp_path):
+    """In the encoding of the input, and bytes that are none in it too."""
+    bad = "zwölf,a".encode("latin-1")
+    (tmp_path / "data.arff").write_bytes(HEADER.encode() + b"1,a\r\n" + bad + b"\r\n2,b\r\n")
+    for encoding in ("latin-1", "utf-8"):
+        done = run("--encoding", encoding, "--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
+        assert done.returncode == 0
+        assert (tmp_path / "bad.txt").read_bytes().splitlines()[1] == bad
+
+
+def test_nothing_wrong(tmp_path):
+    (tmp_path / "data.arff").write_text(HEADER + "1,a\n")
+    done = run("--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "filterkit: 0 rows could not be read\n")
+    assert (tmp_path / "bad.txt").read_bytes() == b""
+
+
+def test_a_wrong_header_is_an_error_still(tmp_path):
+    (tmp_path / "data.arff").write_text(HEADER.replace("numeric", "number") + "1,a\n")
+    done = run("--rejects", "bad.txt", "data.arff", cwd=tmp_path)
+    assert done.returncode == 1 and "data.arff:2: " in done.stderr

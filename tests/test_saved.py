@@ -1,0 +1,294 @@
+"""Fitted chains in files: kept and loaded, described, and refused when they are not whole."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, sample
+
+import filterkit
+from filterkit import FilterkitError, Fitted, Ragged, Stage, saved, testing
+from filterkit.notes import attribute_note, attribute_of, schema_note, schema_of
+from filterkit.plugins import Registry
+
+CHAINS = [
+    ("breast-cancer", "shape bns l2"),
+    ("mixed", "impute onehot shape --cross-fit 3 chi"),
+    ("mixed-sparse", "shape --method isotonic select --by ig --top 3 l1"),
+    ("fortunes", "select --by bns --top 40 ordinal tfidf"),
+    ("iris", "rename --find ' .cm.' shape --only petal* label --positive setosa"),
+    ("digits", "head 200 normal --subset 1/2 shuffle bins"),
+    ("one-row", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A saved chain, its bytes, and the rows that it was fitted on."""
+    path = tmp_path_factory.mktemp("kept") / "chain"
+    batch = sample("mixed-sparse")
+    fitted = filterkit.chain("shape bns select --top 3 l2").fit(batch)
+    saved.save(fitted, str(path))
+    return path, path.read_bytes(), batch, fitted.transform(batch)
+
+
+@pytest.mark.parametrize(("name", "chain"), CHAINS)
+def test_a_loaded_chain_gives_the_same_bits(name, chain, tmp_path):
+    batch = sample(name)
+    fitted = filterkit.chain(chain).fit(batch)
+    path = str(tmp_path / "chain")
+    saved.save(fitted, path)
+    loaded = saved.load(path)
+    assert testing.same(loaded.transform(batch), fitted.transform(batch))
+    assert (loaded.incoming, loaded.schema, str(loaded.chain)) == (fitted.incoming, fitted.schema, str(fitted.chain))
+    first = (tmp_path / "chain").read_bytes()
+    saved.save(loaded, path)
+    assert (tmp_path / "chain").read_bytes() == first, "the same chain is the same file"
+
+
+def test_words_need_their_stop_list_no_more(tmp_path):
+    (tmp_path / "stop.txt").write_text("the\nof\n")
+    batch = sample("mixed")
+    fitted = filterkit.chain(f"words --stop {tmp_path}/stop.txt").fit(batch)
+    saved.save(fitted, str(tmp_path / "chain"))
+    (tmp_path / "stop.txt").unlink()
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), fitted.transform(batch))
+
+
+def test_numpy_reads_the_arrays(kept):
+    with np.load(kept[0]) as arrays:
+        assert arrays["1.state.score"].dtype == np.float64
+
+
+def test_what_is_in_a_file_can_be_shown(kept):
+    done = subprocess.run(
+        [sys.executable, "-m", "filterkit", "stages", str(kept[0])], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
+    assert "select --top 3  (plugin select of filterkit 0.1.0; " in done.stdout
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])
+def test_schemas_as_notes(name):
+    schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema
+    assert schema_of(json.loads(json.dumps(schema_note(schema)))) == schema
+    for attribute in schema.attributes:
+        assert attribute_of(json.loads(json.dumps(attribute_note(attribute)))) == attribute
+
+
+# ---- refused ---------------------------------------------------------------------------------------
+
+
+def rewritten(data, change, path):
+    """The archive `data` with its chain.json, or a member, changed by `change(about, members)`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    about = json.loads(members["chain.json"])
+    change(about, members)
+    members["chain.json"] = json.dumps(about).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return str(path)
+
+
+def header(shape, dtype="<f8"):
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+def _newer(about, members):
+    about["version"] = 2
+
+
+def _stage(about, members):
+    about["stages"][0]["words"] = ["shpe"]
+    about["stages"][0]["plugin"] = "my of my-plugins 1.2"
+
+
+def _option(about, members):
+    about["stages"][0]["words"] = ["shape", "--neighbours", "2"]
+
+
+def _two(about, members):
+    about["stages"][0]["words"] = ["shape", "l2"]
+
+
+def _absurd(about, members):
+    members["0.zero.npy"] = members["0.state.zero.npy"] = header((10**15, 10**6))
+
+
+def _short(about, members):
+    members["1.state.score.npy"] = header((2,)) + bytes(16)
+
+
+def _ragged(about, members):
+    members["0.state.knots.indptr.npy"] = header((7,), "<i8") + np.array([0, 9, 1, 1, 1, 1, 10**12]).tobytes()
+
+
+def _object(about, members):
+    members["1.state.score.npy"] = header((1,), "|O") + b"cos\nsystem\n(S'true'\ntR."
+
+
+def _source(about, members):
+    members["1.source.npy"] = header((6,), "<i8") + np.array([0, 1, 2, 3, 4, 99]).tobytes()
+
+
+def _gone(about, members):
+    del members["1.state.score.npy"]
+
+
+def _other(about, members):
+    about["outgoing"]["attributes"] = about["outgoing"]["attributes"][1:]
+    about["outgoing"]["class"] = None
+
+
+def _nested(about, members):
+    about["incoming"]["attributes"][0] = ["a", "relational", [], "", [["b"]], 1, []]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_newer, "it is of format 2, and this filterkit 0.1.0 reads 1"),
+        (_stage, "it needs the stage 'shpe'; install my of my-plugins 1.2"),
+        (_option, "no such option"),
+        (_two, "is not one stage"),
+        (_absurd, "not of the size that it says"),
+        (_short, "is not that of its columns"),
+        (_ragged, "do not fit together"),
+        (_object, "not of the size that it says"),
+        (_source, "are not those of its attributes"),
+        (_gone, "1.state.score.npy"),
+        (_other, "its stages put out other attributes than it says"),
+        (_nested, "an attribute in it is none"),
+    ],
+)
+def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
+    path = rewritten(kept[1], change, tmp_path / "chain")
+    with pytest.raises(FilterkitError) as caught:
+        saved.load(path)
+    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_compressed_and_foreign_files_are_refused(kept, tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("chain.json", json.dumps({"format": saved.FORMAT}) + " " * 10**7)
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "half").write_bytes(kept[1][: len(kept[1]) // 2])
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
+        for way in (saved.load, saved.describe):
+            with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
+                way(str(tmp_path / name))
+    with pytest.raises(FilterkitError, match="No such file"):
+        saved.load(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_files_load_to_a_working_chain_or_are_refused(kept, seed, tmp_path):
+    """Bits turned, pieces cut, doubled or moved; `benchmarks/stress.py` does more of it."""
+    rng = random.Random(seed)
+    path = tmp_path / "chain"
+    refused = 0
+    for _ in range(150):
+        path.write_bytes(mutant(kept[1], rng))
+        loaded, message = attempt(str(path))
+        if loaded is None:
+            refused += 1
+            assert message and "\n" not in message
+        else:
+            assert testing.same(loaded.transform(kept[2]), kept[3])
+    assert refused > 100
+
+
+def attempt(path):
+    """The chain in a file, or why it is refused."""
+    try:
+        return saved.load(path), ""
+    except FilterkitError as error:
+        return None, str(error)
+
+
+def mutant(data, rng):
+    """`data` with a random small change."""
+    data = bytearray(data)
+    kind = rng.randrange(4)
+    at, to = sorted(rng.sample(range(len(data)), 2))
+    if kind == 0:
+        for _ in range(rng.randint(1, 8)):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    elif kind == 1:
+        del data[at : at + rng.randint(1, 200)]
+    elif kind == 2:
+        data[at:at] = data[to : to + rng.randint(1, 200)]
+    else:
+        data[at:to] = bytes(rng.randrange(256) for _ in range(min(to - at, 50)))
+    return bytes(data)
+
+
+# ---- stages that cannot be kept -------------------------------------------------------------------
+
+
+class Forgetful(Stage):
+    """Take the mean off, and keep nothing."""
+
+    name = "forgetful"
+
+    def fit(self, rows, schema):
+        return FittedForgetful(schema, sum(batch.X.sum() for batch in rows()))
+
+
+class FittedForgetful(Fitted):
+    def __init__(self, schema, mean):
+        self.schema, self.mean = schema, mean
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X - self.mean)
+
+
+def test_a_stage_without_kept_cannot_be_saved(tmp_path):
+    fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
+    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no kept"):
+        saved.save(fitted, str(tmp_path / "chain"))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(AssertionError, match="give what it has learned in kept"):
+        testing.check_a_kept_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
+
+
+class Mindful(Forgetful):
+    """Take the mean off, and keep it."""
+
+    name = "mindful"
+
+    def fit(self, rows, schema):
+        return FittedMindful(schema, sum(batch.X.sum() for batch in rows()))
+
+    def restore(self, kept, schema):
+        return FittedMindful(schema, kept["mean"])
+
+
+class FittedMindful(FittedForgetful):
+    def kept(self):
+        rows = Ragged(np.array([0, 1]), np.array([1.0]))
+        return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"]}
+
+
+def test_a_stage_of_ones_own_is_kept():
+    testing.check_a_kept_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
+
+
+def test_an_array_of_another_type_cannot_be_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(FittedMindful, "kept", lambda self: {"mean": np.array(["a"])})
+    known = Registry()
+    known.add_stage(Mindful)
+    fitted = filterkit.Chain([Mindful()]).fit(sample("iris"))
+    with pytest.raises(FilterkitError, match="mindful cannot be saved: it keeps an array of <U1"):
+        saved.save(fitted, str(tmp_path / "chain"), known)
