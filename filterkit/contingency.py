@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
+from filterkit.engine.local import LocalEngine
 from filterkit.ragged import sort_key
 from filterkit.schema import Schema
+
+# Fewer cells are merged sooner than threads are started.
+_WORTH_THREADS = 1 << 18
 
 
 class ContingencyTable:
@@ -110,6 +115,19 @@ class ContingencyTable:
             self.total_parts,
         )
 
+    def span(self, low: int, high: int) -> ContingencyTable:
+        """The table of the covered columns from `low` up to, not including, `high`; nothing is copied."""
+        cells = slice(int(self.indptr[low]), int(self.indptr[high]))
+        return ContingencyTable(
+            self.schema,
+            self.columns[low:high],
+            self.indptr[low : high + 1] - self.indptr[low],
+            self.values[cells],
+            self.parts[cells],
+            self.missing_parts[low:high],
+            self.total_parts,
+        )
+
     def without_classes(self) -> ContingencyTable:
         """The same rows counted as of one class."""
         return ContingencyTable(
@@ -169,12 +187,20 @@ class ContingencyTable:
         return np.flatnonzero(self.totals > 0).tolist()
 
 
-def merge(tables: Iterable[ContingencyTable]) -> ContingencyTable:
-    """The table of all rows of some tables, at least one, of the same schema and columns."""
+def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable:
+    """The table of all rows of some tables, at least one, of the same schema and columns; `jobs` threads merge so
+    many parts of the columns."""
     tables = list(tables)
     first = tables[0]
     if len(tables) == 1:
         return first
+    if 1 < jobs <= len(first) and sum(len(table.values) for table in tables) > _WORTH_THREADS:
+        # Cut where the cells of all tables together come in parts of one size.
+        upto = np.sum([table.indptr for table in tables], axis=0)
+        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
+        bounds = np.unique([0, *cuts.tolist(), len(first)]).tolist()
+        spans = [[table.span(low, high) for table in tables] for low, high in pairwise(bounds)]
+        return _side_by_side(list(LocalEngine(jobs).map(merge, spans)), first)
     width = max(table.total_parts.shape[-1] for table in tables)
 
     def wide(parts: np.ndarray) -> np.ndarray:
@@ -190,6 +216,21 @@ def merge(tables: Iterable[ContingencyTable]) -> ContingencyTable:
         np.concatenate([wide(table.parts) for table in tables]),
         sum(wide(table.missing_parts) for table in tables),  # type: ignore[arg-type]
         sum(wide(table.total_parts) for table in tables),  # type: ignore[arg-type]
+    )
+
+
+def _side_by_side(parts: list[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
+    """One table of the columns of all parts, which are those of `whole`, in order."""
+    starts = np.cumsum([0, *(len(part.values) for part in parts)])
+    indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
+    return ContingencyTable(
+        whole.schema,
+        whole.columns,
+        np.concatenate([[0], *indptr]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.parts for part in parts]),
+        np.concatenate([part.missing_parts for part in parts]),
+        parts[0].total_parts,
     )
 
 
@@ -210,14 +251,13 @@ def from_cells(
     if (values == 0).any():
         keep = values != 0
         column, values, parts = column[keep], values[keep], parts[keep]
-    key = sort_key(column, values)
-    order = np.argsort(key, kind="stable")  # quick on the sorted runs that most cells come in
-    key = key[order]
-    begin = np.ones(len(key), bool)
-    np.not_equal(key[1:], key[:-1], out=begin[1:])
-    starts = np.flatnonzero(begin)
-    parts = parts[order] if len(starts) == len(order) else np.add.reduceat(parts[order], starts, axis=0)
-    first = order[starts]
-    column, values = column[first], values[first]
+    order = np.argsort(sort_key(column, values), kind="stable")  # quick on the sorted runs that most cells come in
+    column, values, parts = column[order], values[order], parts[order]
+    begin = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=begin[1:])
+    begin[1:] |= column[1:] != column[:-1]
+    if not begin.all():
+        starts = np.flatnonzero(begin)
+        column, values, parts = column[starts], values[starts], np.add.reduceat(parts, starts, axis=0)
     indptr = np.searchsorted(column, np.arange(len(columns) + 1))
     return ContingencyTable(schema, columns, indptr, values, parts, missing_parts, total_parts)

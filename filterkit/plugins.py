@@ -66,8 +66,12 @@ class Registry:
         self._manager.add_hookspecs(Hooks)
 
     def add_entry_points(self) -> None:
-        """Load every installed plugin, in the order of their names."""
+        """Load every installed plugin, in the order of their names; those of filterkit alone if the environment
+        variable ``FILTERKIT_NO_PLUGINS`` is set to something."""
+        alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
         for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+            if alone and not point.value.startswith("filterkit_plugins."):
+                continue
             origin = _origin(point.dist) if point.dist is not None else point.value
             try:
                 module = point.load()

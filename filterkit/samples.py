@@ -93,6 +93,28 @@ z,3,0
 {0 4,2 b,3 yes},{0.1}
 {}
 """,
+    "constant": """@relation s
+@attribute same numeric
+@attribute missing numeric
+@attribute label {p,q}
+@attribute class {no,yes}
+@data
+3,?,q,no
+3,?,q,yes
+3,?,q,no
+""",
+    "multi-label": """@relation 's: -C 2'
+@attribute sport {0,1}
+@attribute trade {0,1}
+@attribute ball numeric
+@attribute bank numeric
+@data
+{0 1,2 3}
+{1 1,3 1}
+{0 1,1 1,2 1,3 2}
+{}
+{0 1,2 1}
+""",
     "no-rows": """@relation s
 @attribute a numeric
 @attribute class {no,yes}

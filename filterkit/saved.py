@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -44,6 +44,18 @@ def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> Non
     ------
     FilterkitError : a stage cannot be saved, or the file not be written.
     """
+    data = to_bytes(fitted, plugins)
+    with open_output(path) as out:
+        out.write(data)
+
+
+def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
+    """What `save` writes.
+
+    Raises
+    ------
+    FilterkitError : a stage cannot be saved.
+    """
     known = plugins or registry()
     arrays: dict[str, np.ndarray] = {}
     stages = []
@@ -61,16 +73,18 @@ def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> Non
         "outgoing": schema_note(fitted.schema),
         "stages": stages,
     }
-    with open_output(path) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(about, ensure_ascii=False, indent=1))
         for name, array in arrays.items():
             data = io.BytesIO()
             np.lib.format.write_array(data, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
+    return out.getvalue()
 
 
-def load(path: str, plugins: Registry | None = None) -> FittedChain:
-    """The fitted chain in a file that `save` wrote.
+def load(path: str | IO[bytes], plugins: Registry | None = None) -> FittedChain:
+    """The fitted chain in a file, or an open one, that `save` wrote.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Tables:
                 self._unlabelled = True
             return tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
 
-        pile = _Pile()
+        pile = _Pile(self._rows.source.engine.jobs)
         for table in self._rows.map(count):
             pile.add(table.first(stop[0] - low))
             while pile.nbytes > self._budget and (len(pile.tables) > 1 or stop[0] - low > 1):
@@ -88,7 +88,7 @@ class Tables:
                     pile.tables = [pile.tables[0].first(stop[0] - low)]
         if not pile.tables:
             pile.add(count(empty(self._rows.schema)))
-        return merge(pile.tables)
+        return merge(pile.tables, pile.jobs)
 
 
 def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyTable:
@@ -98,24 +98,33 @@ def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyT
 
 
 class _Pile:
-    """Tables waiting to be merged: eight of a kind become one of the next, so that every cell takes part in
-    few merges, and tables of the same words shrink early."""
+    """Tables waiting to be merged. Eight of a kind become one of the next, so that every cell takes part in few
+    merges. Where that makes them much smaller, as with counts of words, few cells are new in any table: from then on
+    all become one as soon as those that wait take as much memory as the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
         self.tables: list[ContingencyTable] = []
         self._levels: list[int] = []
+        self._alike = False
 
     @property
     def nbytes(self) -> int:
         return sum(table.nbytes for table in self.tables)
 
     def merge_all(self) -> None:
-        self.tables = [merge(self.tables)]
+        self.tables = [merge(self.tables, self.jobs)]
         self._levels = self._levels[:1]
 
     def add(self, table: ContingencyTable) -> None:
         self.tables.append(table)
+        if self._alike:
+            if self.nbytes > 2 * self.tables[0].nbytes:
+                self.merge_all()
+            return
         self._levels.append(0)
         while self._levels[-8:] == [self._levels[-1]] * 8:
-            self.tables[-8:] = [merge(self.tables[-8:])]
+            merged = merge(self.tables[-8:], self.jobs)
+            self._alike = 2 * merged.nbytes < sum(each.nbytes for each in self.tables[-8:])
+            self.tables[-8:] = [merged]
             self._levels[-8:] = [self._levels[-1] + 1]

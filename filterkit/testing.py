@@ -14,6 +14,7 @@ with a `StageError`; then it must do so always, and the check has nothing more t
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable
@@ -23,13 +24,14 @@ import numpy as np
 
 from filterkit.batch import Batch, concatenate, empty, others_table
 from filterkit.chains import Chain, FittedChain
+from filterkit.columns import ColumnStage
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
 from filterkit.plugins import Registry
 from filterkit.samples import SAMPLES, sample
 from filterkit.saved import load, save
-from filterkit.schema import Attribute
 from filterkit.stage import Stage
+from filterkit.words import parse_stages
 
 __all__ = ["CHECKS", "SAMPLES", "same", "sample"]
 
@@ -201,13 +203,13 @@ def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
 
 
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
-    """Other data is transformed as rows are whose columns stand in the order fitted on, its class known or not."""
-    fitted = fit(stage, data)
+    """Other data than that fitted on is transformed the same whatever the order of its columns, whether its class is
+    known or not, and row by row."""
+    fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
     order = np.arange(len(data.schema.features))[::-1]
-    chosen = iter(data.schema.features[j] for j in order)
-    attributes = [a if a.kind not in ("numeric", "nominal") else next(chosen) for a in _without_class(data)]
+    attributes = [*(data.schema.features[j] for j in order), *data.schema.others]
     other = data.replace(
         schema=data.schema.replace(attributes=attributes, class_index=None, positive=None),
         X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
@@ -216,13 +218,78 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
     if data.y is not None and data.y.dtype.kind == "f":
         unknown = data.replace(y=np.full_like(data.y, np.nan))
-    assert same(fitted.transform(other), fitted.transform(unknown)), (
+    expected = fitted.transform(unknown)
+    assert same(fitted.transform(other), expected), (
         f"{stage.name} gives other values when columns come in another order or the class is not known"
+    )
+    row_by_row = concatenate([fitted.transform(row) for row in cut(unknown, 1)], fitted.schema)
+    assert same(row_by_row, expected), (
+        f"{stage.name} transforms rows that it was not fitted on otherwise one by one than together"
     )
 
 
-def _without_class(data: Batch) -> list[Attribute]:
-    return [a for i, a in enumerate(data.schema.attributes) if i != data.schema.class_index]
+def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
+    """A column stage, which learns from a table, learns the same from the rows in another order."""
+    if not isinstance(stage, ColumnStage):
+        return
+    fitted = fit(stage, data)
+    other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)
+    assert (fitted is None) == (other is None), f"{stage.name} refuses these rows only in one order"
+    if fitted is None or other is None:
+        return
+    assert same(other.transform(data), fitted.transform(data)), (
+        f"{stage.name} learns something else from the rows in another order: use the table's counts alone"
+    )
+
+
+def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
+    """Rows that lack a column are refused, and not transformed to something."""
+    fitted = fit(stage, data)
+    if fitted is None or not data.schema.features:
+        return
+    rest = np.arange(1, len(data.schema.features))
+    schema = data.schema.with_features(list(data.schema.features[1:]), rest)
+    X = data.X[:, 1:]
+    if data.sparse:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    try:
+        fitted.transform(data.replace(schema=schema, X=X))
+    except FilterkitError:
+        return
+    raise AssertionError(f"{stage.name} transforms rows of another header: leave the check to the chain")
+
+
+def check_errors_are_clear(stage: Stage, data: Batch) -> None:
+    """What the stage refuses it refuses with one line, under its name."""
+    try:
+        Chain([stage]).fit_transform(data)
+        return
+    except StageError as raised:
+        error = raised
+    except Exception as raised:
+        found = f"{type(raised).__name__}: {raised}"
+        raise AssertionError(f"{stage.name} fails with {found}; raise a StageError that says what is wrong") from raised
+    one_line = error.message.strip() and "\n" not in error.message
+    assert one_line, f"{stage.name}: an error has to be one line, not {error.message!r}"
+    assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
+
+
+def check_options_come_back(stage: Stage, data: Batch) -> None:
+    """The words that describe the stage, as in a comment of the output, make the same stage again."""
+    known = Registry()
+    known.add_stage(type(stage))
+    made = parse_stages(stage.words(), known)
+    assert made == [stage] and vars(made[0]) == vars(stage), (
+        f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
+    )
+
+
+def check_help_is_there(stage: Stage, data: Batch) -> None:
+    """The stage and each of its options say what they do."""
+    summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
+    assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
+    for field in dataclasses.fields(stage):  # type: ignore[arg-type]
+        assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"
 
 
 CHECKS: list[Callable[[Stage, Batch], None]] = [
@@ -233,4 +300,9 @@ CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_schema_is_what_comes_out,
     check_a_kept_chain_is_the_same,
     check_columns_are_matched_by_name,
+    check_the_order_of_rows_does_not_matter,
+    check_another_header_is_refused,
+    check_errors_are_clear,
+    check_options_come_back,
+    check_help_is_there,
 ]

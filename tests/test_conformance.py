@@ -103,6 +103,126 @@ class LosesColumn(RowStage):
         return batch.replace(X=batch.X[:, :-1])
 
 
+class Forgets(RowStage):
+    """Take a number off that fitting has found, and keep nothing of it."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return FittedForgets(self, schema, sum(len(batch) for batch in rows()))
+
+
+class FittedForgets(filterkit.Fitted):
+    def __init__(self, stage, schema, count):
+        self.schema, self.count = schema, count
+
+    def kept(self):
+        return {}
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X - self.count)
+
+
+class SeesClass(RowStage):
+    """Add the class."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])
+
+
+class SeesOrder(ColumnStage):
+    """Add how often it has been fitted, as if the order of rows had told it."""
+
+    name = "broken"
+
+    def fit_columns(self, table):
+        return {"shift": np.full(len(table), 0.0)}
+
+    def finish(self, schema, state, totals):
+        fitted = super().finish(schema, state, totals)
+        SeesOrder.calls = getattr(SeesOrder, "calls", 0) + 1
+        fitted.state["shift"] = fitted.state["shift"] + SeesOrder.calls
+        return fitted
+
+    def apply(self, values, columns, state):
+        return values + state["shift"][columns]
+
+
+class TakesAnything(RowStage):
+    """Take rows of any header."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class Rambles(RowStage):
+    """Fail with two lines."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        raise filterkit.StageError(self.name, "one line\nand another")
+
+
+class Crashes(RowStage):
+    """Fail without a word."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        raise KeyError("what")
+
+
+class Rounds(RowStage):
+    """Change its own option."""
+
+    name = "broken"
+    size: float = filterkit.option(1.0, "How much.")
+
+    def __post_init__(self):
+        self.size += 1
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class Silent(RowStage):
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class HelplessOption(RowStage):
+    """Do nothing."""
+
+    name = "broken"
+    size: float = filterkit.option(1.0, "")
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class TrainingByBatch(filterkit.TrainingStage):
+    """Keep the first row of every batch."""
+
+    name = "broken"
+
+    def arrange(self, rows):
+        yield from rows.map(lambda batch: batch.rows(0, 1), last=True)
+
+
+def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
+    """The chain refuses them; a chain that did not would be found."""
+    monkeypatch.setattr("filterkit.chains.FittedChain.transform", lambda self, batch: batch)
+    with pytest.raises(AssertionError, match="broken transforms rows of another header"):
+        testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
+
+
 @pytest.mark.parametrize(
     ("check", "stage", "name"),
     [
@@ -111,6 +231,15 @@ class LosesColumn(RowStage):
         (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
         (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),
         (testing.check_schema_is_what_comes_out, LosesColumn(), "dense-two-classes"),
+        (testing.check_blocks_do_not_matter, TrainingByBatch(), "dense-two-classes"),
+        (testing.check_a_kept_chain_is_the_same, Forgets(), "dense-two-classes"),
+        (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
+        (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
+        (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
+        (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
+        (testing.check_options_come_back, Rounds(), "dense-two-classes"),
+        (testing.check_help_is_there, Silent(), "dense-two-classes"),
+        (testing.check_help_is_there, HelplessOption(), "dense-two-classes"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

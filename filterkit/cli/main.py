@@ -17,7 +17,7 @@ from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
 
-SUBCOMMANDS = ("stages", "plugins", "scores")
+SUBCOMMANDS = ("stages", "plugins", "scores", "new-plugin", "check-plugin")
 
 _HELP = """Pass ARFF through a chain of stages and write ARFF.
 
@@ -34,6 +34,8 @@ Instead of INPUT there may be a subcommand:
     stages [NAME]   what stages there are, or all about one or about a saved chain
     plugins         what plugins there are and whether they work
     scores INPUT METRIC...   how every feature scores
+    new-plugin NAME          write a project with a stage of your own
+    check-plugin NAME        hold a plugin, a Python file or a stage against the conformance kit
 """
 
 
@@ -122,14 +124,21 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in SUBCOMMANDS:
+        for name in ("test", "save", "load", "chain", "rejects", "max_rejects"):
+            if options[name]:
+                raise UsageError(f"--{name.replace('_', '-')} is of no use to '{first}'")
         if first == "scores":
             from filterkit.cli.scoring import scores
 
             scores(rest, options)
-        else:
+        elif first in ("stages", "plugins"):
             from filterkit.cli import listing
 
             getattr(listing, first)(known, rest, options["debug"])
+        else:
+            from filterkit.cli import authors
+
+            getattr(authors, first.replace("-", "_"))(known, rest, options["debug"])
         return
     _notice_missing_input(known, first, rest)
     seed, listed = options.pop("seed"), options.pop("chain")

@@ -1,0 +1,215 @@
+"""A chain as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
+
+from filterkit import saved
+from filterkit.batch import Batch
+from filterkit.chains import Chain, FittedChain
+from filterkit.csr import Csr
+from filterkit.errors import FilterkitError
+from filterkit.schema import Attribute, Schema
+from filterkit.stage import Stage, TrainingStage
+
+
+class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A chain of stages for scikit-learn's pipelines, searches and tools.
+
+    Parameters
+    ----------
+    chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
+    positive : the positive class, one of the values of y; by default, of two, the rarer.
+
+    The options of a stage are parameters too, as ``shape__neighbors``; those of a second stage of one name as
+    ``shape_2__neighbors``.
+
+    X is float64, dense or sparse, and may have missing values, NaN; sparse X keeps its zeros and stays sparse. y may be
+    left out if no stage needs it. `fit_transform` gives what the command line writes for training rows: with
+    ``shape --cross-fit`` that differs from ``fit(X, y).transform(X)``.
+
+    Attributes
+    ----------
+    fitted_ : the `FittedChain`.
+    classes_ : the values of y, None without y.
+    """
+
+    def __init__(self, chain: str = "", positive: Any = None) -> None:
+        self.chain = chain
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any = None) -> ChainTransformer:
+        """Fit the chain on X, (rows, features), and the classes y, (rows,).
+
+        Raises
+        ------
+        ValueError : the chain, or what it is to be fitted on, is not right.
+        """
+        chain, batch = self._training(X, y)
+        with _value_errors():
+            self.fitted_ = chain.fit(batch)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit the chain, and what it makes of the training rows; arguments and errors as of `fit`."""
+        chain, batch = self._training(X, y)
+        with _value_errors():
+            self.fitted_, out = chain.fit_transform(batch)
+        return out.X
+
+    def transform(self, X: Any) -> Any:
+        """What the chain makes of X, (rows, features): (rows, features put out), sparse if X was sparse in `fit` and
+        the chain keeps it so."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_FORM)
+        with _value_errors():
+            return self.fitted_.transform(_batch(X, None, self.fitted_.incoming)).X
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns put out, as objects."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array([a.name for a in self.fitted_.schema.features], dtype=object)
+
+    def _training(self, X: Any, y: Any) -> tuple[Chain, Batch]:
+        """The chain, and the training rows as a batch."""
+        with _value_errors():
+            chain = Chain.parse(str(self.chain))
+        for stage in chain.stages:
+            if isinstance(stage, TrainingStage):
+                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
+        needed = next((stage.name for stage in chain.stages if stage.needs_class), None)
+        if needed and y is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
+        X = validate_data(self, X, **_FORM)
+        self.classes_ = None
+        codes = None
+        if y is not None:
+            y = column_or_1d(y)
+            if len(y) != X.shape[0]:
+                raise ValueError(f"y has {len(y)} rows and X {X.shape[0]}")
+            if needed:
+                check_classification_targets(y)
+            if type_of_target(y) in ("binary", "multiclass"):
+                self.classes_, codes = np.unique(y, return_inverse=True)
+        names = getattr(self, "feature_names_in_", None)
+        features = [Attribute(str(name)) for name in (_numbered(X.shape[1]) if names is None else names)]
+        with _value_errors():
+            return chain, _batch(X, codes, self._schema(features, scipy.sparse.issparse(X)))
+
+    def _schema(self, features: list[Attribute], sparse: bool) -> Schema:
+        if self.classes_ is None:
+            return Schema("X", features, sparse=sparse)
+        labels = [str(value) for value in self.classes_.tolist()]
+        name = "class"
+        while name in {a.name for a in features}:
+            name += "_"
+        positive = None if self.positive is None else str(self.positive)
+        return Schema("X", [*features, Attribute(name, "nominal", tuple(labels))], len(features), positive, sparse)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with `deep` the options of the stages too."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for prefix, stage in _named(self._stages()):
+                params |= {f"{prefix}__{option}": value for option, value in vars(stage).items() if option[0] != "_"}
+        return params
+
+    def set_params(self, **params: Any) -> ChainTransformer:
+        """Set parameters, options of stages among them.
+
+        Raises
+        ------
+        ValueError : there is no such parameter or stage, or a wrong value.
+        """
+        options = {key: value for key, value in params.items() if "__" in key}
+        super().set_params(**{key: value for key, value in params.items() if "__" not in key})
+        if options:
+            with _value_errors():
+                chain = Chain.parse(self.chain)
+                stages = dict(_named(chain.stages))
+                for key, value in options.items():
+                    name, _, option = key.partition("__")
+                    if name not in stages or option not in vars(stages[name]):
+                        raise ValueError(f"invalid parameter {key!r} for the chain {self.chain!r}")
+                    old = stages[name]
+                    stages[name] = type(old)(**{**vars(old), option: value})
+                self.chain = shlex.join(word for stage in stages.values() for word in stage.words())
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = any(stage.needs_class for stage in self._stages())
+        return tags
+
+    def _stages(self) -> list[Stage]:
+        """The stages of the chain; none if it is wrong, which only `fit` says."""
+        try:
+            return Chain.parse(str(self.chain)).stages
+        except FilterkitError:
+            return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if isinstance(state.get("fitted_"), FittedChain):
+            state["fitted_"] = saved.to_bytes(state["fitted_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("fitted_"), bytes):
+            state = {**state, "fitted_": saved.load(io.BytesIO(state["fitted_"]))}
+        super().__setstate__(state)
+
+
+_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
+
+
+class _value_errors:
+    """What filterkit refuses is a `ValueError` to scikit-learn."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, FilterkitError):
+            raise ValueError(str(error)) from error
+
+
+def _numbered(count: int) -> list[str]:
+    return [f"x{number}" for number in range(count)]
+
+
+def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
+    """The stages by names that tell those of one name apart."""
+    seen: dict[str, int] = {}
+    for stage in stages:
+        seen[stage.name] = seen.get(stage.name, 0) + 1
+        yield stage.name if seen[stage.name] == 1 else f"{stage.name}_{seen[stage.name]}", stage
+
+
+def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:
+    """X as rows of `schema`, in its form; without `codes` the class is missing."""
+    matrix: Any
+    if scipy.sparse.issparse(X):
+        X = scipy.sparse.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        matrix = Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
+    else:
+        matrix = np.ascontiguousarray(X)
+    y = None
+    if schema.class_index is not None:
+        y = np.full(X.shape[0], -1, np.int32) if codes is None else codes.astype(np.int32)
+    return Batch(schema, matrix, y).in_form(schema.sparse)
