@@ -219,8 +219,11 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     if data.y is not None and data.y.dtype.kind == "f":
         unknown = data.replace(y=np.full_like(data.y, np.nan))
     expected = fitted.transform(unknown)
+    assert same(fitted.transform(data).replace(y=expected.y), expected), (
+        f"{stage.name} gives other values when the class is not known: only fit may look at it"
+    )
     assert same(fitted.transform(other), expected), (
-        f"{stage.name} gives other values when columns come in another order or the class is not known"
+        f"{stage.name} gives other values when columns come in another order"
     )
     row_by_row = concatenate([fitted.transform(row) for row in cut(unknown, 1)], fitted.schema)
     assert same(row_by_row, expected), (
@@ -230,7 +233,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
 
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
     """A column stage, which learns from a table, learns the same from the rows in another order."""
-    if not isinstance(stage, ColumnStage):
+    if not isinstance(stage, ColumnStage) or stage.folds():  # rows are drawn into folds by their number
         return
     fitted = fit(stage, data)
     other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)

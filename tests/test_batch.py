@@ -45,7 +45,7 @@ def test_rows(name, first, stop):
 def test_take(name):
     batch = sample(name)
     numbers = np.array([0, 3, 4, 17])
-    whole = values(batch) | {"others": None}
+    whole = values(batch)
     expected = {key: column if column is None else [column[i] for i in numbers] for key, column in whole.items()}
     assert values(batch.take(numbers)) == expected
 

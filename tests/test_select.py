@@ -7,6 +7,8 @@ from agreement import columns, dense, make, sample, shared
 
 import filterkit
 from filterkit import StageError, UsageError
+from filterkit.engine.local import LocalEngine
+from filterkit.rows import KeptRows
 
 # Four words: in rows 0-2, 0-1, 3-4 and 2, of three positive and three negative rows; a constant one; an absent one.
 X = np.array(
@@ -189,14 +191,13 @@ def test_strips_give_the_same_columns(by, limit):
 def test_one_pass_serves_a_scorer_and_select():
     passes = []
 
-    class Rows:
-        schema = words().schema
-
+    class Counted(KeptRows):
         def map(self, function, last=False):
             passes.append(1)
-            return map(function, [words()])
+            return super().map(function, last)
 
-    filterkit.chain("shape bns select --top 2 l2").fit(Rows())
+    rows = Counted(words().schema, [words()], LocalEngine(1), 1 << 20)
+    filterkit.chain("shape bns select --top 2 l2").fit(rows)
     assert len(passes) == 1
 
 
