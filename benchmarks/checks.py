@@ -49,7 +49,7 @@ def lines(first: str, second: str) -> str:
         with open(path, "rb") as file:
             text = file.read()
         begin = text.lower().index(b"\n@data") + len(b"\n@data")
-        sizes.append(text[begin:].strip().count(b"\n") + 1)
+        sizes.append(sum(not line.startswith(b"%") for line in text[begin:].strip().split(b"\n")))
     _require(sizes[0] == sizes[1], f"{sizes[0]} and {sizes[1]} rows")
     return f"{sizes[0]:,} rows in both"
 
@@ -84,7 +84,7 @@ def table(first: str, second: str) -> str:
     """Compare the data of a dense ARFF file with CSV lines."""
     with open(first, "rb") as a, open(second, "rb") as b:
         text, lines = a.read(), b.read().replace(b'"', b"")
-    data = text[text.lower().index(b"@data") + len(b"@data\n") :]
+    data = text[text.lower().index(b"@data") + len(b"@data\n") : text.rindex(b"\n%") + 1]
     _require(data.count(b"\n") == lines.count(b"\n"), f"{data.count(bytes([10]))} and {lines.count(bytes([10]))} rows")
     return f"{data.count(bytes([10])):,} rows, {len(data):,} and {len(lines):,} bytes"
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+_COMMENTS = re.compile(rb"^%.*\n?", re.MULTILINE)
 _DATA = re.compile(rb"^@data[ \t]*\r?\n", re.IGNORECASE | re.MULTILINE)
 _ATTRIBUTE = re.compile(rb"^[ \t]*@attribute\b", re.IGNORECASE | re.MULTILINE)
 
@@ -43,7 +44,7 @@ def read(path: str) -> Rows:
         raise ValueError(f"{path}: no @data line")
     header = text[: begin.start()]
     attributes = len(_ATTRIBUTE.findall(header))
-    data = text[begin.end() :].replace(b"\r", b"").strip(b"\n") + b"\n"
+    data = _COMMENTS.sub(b"", text[begin.end() :].replace(b"\r", b"")).strip(b"\n") + b"\n"
     if not data.startswith(b"{"):
         return _dense(data, attributes)
     default = header[header.rindex(b"{") + 1 : header.rindex(b"}")].split(b",")[0].strip().decode()

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from filterkit.columns import ColumnStage, FittedColumns, Fold, State
     from filterkit.contingency import ContingencyTable
     from filterkit.csr import Csr
+    from filterkit.engine.local import LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
+    from filterkit.formats import Format
     from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
     from filterkit.logistic import Points, log_losses
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from filterkit.ragged import Ragged
     from filterkit.reorder import take_rows
     from filterkit.rows import Rows
+    from filterkit.saved import load, save
     from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Schema
     from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
@@ -68,6 +71,8 @@ _HOME = {
     "to_pandas": "interop",
     "Points": "logistic",
     "log_losses": "logistic",
+    "LocalEngine": "engine.local",
+    "Format": "formats",
     "Metric": "metric",
     "find_metric": "plugins",
     "Ragged": "ragged",
@@ -76,6 +81,8 @@ _HOME = {
     "Rows": "rows",
     "rescaled": "scaling",
     "scaling_state": "scaling",
+    "load": "saved",
+    "save": "saved",
     "Attribute": "schema",
     "Schema": "schema",
     "Fitted": "stage",
@@ -103,6 +110,8 @@ __all__ = [
     "FittedChain",
     "FittedColumns",
     "Fold",
+    "Format",
+    "LocalEngine",
     "Metric",
     "PluginError",
     "Points",
@@ -126,11 +135,13 @@ __all__ = [
     "from_liac",
     "from_pandas",
     "hookimpl",
+    "load",
     "log_losses",
     "one_against_rest",
     "option",
     "read",
     "rescaled",
+    "save",
     "scaling_state",
     "score_columns",
     "scores",

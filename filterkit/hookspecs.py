@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pluggy import HookimplMarker, HookspecMarker
 
 from filterkit.metric import Metric
 from filterkit.stage import Stage
+
+if TYPE_CHECKING:
+    import click
+
+    from filterkit.engine.local import LocalEngine
+    from filterkit.formats import Format
 
 hookspec = HookspecMarker("filterkit")
 hookimpl = HookimplMarker("filterkit")
@@ -24,3 +32,16 @@ class Hooks:
     @hookspec
     def filterkit_metrics(self) -> list[Metric]:  # type: ignore[empty-body]
         """The metrics that the plugin brings; each becomes a stage of its name, too."""
+
+    @hookspec
+    def filterkit_formats(self) -> list[Format]:  # type: ignore[empty-body]
+        """The file formats beside ARFF that the plugin reads or writes; two of one ending are an error."""
+
+    @hookspec
+    def filterkit_engines(self) -> list[type[LocalEngine]]:  # type: ignore[empty-body]
+        """The engines that the plugin brings, classes like `LocalEngine` with a `name` for ``--engine``; two of one
+        name are an error."""
+
+    @hookspec
+    def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
+        """The click commands that the plugin brings, run as ``filterkit NAME``; two of one name are an error."""

@@ -14,16 +14,24 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from filterkit.engine.local import LocalEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.hookspecs import Hooks
 from filterkit.metric import Metric
 from filterkit.scaling import MetricScaling, metric_stage
 from filterkit.stage import Stage
 
+if TYPE_CHECKING:
+    import click
+
+    from filterkit.formats import Format
+
+# What the command line does beside running a chain.
+SUBCOMMANDS = ("stages", "plugins", "scores", "new-plugin", "check-plugin")
 GROUP = "filterkit"
 
 
@@ -38,6 +46,9 @@ class Plugin:
     name: str
     origin: str
     stages: list[type[Stage]] = field(default_factory=list)
+    formats: list[Format] = field(default_factory=list)
+    engines: list[type[LocalEngine]] = field(default_factory=list)
+    subcommands: list[click.Command] = field(default_factory=list)
     problem: str = ""
     trace: str = ""
 
@@ -56,12 +67,20 @@ class Registry:
     ----------
     plugins : all of them, sorted by name, files last.
     stages : stage classes by name, without those that two plugins claim.
+    formats : file formats by ending, in the same way.
+    engines : engine classes by name, in the same way; ``local`` is filterkit's own.
+    subcommands : click commands by name, in the same way.
     """
 
     def __init__(self) -> None:
         self.plugins: list[Plugin] = []
         self.stages: dict[str, type[Stage]] = {}
-        self._claims: dict[str, list[str]] = {}
+        self.formats: dict[str, Format] = {}
+        self.engines: dict[str, type[LocalEngine]] = {LocalEngine.name: LocalEngine}
+        self.subcommands: dict[str, click.Command] = {}
+        own = "filterkit itself"
+        self._claims: dict[tuple[str, str], list[str]] = {("engine", LocalEngine.name): [own]}
+        self._claims |= {("subcommand", name): [own] for name in SUBCOMMANDS}
         self._manager = pluggy.PluginManager(GROUP)
         self._manager.add_hookspecs(Hooks)
 
@@ -110,7 +129,7 @@ class Registry:
         self.plugins.append(Plugin(name, origin, problem=message, trace=trace))
 
     def _register(self, name: str, origin: str, module: ModuleType) -> None:
-        """Take the stages that `module` offers."""
+        """Take what `module` offers."""
         plugin = Plugin(name, origin)
         try:
             self._manager.register(module, name=f"{name} ({origin})")
@@ -123,6 +142,8 @@ class Registry:
             for stage in plugin.stages:
                 if not (isinstance(stage, type) and issubclass(stage, Stage) and stage.name):
                     raise PluginError(f"filterkit_stages gives {stage!r}, which is no stage class with a name")
+            for kind in ("formats", "engines", "subcommands"):
+                getattr(plugin, kind).extend(self._offered(getattr(self._manager.hook, f"filterkit_{kind}"), module))
         except BaseException as error:
             self._manager.unregister(name=f"{name} ({origin})")
             self._broken(name, origin, error)
@@ -135,14 +156,20 @@ class Registry:
 
     def _add(self, plugin: Plugin) -> None:
         self.plugins.append(plugin)
-        for stage in plugin.stages:
-            owners = self._claims.setdefault(stage.name, [])
+        offers: list[tuple[str, str, Any, dict[str, Any]]]
+        offers = [("stage", stage.name, stage, self.stages) for stage in plugin.stages]
+        offers += [("format", ending, form, self.formats) for form in plugin.formats for ending in form.endings]
+        offers += [("engine", engine.name, engine, self.engines) for engine in plugin.engines]
+        offers += [("subcommand", str(each.name), each, self.subcommands) for each in plugin.subcommands]
+        for kind, name, item, known in offers:
+            owners = self._claims.setdefault((kind, name), [])
             owners.append(f"{plugin.name} ({plugin.origin})")
             if len(owners) == 1:
-                self.stages[stage.name] = stage
-            else:
-                self.stages.pop(stage.name, None)
-                plugin.problem = f"two plugins claim the stage '{stage.name}': {' and '.join(owners)}"
+                known[name] = item
+                continue
+            if owners[0] != "filterkit itself":
+                known.pop(name, None)
+            plugin.problem = f"two plugins claim the {kind} '{name}': {' and '.join(owners)}"
 
     @staticmethod
     def _offered(hook: pluggy.HookCaller, module: ModuleType) -> list[Any]:
@@ -183,10 +210,9 @@ class Registry:
         """
         if name in self.stages:
             return self.stages[name]
-        if name in self._claims:
-            raise PluginError(
-                f"two plugins claim the stage '{name}': {' and '.join(self._claims[name])}; uninstall one of them"
-            )
+        if ("stage", name) in self._claims:
+            owners = " and ".join(self._claims["stage", name])
+            raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
         hint = suggestion(name, sorted(self.stages))
         if not hint and name.startswith("-"):
             hint = "; options of filterkit itself go before the input"

@@ -35,7 +35,10 @@ def plugins(known: Registry, words: list[str], debug: bool) -> None:
     width = max((len(plugin.name) for plugin in known.plugins), default=0)
     origin = max((len(plugin.origin) for plugin in known.plugins), default=0)
     for plugin in known.plugins:
-        state = f"broken: {plugin.problem}" if plugin.problem else ", ".join(s.name for s in plugin.stages)
+        offers = [s.name for s in plugin.stages] + [f"format {form.name}" for form in plugin.formats]
+        offers += [f"engine {engine.name}" for engine in plugin.engines]
+        offers += [f"subcommand {each.name}" for each in plugin.subcommands]
+        state = f"broken: {plugin.problem}" if plugin.problem else ", ".join(offers)
         click.echo(f"{plugin.name:<{width}}  {plugin.origin:<{origin}}  {state}")
         if debug and plugin.trace:
             click.echo(plugin.trace)

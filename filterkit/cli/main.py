@@ -12,12 +12,10 @@ import click
 
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
-from filterkit.engine.local import available_cores
+from filterkit.engine.local import LocalEngine, available_cores
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
-from filterkit.plugins import Registry, registry
+from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
-
-SUBCOMMANDS = ("stages", "plugins", "scores", "new-plugin", "check-plugin")
 
 _HELP = """Pass ARFF through a chain of stages and write ARFF.
 
@@ -101,6 +99,7 @@ class Size(click.ParamType[int]):
     "--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]"
 )
 @click.option("--jobs", metavar="N", type=click.IntRange(1), help="Threads.  [default: the cores]")
+@click.option("--engine", metavar="NAME", help="What runs the work: local, or one that a plugin brings.")
 @click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="For all stages that draw random numbers.")
 @click.option(
@@ -130,7 +129,7 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         if first == "scores":
             from filterkit.cli.scoring import scores
 
-            scores(rest, options)
+            scores(rest, options | {"engine": _engine(known, options)})
         elif first in ("stages", "plugins"):
             from filterkit.cli import listing
 
@@ -139,6 +138,9 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
             from filterkit.cli import authors
 
             getattr(authors, first.replace("-", "_"))(known, rest, options["debug"])
+        return
+    if first in known.subcommands:
+        known.subcommands[first].main(rest, f"filterkit {first}", standalone_mode=False)
         return
     _notice_missing_input(known, first, rest)
     seed, listed = options.pop("seed"), options.pop("chain")
@@ -149,7 +151,16 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         stages = read_stages(listed, known, seed)
     from filterkit.cli.run import run
 
-    run(first, stages, jobs=options.pop("jobs") or available_cores(), **options)
+    run(first, stages, engine=_engine(known, options), formats=known.formats, **options)
+
+
+def _engine(known: Registry, options: dict[str, Any]) -> LocalEngine:
+    """The engine that the options ask for; takes them out."""
+    name, jobs = options.pop("engine") or LocalEngine.name, options.pop("jobs") or available_cores()
+    if name not in known.engines:
+        hint = suggestion(name, [*known.engines]) or f"; there are {', '.join(sorted(known.engines))}"
+        raise UsageError(f"--engine: no engine {quoted(name)}{hint}")
+    return known.engines[name](jobs)
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
@@ -162,7 +173,7 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
             stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
-    hint = suggestion(first, [*SUBCOMMANDS])
+    hint = suggestion(first, [*SUBCOMMANDS, *known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from filterkit.arff.reader import Reader
+from filterkit.formats import FormatReader
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ class Progress:
         self._bar: Any = None
         self._shown = 0
 
-    def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
+    def watch(self, items: Iterable[T], reader: Reader | FormatReader) -> Iterator[T]:
         """The same `items`, whose making reads from `reader`."""
         began = time.monotonic()
         for item in items:

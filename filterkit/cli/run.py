@@ -6,25 +6,28 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from typing import IO, TypeVar
 
 from filterkit import __version__
 from filterkit.alignment import Alignment
 from filterkit.arff.reader import Reader
 from filterkit.arff.rejects import Rejects
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.batch import Batch
+from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
 from filterkit.cli.training import naming, training_rows
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError, quoted
+from filterkit.formats import Format, FormatReader, format_of
 from filterkit.output import open_output
+from filterkit.rows import Mapping
 from filterkit.schema import Schema
 from filterkit.stage import Stage
 
-Text = tuple[int, list[bytes] | list[memoryview]]  # a number of rows, and their text in pieces
+T = TypeVar("T")
 
 
 def run(
@@ -42,7 +45,8 @@ def run(
     encoding: str,
     sparse: bool | None,
     precision: int | None,
-    jobs: int,
+    engine: LocalEngine,
+    formats: dict[str, Format],
     memory: int,
     block_size: int | None,
     progress: bool | None,
@@ -67,8 +71,10 @@ def run(
     with ExitStack() as opened:
         aside = None if rejects is None else Rejects(opened.enter_context(open_output(rejects)), max_rejects)
         if load is None:
-            reader = Reader(path, class_, positive, encoding, block_size, rejects=aside)
-            rows = opened.enter_context(training_rows(reader, jobs, memory, progress))
+            reader = _open(path, formats, class_, positive) or Reader(
+                path, class_, positive, encoding, block_size, rejects=aside
+            )
+            rows = opened.enter_context(training_rows(reader, engine, memory, progress))
             incoming = reader.schema
         else:
             from filterkit import saved
@@ -78,7 +84,10 @@ def run(
             test = ((path, output), *test)
         later = []
         for source, goal in test:  # what does not fit is told before any row is read
-            other = opened.enter_context(Reader(source, None, None, encoding, block_size, incoming, aside))
+            other = _open(source, formats, "none", None) or Reader(
+                source, None, None, encoding, block_size, incoming, aside
+            )
+            opened.enter_context(other)
             later.append((other, _alignment(other, incoming), goal))
         if load is None:
             fitted, training = Chain(stages).fit_rows(rows, memory)
@@ -86,21 +95,22 @@ def run(
                 from filterkit import saved
 
                 saved.save(fitted, save)
-        out = Output(fitted, sparse, precision)
+        out = Output(fitted, sparse, precision, formats)
         options = [("--class", class_), ("--positive", positive), ("--load", load)]
         context = [word for option, value in options if value is not None for word in (option, value)]
         chain = [word for stage in stages for word in stage.words()]
         if load is None:
             about = [*reader.history, _command([*context, path, *chain])]
-            count = out.write(output, training.map(out.text, last=True), about)
+            count = out.write(output, partial(training.map, last=True), about)
             if verbose:
                 features = f"{len(incoming.features)} features to {len(fitted.schema.features)}"
                 _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
         for other, alignment, goal in later:
-            transform = partial(_transform, fitted, alignment, out)
             here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *chain]
             with naming(other):
-                count = out.write(goal, other.map(transform, LocalEngine(jobs)), [*other.history, _command(here)])
+                count = out.write(
+                    goal, _Transformed(other, alignment, fitted, engine), [*other.history, _command(here)]
+                )
             if verbose:
                 _say(f"{other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
     if aside is not None:
@@ -115,42 +125,83 @@ class Output:
     fitted : the chain.
     sparse : whether to write sparse rows; by default as the rows come in.
     precision : significant digits, or None for the shortest exact text.
+    formats : file formats beside ARFF, by ending.
     """
 
-    def __init__(self, fitted: FittedChain, sparse: bool | None, precision: int | None) -> None:
+    def __init__(
+        self, fitted: FittedChain, sparse: bool | None, precision: int | None, formats: dict[str, Format]
+    ) -> None:
         form = fitted.incoming.sparse or fitted.schema.sparse if sparse is None else sparse
         self._schema = fitted.schema
         self._formatter = Formatter(fitted.schema, form, precision)
+        self._formats = formats
 
-    def text(self, batch: Batch) -> Text:
-        """How many rows `batch` has, and their text."""
-        return len(batch), self._formatter.rows(batch)
-
-    def write(self, path: str, rows: Iterator[Text], about: list[str]) -> int:
+    def write(self, path: str, rows: Mapping, about: list[str]) -> int:
         """Write the header, with comments that say what the file is `about`, the `rows`, and in a last comment how
         many they were, which is returned."""
-        count = 0
+        kind = format_of(path, self._formats)
         with open_output(path) as out:
+            if kind is not None:
+                return self._write_as(kind, out, path, rows)
             out.write(header_text(self._schema, about).encode())
-            for size, pieces in rows:
+            count = 0
+            for size, pieces in rows(self._text):
                 for piece in pieces:
                     out.write(piece)
                 if path == "-":
                     out.flush()  # somebody may be waiting for them
                 count += size
             out.write(f"% {count} rows\n".encode())
+            return count
+
+    def _text(self, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
+        """How many rows `batch` has, and their text in pieces."""
+        return len(batch), self._formatter.rows(batch)
+
+    def _write_as(self, kind: Format, out: IO[bytes], path: str, rows: Mapping) -> int:
+        """Write the rows in another format."""
+        if kind.write is None:
+            raise FilterkitError(f"{path}: {kind.name} is only read, not written")
+        count = 0
+
+        def counted() -> Iterator[Batch]:
+            nonlocal count
+            for batch in rows(lambda batch: batch):
+                count += len(batch)
+                yield batch
+            if not count:
+                yield empty(self._schema)
+
+        kind.write(counted(), out)
         return count
+
+
+class _Transformed:
+    """A mapping over the rows of an input as a fitted chain puts them out."""
+
+    def __init__(
+        self, reader: Reader | FormatReader, alignment: Alignment, fitted: FittedChain, engine: LocalEngine
+    ) -> None:
+        self._reader, self._alignment, self._fitted, self._engine = reader, alignment, fitted, engine
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        def work(batch: Batch) -> T:
+            return function(self._fitted.transform(self._alignment.apply(batch)))
+
+        return self._reader.map(work, self._engine)
+
+
+def _open(path: str, formats: dict[str, Format], class_: str | None, positive: str | None) -> FormatReader | None:
+    """An input of another format than ARFF, None if it is none."""
+    kind = format_of(path, formats)
+    return None if kind is None else FormatReader(kind, path, class_, positive)
 
 
 def _command(words: list[str]) -> str:
     return f"filterkit {__version__}: {shlex.join(words)}"
 
 
-def _transform(fitted: FittedChain, alignment: Alignment, out: Output, batch: Batch) -> Text:
-    return out.text(fitted.transform(alignment.apply(batch)))
-
-
-def _alignment(reader: Reader, wanted: Schema) -> Alignment:
+def _alignment(reader: Reader | FormatReader, wanted: Schema) -> Alignment:
     try:
         return Alignment(reader.schema, wanted)
     except FilterkitError as error:

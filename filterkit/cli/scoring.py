@@ -11,7 +11,6 @@ import click
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.training import training_rows
-from filterkit.engine.local import available_cores
 from filterkit.errors import UsageError
 from filterkit.output import open_output
 from filterkit.thresholds import COMBINATIONS
@@ -69,7 +68,7 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
         raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
     names = ("class_", "positive", "encoding", "block_size")
     reader = Reader(given["path"], *(options[name] for name in names))
-    with training_rows(reader, options["jobs"] or available_cores(), options["memory"], options["progress"]) as rows:
+    with training_rows(reader, options["engine"], options["memory"], options["progress"]) as rows:
         table = score(
             rows,
             given["metrics"],

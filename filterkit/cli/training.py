@@ -10,13 +10,15 @@ from filterkit.arff.reader import Reader
 from filterkit.cli.progress import Progress
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
+from filterkit.formats import FormatReader
 from filterkit.rows import SpooledRows
 
 
 @contextmanager
-def training_rows(reader: Reader, jobs: int, memory: int, progress: bool | None) -> Iterator[SpooledRows]:
+def training_rows(
+    reader: Reader | FormatReader, engine: LocalEngine, memory: int, progress: bool | None
+) -> Iterator[SpooledRows]:
     """The rows of `reader`; a `StageError` on the way gets its name, and all is closed at the end."""
-    engine = LocalEngine(jobs)
     shown = Progress(sys.stderr.isatty() if progress is None else progress)
     with reader:
         rows = SpooledRows(
@@ -32,7 +34,7 @@ def training_rows(reader: Reader, jobs: int, memory: int, progress: bool | None)
 
 
 @contextmanager
-def naming(reader: Reader) -> Iterator[None]:
+def naming(reader: Reader | FormatReader) -> Iterator[None]:
     """A `StageError` that comes through gets the name of `reader`, unless it has one."""
     try:
         yield

@@ -26,7 +26,13 @@ class LocalEngine:
     Parameters
     ----------
     jobs : how many items are worked on at once; 1 starts no thread.
+
+    Attributes
+    ----------
+    name : what ``--engine`` calls it.
     """
+
+    name = "local"
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs

@@ -1,0 +1,102 @@
+"""Format: a kind of file beside ARFF, which a plugin reads and writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO, TypeVar
+
+from filterkit.batch import Batch
+from filterkit.engine.local import LocalEngine
+from filterkit.errors import FilterkitError
+from filterkit.schema import Schema
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file, which is told by the ending of its name.
+
+    Attributes
+    ----------
+    name : for messages.
+    endings : in lower case, with the dot: ``(".parquet",)``.
+    read : from a path, the class attribute (as for ``--class``, or None) and the positive class value (or None) to
+        batches of one schema, at least one; or None if it is only written.
+    write : batches of one schema to a binary stream; or None if it is only read.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[str, str | None, str | None], Iterable[Batch]] | None = None
+    write: Callable[[Iterator[Batch], IO[bytes]], None] | None = None
+
+
+def format_of(path: str, formats: dict[str, Format]) -> Format | None:
+    """The format of `formats`, by ending, that a file's name tells; None for ARFF."""
+    return formats.get(os.path.splitext(path)[1].lower())
+
+
+class FormatReader:
+    """An input of another format, as `filterkit.arff.reader.Reader` is one of ARFF.
+
+    Parameters
+    ----------
+    kind : the format.
+    path, class_, positive : what its `read` is called with.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read; names it.
+    """
+
+    live = False
+    history: tuple[str, ...] = ()
+
+    def __init__(self, kind: Format, path: str, class_: str | None, positive: str | None) -> None:
+        self.path = self.name = path
+        self.size: int | None = None
+        if kind.read is None:
+            raise FilterkitError(f"{path}: {kind.name} is only written, not read")
+        stream = self._guarded(iter(kind.read(path, class_, positive)))
+        first = next(stream, None)
+        if first is None:
+            raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
+        self.schema: Schema = first.schema
+        self._batches = chain([first], stream)
+
+    @property
+    def source(self) -> FormatReader:
+        """Itself: where the text comes from."""
+        return self
+
+    def position(self) -> int:
+        """Nothing is known of how much has been read."""
+        return 0
+
+    def __enter__(self) -> FormatReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+        """``function(batch)`` for all batches, in order, in the engine."""
+        return engine.map(function, self._numbered())
+
+    def _numbered(self) -> Iterator[Batch]:
+        start = 0
+        for batch in self._batches:
+            yield batch.replace(start=start)
+            start += len(batch)
+
+    def _guarded(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        try:
+            yield from batches
+        except FilterkitError as error:
+            raise FilterkitError(f"{self.path}: {error}") from None
+        except OSError as error:
+            raise FilterkitError(f"{self.path}: {error.strerror or error}") from None
