@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -33,11 +32,6 @@ class Format:
     endings: tuple[str, ...]
     read: Callable[[str, str | None, str | None], Iterable[Batch]] | None = None
     write: Callable[[Iterator[Batch], IO[bytes]], None] | None = None
-
-
-def format_of(path: str, formats: dict[str, Format]) -> Format | None:
-    """The format of `formats`, by ending, that a file's name tells; None for ARFF."""
-    return formats.get(os.path.splitext(path)[1].lower())
 
 
 class FormatReader:

@@ -39,12 +39,12 @@ GROUP = "filterkit"
 class Plugin:
     """One plugin, loaded or broken.
 
-    `origin` is the distribution with its version, or the file. `problem` is empty, or one line that says
-    why the plugin cannot be used, and `trace` the traceback behind it.
+    `source` is the distribution or the file that it comes with. `problem` is empty, or one line that says why the
+    plugin cannot be used, and `trace` the traceback behind it.
     """
 
     name: str
-    origin: str
+    source: metadata.Distribution | str
     stages: list[type[Stage]] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
     engines: list[type[LocalEngine]] = field(default_factory=list)
@@ -52,10 +52,18 @@ class Plugin:
     problem: str = ""
     trace: str = ""
 
+    @property
+    def origin(self) -> str:
+        """The distribution with its version, or the file."""
+        return self.source if isinstance(self.source, str) else _described(self.source)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.origin})"
+
 
 @cache
-def _origin(dist: metadata.Distribution) -> str:
-    """Name and version of what brings a plugin; to read them parses its whole description."""
+def _described(dist: metadata.Distribution) -> str:
+    """Name and version of a distribution; only for who asks, since to read them parses its whole description."""
     described = dist.metadata
     return f"{described['Name']} {described['Version']}"
 
@@ -79,7 +87,7 @@ class Registry:
         self.engines: dict[str, type[LocalEngine]] = {LocalEngine.name: LocalEngine}
         self.subcommands: dict[str, click.Command] = {}
         own = "filterkit itself"
-        self._claims: dict[tuple[str, str], list[str]] = {("engine", LocalEngine.name): [own]}
+        self._claims: dict[tuple[str, str], list[Plugin | str]] = {("engine", LocalEngine.name): [own]}
         self._claims |= {("subcommand", name): [own] for name in SUBCOMMANDS}
         self._manager = pluggy.PluginManager(GROUP)
         self._manager.add_hookspecs(Hooks)
@@ -91,13 +99,13 @@ class Registry:
         for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
             if alone and not point.value.startswith("filterkit_plugins."):
                 continue
-            origin = _origin(point.dist) if point.dist is not None else point.value
+            source = point.dist if point.dist is not None else point.value
             try:
                 module = point.load()
             except BaseException as error:
-                self._broken(point.name, origin, error)
+                self._broken(point.name, source, error)
                 continue
-            self._register(point.name, origin, module)
+            self._register(point.name, source, module)
 
     def add_file(self, path: str) -> None:
         """Load the plugin in a Python file.
@@ -121,18 +129,19 @@ class Registry:
         if self.plugins[-1].problem:
             raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}")
 
-    def _broken(self, name: str, origin: str, error: BaseException) -> None:
+    def _broken(self, name: str, source: metadata.Distribution | str, error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise error
         trace = "".join(traceback.format_exception(error))
         message = f"{type(error).__name__}: {error}".partition("\n")[0]
-        self.plugins.append(Plugin(name, origin, problem=message, trace=trace))
+        self.plugins.append(Plugin(name, source, problem=message, trace=trace))
 
-    def _register(self, name: str, origin: str, module: ModuleType) -> None:
+    def _register(self, name: str, source: metadata.Distribution | str, module: ModuleType) -> None:
         """Take what `module` offers."""
-        plugin = Plugin(name, origin)
+        plugin = Plugin(name, source)
+        known_as = f"{name} {module.__name__}"
         try:
-            self._manager.register(module, name=f"{name} ({origin})")
+            self._manager.register(module, name=known_as)
             self._manager.check_pending()
             plugin.stages += self._offered(self._manager.hook.filterkit_stages, module)
             for metric in self._offered(self._manager.hook.filterkit_metrics, module):
@@ -145,8 +154,8 @@ class Registry:
             for kind in ("formats", "engines", "subcommands"):
                 getattr(plugin, kind).extend(self._offered(getattr(self._manager.hook, f"filterkit_{kind}"), module))
         except BaseException as error:
-            self._manager.unregister(name=f"{name} ({origin})")
-            self._broken(name, origin, error)
+            self._manager.unregister(name=known_as)
+            self._broken(name, source, error)
             return
         self._add(plugin)
 
@@ -163,13 +172,13 @@ class Registry:
         offers += [("subcommand", str(each.name), each, self.subcommands) for each in plugin.subcommands]
         for kind, name, item, known in offers:
             owners = self._claims.setdefault((kind, name), [])
-            owners.append(f"{plugin.name} ({plugin.origin})")
+            owners.append(plugin)
             if len(owners) == 1:
                 known[name] = item
                 continue
             if owners[0] != "filterkit itself":
                 known.pop(name, None)
-            plugin.problem = f"two plugins claim the {kind} '{name}': {' and '.join(owners)}"
+            plugin.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 
     @staticmethod
     def _offered(hook: pluggy.HookCaller, module: ModuleType) -> list[Any]:
@@ -211,7 +220,7 @@ class Registry:
         if name in self.stages:
             return self.stages[name]
         if ("stage", name) in self._claims:
-            owners = " and ".join(self._claims["stage", name])
+            owners = " and ".join(map(str, self._claims["stage", name]))
             raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
         hint = suggestion(name, sorted(self.stages))
         if not hint and name.startswith("-"):

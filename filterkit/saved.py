@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from filterkit import __version__
 from filterkit.batch import Batch, empty, others_table
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
-from filterkit.errors import FilterkitError, UsageError
+from filterkit.errors import FilterkitError, StageError, UsageError
 from filterkit.notes import schema_note, schema_of
 from filterkit.output import open_output
 from filterkit.plugins import Registry, registry
@@ -235,10 +236,11 @@ def _array(data: bytes) -> np.ndarray:
 
 
 def _try(fitted: FittedChain) -> None:
-    """Transform no row, one of zeros, one of what is missing, and one of ones."""
+    """Transform no row, one of zeros, one of what is missing, one of ones; a stage may refuse them, but not fail."""
     schema = fitted.incoming
     width = len(schema.features)
-    fitted.transform(empty(schema))
+    with suppress(StageError):
+        fitted.transform(empty(schema))
     for value in (0.0, np.nan, 1.0):
         many = np.array([len(a.values) for a in schema.features])
         row = np.where(schema.nominal & (many < 2), 0.0, value)[None, :]
@@ -248,4 +250,6 @@ def _try(fitted: FittedChain) -> None:
             X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
         target = schema.class_attribute
         y = None if target is None else np.zeros(1, np.int32 if target.kind == "nominal" else np.float64)
-        fitted.transform(Batch(schema, X, y, None, others_table(schema, [[None] for _ in schema.others])))
+        others = others_table(schema, [[None] for _ in schema.others])
+        with suppress(StageError):
+            fitted.transform(Batch(schema, X, y, None, others))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Batch, Rows, StageError, TrainingStage, UsageError, hookimpl, option, take_rows
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Head(TrainingStage):
@@ -48,6 +51,8 @@ class Sample(TrainingStage):
             raise UsageError(f"{self.name}: --fraction must be a share such as 1/4 or 0.25, not '{self.fraction}'")
 
     def _share(self) -> Fraction:
+        from fractions import Fraction  # which few chains need
+
         try:
             return Fraction(self.fraction)
         except (ValueError, ZeroDivisionError):
@@ -55,7 +60,7 @@ class Sample(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = _classes(rows) + 1
-        size = int(self._share() * len(strata) + Fraction(1, 2)) if self.rows is None else self.rows
+        size = int((self._share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
         counts = np.bincount(strata)

@@ -1,6 +1,7 @@
 """new-plugin and check-plugin: from nothing to an installed stage that conforms."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -92,31 +93,43 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path):
     assert not list((tmp_path / "filterkit-halve").iterdir())
 
 
-def test_a_new_package_is_built_installed_and_passes_its_own_tests(tmp_path):
-    """In an environment of its own, which sees the packages of this one."""
-    done = filterkit("new-plugin", "by-two", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    project = tmp_path / "filterkit-by-two"
+@pytest.fixture
+def python(tmp_path):
+    """The Python of an environment of its own, which sees the packages of this one."""
     venv.create(tmp_path / "env", with_pip=False, symlinks=True)
-    python = tmp_path / "env" / "bin" / "python"
     site = next((tmp_path / "env" / "lib").glob("python*")) / "site-packages"
     here = [path for path in sys.path if path.endswith("site-packages")]
     # Not the paths alone: an editable install is found through a .pth file of its own.
     (site / "here.pth").write_text("\n".join(f"import site; site.addsitedir({path!r})" for path in here))
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps"]
-    subprocess.run([*pip, str(project)], check=True, capture_output=True)
+    return str(tmp_path / "env" / "bin" / "python")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("by-two", ["by-two", "--by", "10", "l2"]), ("relief", ["relief", "select", "--top", "2", "l2"])],
+)
+def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, python, tmp_path):
+    """The one that new-plugin writes, and the example."""
+    project = tmp_path / f"filterkit-{name}"
+    if name == "relief":
+        shutil.copytree(ROOT / "examples" / project.name, project)
+    else:
+        done = filterkit("new-plugin", name, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", str(project)]
+    subprocess.run(pip, check=True, capture_output=True)
     run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
     listed = subprocess.run([python, "-m", "filterkit", "plugins"], **run).stdout
-    assert "by-two" in listed and "filterkit-by-two 0.1.0" in listed, listed
-    out = subprocess.run([python, "-m", "filterkit", IRIS, "by-two", "--by", "10", "l2"], **run)
+    assert f"filterkit-{name} 0.1.0" in listed, listed
+    out = subprocess.run([python, "-m", "filterkit", IRIS, *words], **run)
     assert (out.returncode, out.stderr) == (0, ""), listed
     alone = subprocess.run(
-        [python, "-m", "filterkit", IRIS, "by-two"], env=os.environ | {"FILTERKIT_NO_PLUGINS": "1"}, **run
+        [python, "-m", "filterkit", IRIS, name], env=os.environ | {"FILTERKIT_NO_PLUGINS": "1"}, **run
     )
-    assert alone.returncode == 2 and "no stage 'by-two'" in alone.stderr
+    assert alone.returncode == 2 and f"no stage '{name}'" in alone.stderr
     tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project)], **run)
     assert tests.returncode == 0, tests.stdout
-    checked = subprocess.run([python, "-m", "filterkit", "check-plugin", "by-two"], **run)
+    checked = subprocess.run([python, "-m", "filterkit", "check-plugin", name], **run)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -13,13 +13,28 @@ from filterkit.testing import CHECKS, SAMPLES, sample
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "plugins.md").read_text()
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)
+BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)
+EXAMPLES = [block for block in BLOCKS if "def filterkit_stages" in block or "def filterkit_metrics" in block]
+IRIS = str(ROOT / "arff_samples/iris.arff")
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: re.search(r'name = "(\w+)"|Metric\("(\w+)"', text)[0])
-def test_an_example_works_and_conforms(example, tmp_path):
+def example(hook, tmp_path):
+    """The file with the guide's example of a hook."""
+    (text,) = [block for block in BLOCKS if f"def filterkit_{hook}" in block]
+    path = tmp_path / f"my_{hook}.py"
+    path.write_text(text)
+    return str(path)
+
+
+def filterkit(*arguments, **options):
+    command = [sys.executable, "-m", "filterkit", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: re.search(r'name = "(\w+)"|Metric\("(\w+)"', text)[0])
+def test_an_example_works_and_conforms(text, tmp_path):
     path = tmp_path / "my_example.py"
-    path.write_text(example)
+    path.write_text(text)
     known = Registry()
     known.add_file(str(path))
     (stage,) = known.plugins[-1].stages
@@ -33,6 +48,90 @@ def test_an_example_works_and_conforms(example, tmp_path):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "") and "% 150 rows" in done.stdout
+
+
+def without_comments(text):
+    return [line for line in text.splitlines() if not line.startswith("%")]
+
+
+def test_the_format_reads_and_writes(tmp_path):
+    plugin = ["--plugin", example("formats", tmp_path)]
+    out = tmp_path / "out.parquet"
+    done = filterkit(*plugin, "-o", str(out), "-v", IRIS, "shape")
+    assert (done.returncode, done.stderr.partition(" rows")[0]) == (0, "filterkit: 150")
+    back = filterkit(*plugin, str(out), "bns")
+    assert (back.returncode, back.stderr) == (0, "")
+    assert without_comments(back.stdout)[2:] == without_comments(filterkit(IRIS, "shape", "bns").stdout)[2:]
+    test = filterkit(*plugin, "--test", str(out), str(tmp_path / "t.arff"), str(out), "bns")
+    assert (test.returncode, test.stderr) == (0, "")
+    assert without_comments((tmp_path / "t.arff").read_text()) == without_comments(back.stdout)
+    missing = filterkit(*plugin, str(tmp_path / "none.parquet"), "bns")
+    assert missing.returncode == 1 and "none.parquet" in missing.stderr and missing.stderr.count("\n") == 1
+    listed = filterkit(*plugin, "plugins").stdout
+    assert "format Parquet" in listed
+
+
+def test_a_failing_output_of_a_format_leaves_nothing(tmp_path):
+    (tmp_path / "odd.arff").write_text("@relation o\n@attribute a numeric\n@data\n1\nInfinity\n")
+    done = filterkit(*("--plugin", example("formats", tmp_path), "-o", "o.parquet", "odd.arff", "l2"), cwd=tmp_path)
+    assert done.returncode == 1
+    assert not list(tmp_path.glob("*.parquet")) and not list(tmp_path.glob(".*"))
+
+
+def test_the_subcommand_runs(tmp_path):
+    plugin = ["--plugin", example("subcommands", tmp_path)]
+    done = filterkit(*plugin, "classes", IRIS)
+    assert (done.returncode, done.stdout) == (0, "setosa 50\nversicolor 50\nvirginica 50\n")
+    wrong = filterkit(*plugin, "classes", "--what", IRIS)
+    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1
+    assert "did you mean 'classes'" in filterkit(*plugin, "clases", IRIS).stderr
+
+
+def test_the_engine_runs(tmp_path):
+    plugin = ["--plugin", example("engines", tmp_path)]
+    done = filterkit(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
+    assert (done.returncode, done.stdout) == (0, filterkit(IRIS, "shape", "l2").stdout)
+    wrong = filterkit(*plugin, "--engine", "in-oder", IRIS, "l2")
+    assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
+
+
+CLASH = """
+import click
+import filterkit
+
+
+class Mine(filterkit.LocalEngine):
+    name = "mine"
+
+
+@filterkit.hookimpl
+def filterkit_engines():
+    return [Mine]
+
+
+@filterkit.hookimpl
+def filterkit_formats():
+    return [filterkit.Format("Mine", (".mine",))]
+
+
+@filterkit.hookimpl
+def filterkit_subcommands():
+    return [click.Command("scores")]
+"""
+
+
+def test_clashes_are_reported(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(CLASH.replace('"scores"', '"mine"'))
+    done = filterkit("--plugin", "one.py", "--plugin", "two.py", IRIS, cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.search(r"two plugins claim the \w+ '.?mine': one \(one.py\) and two \(two.py\)", done.stderr)
+    (tmp_path / "one.py").write_text(CLASH)
+    done = filterkit("--plugin", "one.py", "plugins", cwd=tmp_path)
+    assert "two plugins claim the subcommand 'scores': filterkit itself and one (one.py)" in done.stderr
+    (tmp_path / "one.py").write_text("import filterkit\n@filterkit.hookimpl\ndef filterkit_stagse():\n    return []\n")
+    done = filterkit("--plugin", "one.py", IRIS, cwd=tmp_path)
+    assert done.returncode == 1 and "filterkit_stagse" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_short_examples_are_short():

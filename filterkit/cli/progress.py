@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.arff.reader import Reader
-from filterkit.formats import FormatReader
+
+if TYPE_CHECKING:
+    from filterkit.formats import FormatReader
 
 T = TypeVar("T")
 

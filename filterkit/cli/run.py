@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit import __version__
 from filterkit.alignment import Alignment
@@ -21,11 +21,13 @@ from filterkit.chains import Chain, FittedChain
 from filterkit.cli.training import naming, training_rows
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError, quoted
-from filterkit.formats import Format, FormatReader, format_of
 from filterkit.output import open_output
 from filterkit.rows import Mapping
 from filterkit.schema import Schema
 from filterkit.stage import Stage
+
+if TYPE_CHECKING:
+    from filterkit.formats import Format, FormatReader
 
 T = TypeVar("T")
 
@@ -139,7 +141,7 @@ class Output:
     def write(self, path: str, rows: Mapping, about: list[str]) -> int:
         """Write the header, with comments that say what the file is `about`, the `rows`, and in a last comment how
         many they were, which is returned."""
-        kind = format_of(path, self._formats)
+        kind = _format(path, self._formats)
         with open_output(path) as out:
             if kind is not None:
                 return self._write_as(kind, out, path, rows)
@@ -193,8 +195,17 @@ class _Transformed:
 
 def _open(path: str, formats: dict[str, Format], class_: str | None, positive: str | None) -> FormatReader | None:
     """An input of another format than ARFF, None if it is none."""
-    kind = format_of(path, formats)
-    return None if kind is None else FormatReader(kind, path, class_, positive)
+    kind = _format(path, formats)
+    if kind is None:
+        return None
+    from filterkit.formats import FormatReader
+
+    return FormatReader(kind, path, class_, positive)
+
+
+def _format(path: str, formats: dict[str, Format]) -> Format | None:
+    """The format that a file's name tells by its ending; None for ARFF."""
+    return formats.get(os.path.splitext(path)[1].lower())
 
 
 def _command(words: list[str]) -> str:

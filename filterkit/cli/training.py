@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.progress import Progress
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
-from filterkit.formats import FormatReader
 from filterkit.rows import SpooledRows
+
+if TYPE_CHECKING:
+    from filterkit.formats import FormatReader
 
 
 @contextmanager

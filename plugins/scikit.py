@@ -1,0 +1,201 @@
+"""Any scikit-learn transformer as a stage."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from filterkit import (
+    Attribute,
+    Batch,
+    Csr,
+    FilterkitError,
+    Fitted,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    concatenate,
+    hookimpl,
+    option,
+    suggestion,
+)
+
+
+class Sklearn(Stage):
+    """Transform rows by a scikit-learn transformer, fitted on the training rows, which are held in memory.
+
+        filterkit in.arff sklearn --class sklearn.preprocessing.PowerTransformer --set standardize=False
+
+    The attributes must be numeric; put impute or onehot before it where they are not. The class goes to ``fit``
+    too; instance weights do not. What comes out is named as the transformer names it, and is
+    sparse if it makes it so. Transformers that multiply matrices, such as PCA, may put out other last digits for other
+    block sizes. Only classes of scikit-learn are taken; a plugin may let in others by a stage of its own, derived from
+    this one, with other `modules`.
+    """
+
+    name = "sklearn"
+    modules: ClassVar[tuple[str, ...]] = ("sklearn",)
+
+    class_: str = option("", "The transformer's class, as sklearn.preprocessing.PowerTransformer.")
+    set: tuple[str, ...] = option((), "A parameter, as standardize=False; the value as in Python, or else a text.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.class_:
+            raise UsageError(f"{self.name}: say which, with --class, as sklearn.preprocessing.PowerTransformer")
+        if self.class_.partition(".")[0] not in self.modules:
+            raise UsageError(f"{self.name}: --class '{self.class_}' is not of {' or '.join(self.modules)}")
+        for pair in self.set:
+            if not pair.partition("=")[0].isidentifier() or "=" not in pair:
+                raise UsageError(f"{self.name}: --set must be like standardize=False, not '{pair}'")
+
+    def _estimator(self) -> Any:
+        """The transformer, not fitted."""
+        path, _, name = self.class_.rpartition(".")
+        try:
+            found = getattr(importlib.import_module(path), name)
+        except (ImportError, ValueError) as error:
+            raise StageError(self.name, f"--class '{self.class_}': {error}") from None
+        except AttributeError:
+            hint = suggestion(name, [n for n in dir(importlib.import_module(path)) if n[0].isupper()])
+            raise StageError(self.name, f"--class: {path} has no '{name}'{hint}") from None
+        # Not what a module of scikit-learn has merely imported from elsewhere.
+        if not (isinstance(found, type) and found.__module__.partition(".")[0] in self.modules):
+            raise StageError(self.name, f"--class '{self.class_}' is no class of {' or '.join(self.modules)}")
+        if not (hasattr(found, "fit") and hasattr(found, "transform")):
+            raise StageError(self.name, f"--class '{self.class_}' has no fit and transform")
+        try:
+            return found(**{key: _value(text) for key, _, text in (pair.partition("=") for pair in self.set)})
+        except TypeError as error:
+            raise StageError(self.name, f"--set: {error}") from None
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        estimator = self._estimator()
+        nominal = [a.name for a in schema.features if a.kind == "nominal"]
+        if nominal:
+            raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
+        try:
+            _fit(estimator, concatenate(rows(), schema))
+            names = _names(estimator, [a.name for a in schema.features])
+            return FittedSklearn(self.name, estimator, schema, names)
+        except (ValueError, TypeError) as error:
+            raise StageError(self.name, f"{self.class_}: {' '.join(str(error).split())[:300]}") from None
+
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        import base64
+
+        import skops.io
+
+        data = base64.b64decode(kept["estimator"], validate=True)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if any(member.file_size != member.compress_size for member in archive.infolist()):
+                raise FilterkitError("the transformer in it is compressed")
+        # It trusts what is of scikit-learn's classes, scipy and numpy; these are such, and it does not know them.
+        found = skops.io.get_untrusted_types(data=data)
+        trusted = [t for t in found if t == "numpy.dtype" or t.startswith("sklearn.feature_selection._univariate_")]
+        estimator = skops.io.loads(data, trusted=trusted)
+        if type(estimator) is not type(self._estimator()):
+            raise FilterkitError(f"the transformer in it is no {self.class_}")
+        return FittedSklearn(self.name, estimator, schema, kept["names"])
+
+
+class FittedSklearn(Fitted):
+    """A fitted transformer of scikit-learn."""
+
+    def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
+        self._stage = stage
+        self._estimator = estimator
+        image = estimator.transform(_one_row(schema))
+        self._sparse = not isinstance(image, np.ndarray)
+        self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
+        if len(self._names) != image.shape[1]:
+            raise ValueError(f"{len(self._names)} names for {image.shape[1]} columns")
+        class_index = None
+        others = [a for a in schema.attributes if a.kind in ("string", "date", "relational")]
+        attributes = [*(Attribute(str(name)) for name in self._names), *others]
+        if schema.class_attribute is not None:
+            class_index = len(attributes)
+            attributes.append(schema.class_attribute)
+        self.schema = schema.replace(
+            attributes=attributes, class_index=class_index, sparse=self._sparse, zero=self._sparse and schema.zero
+        )
+
+    def kept(self) -> dict[str, Any]:
+        import base64
+
+        try:
+            import skops.io
+        except ImportError:
+            raise NotImplementedError("keeping a transformer of scikit-learn needs the package skops") from None
+        data = skops.io.dumps(self._estimator, compression=zipfile.ZIP_STORED)
+        return {"estimator": base64.b64encode(data).decode(), "names": [str(name) for name in self._names]}
+
+    def transform(self, batch: Batch) -> Batch:
+        try:  # which takes no batch of no rows
+            image = self._estimator.transform(batch.X if len(batch) else _one_row(batch.schema))
+        except ValueError as error:
+            raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
+        return batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
+
+
+def _one_row(schema: Schema) -> Any:
+    """A row of zeros."""
+    width = len(schema.features)
+    if not schema.sparse:
+        return np.zeros((1, width))
+    return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()
+
+
+def _form(image: Any, sparse: bool, rows: int) -> Any:
+    """The first `rows` rows put out, as a batch has them."""
+    if not sparse:
+        return np.ascontiguousarray(image, np.float64)[:rows]
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(image, dtype=np.float64)[:rows]
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return Csr(matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32), matrix.shape[1])
+
+
+def _fit(estimator: Any, training: Batch) -> None:
+    """Fit a transformer; rows without a class are left out if it wants the class."""
+    y = training.y
+    if y is None:
+        estimator.fit(training.X)
+        return
+    known = y >= 0 if y.dtype.kind == "i" else ~np.isnan(y)
+    if not known.all():
+        try:
+            estimator.fit(training.X)
+            return
+        except (TypeError, ValueError):  # it wants the class, or this error comes again
+            training = training.take(np.flatnonzero(known))
+    estimator.fit(training.X, training.y)
+
+
+def _names(estimator: Any, names: list[str]) -> list[str] | None:
+    """The names of the columns put out, None if the transformer does not say."""
+    if not hasattr(estimator, "get_feature_names_out"):
+        return None
+    return [str(name) for name in estimator.get_feature_names_out(np.array(names, dtype=object))]
+
+
+def _value(text: str) -> Any:
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Sklearn]

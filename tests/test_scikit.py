@@ -1,0 +1,94 @@
+"""The stage `sklearn`: scikit-learn's transformers give what they give, and nothing else is let in."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, dense, sample
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectKBest
+from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
+
+import filterkit
+from filterkit import FilterkitError, StageError, UsageError, saved, testing
+
+CASES = [
+    ("iris", PowerTransformer(standardize=False), "preprocessing.PowerTransformer --set standardize=False"),
+    ("iris", PCA(2), "decomposition.PCA --set n_components=2"),
+    ("digits", SelectKBest(k=7), "feature_selection.SelectKBest --set k=7"),
+    ("fortunes", MaxAbsScaler(), "preprocessing.MaxAbsScaler"),
+    (
+        "fortunes",
+        TruncatedSVD(3, random_state=0),
+        "decomposition.TruncatedSVD --set n_components=3 --set random_state=0",
+    ),
+    ("breast-cancer", KBinsDiscretizer(3), "preprocessing.KBinsDiscretizer --set n_bins=3"),
+]
+
+
+@pytest.mark.parametrize(("name", "estimator", "words"), CASES, ids=lambda value: str(value)[:30])
+def test_the_numbers_are_scikit_learns(name, estimator, words, tmp_path):
+    batch = sample(name)
+    fitted = filterkit.chain(f"sklearn --class sklearn.{words}").fit(batch)
+    out = fitted.transform(batch)
+    expected = estimator.fit(batch.X, batch.y).transform(batch.X)
+    assert out.sparse == (not isinstance(expected, np.ndarray))
+    np.testing.assert_array_equal(dense(out), expected.toarray() if out.sparse else expected)
+    features = [a.name for a in batch.schema.features]
+    assert [a.name for a in out.schema.features] == list(estimator.get_feature_names_out(np.array(features, object)))
+    path = str(tmp_path / "chain")
+    saved.save(fitted, path)
+    assert testing.same(saved.load(path).transform(batch), out)
+
+
+def test_on_the_command_line(tmp_path):
+    words = ["sklearn", "--class", "sklearn.preprocessing.PolynomialFeatures", "--set", "include_bias=False"]
+    command = [sys.executable, "-m", "filterkit", str(SAMPLES / "iris.arff"), *words, "shape", "l2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "@attribute 'sepal length (cm)^2@setosa' numeric" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "message"),
+    [
+        ("", UsageError, "say which, with --class"),
+        ("--class os.system", UsageError, "'os.system' is not of sklearn"),
+        ("--class sklearnx.A", UsageError, "is not of sklearn"),
+        ("--class sklearn.preprocessing.PCA --set 1=2", UsageError, "--set must be like standardize=False, not '1=2'"),
+        ("--class sklearn.preprocessing.PowerTransfomer", StageError, "did you mean 'PowerTransformer'"),
+        ("--class sklearn.nothing.A", StageError, "No module named 'sklearn.nothing'"),
+        ("--class sklearn.base.np", StageError, "is no class of sklearn"),
+        ("--class sklearn.utils.os", StageError, "sklearn.utils has no 'os'|is no class of sklearn"),
+        ("--class sklearn.svm.SVC", StageError, "has no fit and transform"),
+        ("--class sklearn.decomposition.PCA --set n=2", StageError, "--set: .*unexpected keyword argument 'n'"),
+        ("--class sklearn.decomposition.PCA --set n_components=99", StageError, "n_components=99 must be between"),
+    ],
+)
+def test_what_is_not_let_in(words, kind, message):
+    with pytest.raises(kind, match=message):
+        filterkit.chain(f"sklearn {words}").fit(sample("iris"))
+
+
+def test_what_the_data_must_be():
+    with pytest.raises(StageError, match=r"attribute '.*' is nominal; put onehot before it"):
+        filterkit.chain("sklearn --class sklearn.decomposition.PCA").fit(sample("mixed"))
+    unclassed = filterkit.read(str(SAMPLES / "iris.arff"), class_="none").rows(0, 50)
+    with pytest.raises(StageError, match="requires y to be passed"):
+        filterkit.chain("remove --type nominal sklearn --class sklearn.feature_selection.SelectKBest").fit(unclassed)
+    missing = sample("iris").replace(X=np.where(sample("iris").X > 7, np.nan, sample("iris").X))
+    with pytest.raises(StageError, match="Input X contains NaN"):
+        filterkit.chain("sklearn --class sklearn.decomposition.PCA").fit(missing)
+
+
+def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
+    """Another class in the file than the words say is refused; so is a type that skops does not trust."""
+    batch = sample("iris")
+    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(batch)
+    other = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(batch)
+    kept = other.stages[0].kept()
+    monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
+    saved.save(fitted, str(tmp_path / "chain"))
+    with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
+        saved.load(str(tmp_path / "chain"))
