@@ -6,13 +6,14 @@ imported by itself, so that a broken one is a row in the list and a warning, nev
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
 import traceback
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import metadata
+from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import pluggy
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.hookspecs import Hooks
+from filterkit.installed import installed
 from filterkit.metric import Metric
 from filterkit.scaling import MetricScaling, metric_stage
 from filterkit.stage import Stage
@@ -39,12 +41,12 @@ GROUP = "filterkit"
 class Plugin:
     """One plugin, loaded or broken.
 
-    `source` is the distribution or the file that it comes with. `problem` is empty, or one line that says why the
+    `origin` is the distribution with its version, or the file. `problem` is empty, or one line that says why the
     plugin cannot be used, and `trace` the traceback behind it.
     """
 
     name: str
-    source: metadata.Distribution | str
+    origin: str
     stages: list[type[Stage]] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
     engines: list[type[LocalEngine]] = field(default_factory=list)
@@ -52,20 +54,15 @@ class Plugin:
     problem: str = ""
     trace: str = ""
 
-    @property
-    def origin(self) -> str:
-        """The distribution with its version, or the file."""
-        return self.source if isinstance(self.source, str) else _described(self.source)
-
     def __str__(self) -> str:
         return f"{self.name} ({self.origin})"
 
 
-@cache
-def _described(dist: metadata.Distribution) -> str:
-    """Name and version of a distribution; only for who asks, since to read them parses its whole description."""
-    described = dist.metadata
-    return f"{described['Name']} {described['Version']}"
+def _loaded(value: str) -> Any:
+    """What an entry point names: a module, or something in one, ``module:name``."""
+    path, _, name = value.partition("[")[0].strip().partition(":")
+    found = importlib.import_module(path)
+    return attrgetter(name)(found) if name else found
 
 
 class Registry:
@@ -96,16 +93,15 @@ class Registry:
         """Load every installed plugin, in the order of their names; those of filterkit alone if the environment
         variable ``FILTERKIT_NO_PLUGINS`` is set to something."""
         alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
-        for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-            if alone and not point.value.startswith("filterkit_plugins."):
+        for name, value, origin in installed(GROUP):
+            if alone and not value.startswith("filterkit_plugins."):
                 continue
-            source = point.dist if point.dist is not None else point.value
             try:
-                module = point.load()
+                module = _loaded(value)
             except BaseException as error:
-                self._broken(point.name, source, error)
+                self._broken(name, origin, error)
                 continue
-            self._register(point.name, source, module)
+            self._register(name, origin, module)
 
     def add_file(self, path: str) -> None:
         """Load the plugin in a Python file.
@@ -129,16 +125,16 @@ class Registry:
         if self.plugins[-1].problem:
             raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}")
 
-    def _broken(self, name: str, source: metadata.Distribution | str, error: BaseException) -> None:
+    def _broken(self, name: str, origin: str, error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise error
         trace = "".join(traceback.format_exception(error))
         message = f"{type(error).__name__}: {error}".partition("\n")[0]
-        self.plugins.append(Plugin(name, source, problem=message, trace=trace))
+        self.plugins.append(Plugin(name, origin, problem=message, trace=trace))
 
-    def _register(self, name: str, source: metadata.Distribution | str, module: ModuleType) -> None:
+    def _register(self, name: str, origin: str, module: ModuleType) -> None:
         """Take what `module` offers."""
-        plugin = Plugin(name, source)
+        plugin = Plugin(name, origin)
         known_as = f"{name} {module.__name__}"
         try:
             self._manager.register(module, name=known_as)
@@ -155,7 +151,7 @@ class Registry:
                 getattr(plugin, kind).extend(self._offered(getattr(self._manager.hook, f"filterkit_{kind}"), module))
         except BaseException as error:
             self._manager.unregister(name=known_as)
-            self._broken(name, source, error)
+            self._broken(name, origin, error)
             return
         self._add(plugin)
 
