@@ -28,7 +28,7 @@ def installed(group: str) -> list[Installed]:
     folders = _folders()
     path = _remembered_at(group)
     if path is not None and folders is not None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, TypeError):
             with open(path, encoding="utf-8") as file:
                 first, *lines = file.read().splitlines()
             if first == folders:

@@ -5,6 +5,7 @@ import types
 import pytest
 
 from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
+from filterkit.installed import Installed
 from filterkit.plugins import Registry
 
 
@@ -34,17 +35,10 @@ def module(name, *stages, hook="filterkit_stages"):
 
 
 class Point:
-    """An entry point as importlib.metadata has it."""
-
-    dist = None
+    """An entry point, and what it leads to."""
 
     def __init__(self, name, module, value="package.module"):
         self.name, self.module, self.value = name, module, value
-
-    def load(self):
-        if isinstance(self.module, BaseException):
-            raise self.module
-        return self.module
 
 
 @pytest.fixture
@@ -52,7 +46,17 @@ def found(monkeypatch):
     """A registry of the entry points given."""
 
     def make(*points):
-        monkeypatch.setattr("filterkit.plugins.metadata.entry_points", lambda group: points)
+        left = iter(points)
+
+        def load(value):
+            point = next(left)
+            if isinstance(point.module, BaseException):
+                raise point.module
+            return point.module
+
+        listed = [Installed(point.name, point.value, point.value) for point in points]
+        monkeypatch.setattr("filterkit.plugins.installed", lambda group: listed)
+        monkeypatch.setattr("filterkit.plugins._loaded", load)
         registry = Registry()
         registry.add_entry_points()
         return registry

@@ -1,0 +1,102 @@
+"""What is installed is remembered, and asked for again when something has been installed or removed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from filterkit.installed import Installed, installed
+from filterkit.plugins import _loaded
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with one package on the path, and a cache of its own."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    install(folder, "one", "my-stage = my_module")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(folder)])
+    return folder
+
+
+def install(folder, name, *points):
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[some.group]\n" + "\n".join(points))
+
+
+ONE = Installed("my-stage", "my_module", "one 1.0")
+
+
+def test_the_second_time_nobody_is_asked(place, monkeypatch, tmp_path):
+    assert installed("some.group") == [ONE]
+    monkeypatch.setattr("filterkit.installed._asked", None)
+    assert installed("some.group") == [ONE]
+    assert len(list((tmp_path / "cache" / "filterkit").iterdir())) == 1
+
+
+def test_what_is_installed_or_removed_later_is_noticed(place):
+    assert installed("some.group") == [ONE]
+    install(place, "two", "a = two.a:plugin", "b = two.b")
+    expected = [Installed("a", "two.a:plugin", "two 1.0"), Installed("b", "two.b", "two 1.0"), ONE]
+    assert installed("some.group") == expected == installed("some.group")
+    for file in (place / "one-1.0.dist-info").iterdir():
+        file.unlink()
+    (place / "one-1.0.dist-info").rmdir()
+    assert installed("some.group") == expected[:2]
+
+
+def test_another_path_is_another_matter(place, monkeypatch, tmp_path):
+    assert installed("some.group") == [ONE]
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert installed("some.group") == []
+
+
+def test_nothing_is_remembered_of_the_current_folder(place, monkeypatch, tmp_path):
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "path", [str(place)])
+    assert installed("some.group") == [ONE]
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"other folders\nx\ty\tz", None])
+def test_a_damaged_memory_is_made_anew(place, tmp_path, content):
+    assert installed("some.group") == [ONE]
+    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
+    good = file.read_bytes()
+    file.write_bytes(good.partition(b"\n")[0] + b"\nonly one word" if content is None else content)
+    if content is None:
+        with pytest.raises(TypeError):
+            Installed(*"only one word".split("\t"))
+    assert installed("some.group") == [ONE]
+    assert file.read_bytes() == good
+
+
+def test_no_place_to_remember_in(place, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    for cache in (tmp_path / "file", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        assert installed("some.group") == [ONE]
+
+
+def test_the_command_remembers(tmp_path):
+    script = Path(sys.executable).with_name("filterkit")
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    first, second = (
+        subprocess.run([script, "plugins"], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert first == second and "shape        filterkit 0.1.0  shape" in first
+    assert len(list((tmp_path / "filterkit").iterdir())) == 1
+
+
+def test_what_an_entry_point_names():
+    import os.path
+
+    assert _loaded("os.path") is os.path
+    assert _loaded("os:path.join") is os.path.join
+    assert _loaded("os.path [extra]") is os.path
