@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from contextlib import suppress
 from typing import IO, Any
@@ -225,7 +226,8 @@ def _array(data: bytes) -> np.ndarray:
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise _Damaged("an array in it is of another format")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    with warnings.catch_warnings(action="error"):  # numpy is lenient to headers of old, which `save` does not write
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
     size = dtype.itemsize
     for length in shape:

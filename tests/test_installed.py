@@ -18,7 +18,8 @@ def place(tmp_path, monkeypatch):
     folder.mkdir()
     install(folder, "one", "my-stage = my_module")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(folder)])
+    (tmp_path / "script").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "script"), str(folder)])
     return folder
 
 
@@ -52,7 +53,7 @@ def test_what_is_installed_or_removed_later_is_noticed(place):
 
 def test_another_path_is_another_matter(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "script")])
     assert installed("some.group") == []
 
 
@@ -71,7 +72,7 @@ def test_a_damaged_memory_is_made_anew(place, tmp_path, content):
     file.write_bytes(good.partition(b"\n")[0] + b"\nonly one word" if content is None else content)
     if content is None:
         with pytest.raises(TypeError):
-            Installed(*"only one word".split("\t"))
+            Installed(*["only one word"])
     assert installed("some.group") == [ONE]
     assert file.read_bytes() == good
 
