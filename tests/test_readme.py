@@ -71,8 +71,15 @@ def test_python_example(folder):
     assert (folder / "out.arff").exists()
 
 
+def test_scikit_learn_example(folder):
+    code = blocks("python")[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("{'chaintransformer__shape__neighbors': ")
+
+
 def test_plugin_example(folder):
-    (folder / "my.py").write_text(blocks("python")[1])
+    (folder / "my.py").write_text(blocks("python")[2])
     done = shell("filterkit --plugin my.py arff_samples/one-row.arff halve | tail -2", folder)
     assert (done.returncode, done.stderr) == (0, "")
     plain = shell("filterkit arff_samples/one-row.arff | tail -2", folder).stdout
@@ -80,7 +87,7 @@ def test_plugin_example(folder):
 
 
 def test_metric_example(folder):
-    (folder / "my.py").write_text(blocks("python")[2])
+    (folder / "my.py").write_text(blocks("python")[3])
     done = shell("filterkit --plugin my.py scores arff_samples/iris.arff lift bns --csv", folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0].endswith('"lift","bns"')
