@@ -31,7 +31,12 @@ DEFAULT_MEMORY = 1 << 30
 
 
 class Chain:
-    """Stages in order."""
+    """Stages in order.
+
+    Attributes
+    ----------
+    stages : a list of them.
+    """
 
     def __init__(self, stages: Iterable[Stage]) -> None:
         self.stages = list(stages)

@@ -147,6 +147,12 @@ class FittedColumns(Fitted):
         width = len(incoming.features)
         self._first = np.searchsorted(source, np.arange(width + 1))
         self._same = len(source) == width and bool((source == np.arange(width)).all())
+        if self.schema.zero and len(source) and self._apply(np.zeros(len(source)), np.arange(len(source))).any():
+            # Sparse rows would keep the zero that the table and dense rows lose. No StageError: it is not the data.
+            raise FilterkitError(
+                f"{stage.name} turns zero into something else where zero is special: let apply return 0 for 0 if "
+                "table.schema.zero is true, or override output to return schema.replace(zero=False)"
+            )
 
     def kept(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}

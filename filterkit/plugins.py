@@ -123,7 +123,10 @@ class Registry:
         else:
             self._register(name, path, module)
         if self.plugins[-1].problem:
-            raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}")
+            hint = ""
+            if self.plugins[-1].problem.startswith("two plugins"):
+                hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
+            raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}{hint}")
 
     def _broken(self, name: str, origin: str, error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):

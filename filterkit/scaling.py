@@ -111,7 +111,7 @@ def metric_stage(metric: Metric) -> type[MetricScaling]:
         base = RandomScaling
     about = inspect.getdoc(metric.score) or ""
     first, _, rest = about.partition("\n")
-    doc = f"Scale by a score: {first}\n{rest}\n\n{_DOC}"
+    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), _DOC]))
     namespace: dict[str, Any] = {
         "name": metric.name,
         "metric": metric,

@@ -40,7 +40,7 @@ def option(
     default : its value when not given; None means "decided by the data", which `help` explains.
     help : one sentence for ``--help`` and the reference page.
     choices : the words allowed, for a text option.
-    minimum, maximum : the least and the largest number allowed.
+    minimum, maximum : the least and the largest number allowed, themselves allowed too.
     bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;

@@ -86,6 +86,12 @@ def test_wrong_usage(arguments, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["stages", "plugins", "new-plugin", "check-plugin"])
+def test_subcommands_have_help(name):
+    done = filterkit(name, "--help")
+    assert done.returncode == 0 and done.stdout.startswith("Usage: filterkit ")
+
+
 def test_a_folder_that_is_there_is_left_alone(tmp_path):
     (tmp_path / "filterkit-halve").mkdir()
     done = filterkit("new-plugin", "halve", cwd=tmp_path)
@@ -129,8 +135,9 @@ def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, pyth
     assert alone.returncode == 2 and f"no stage '{name}'" in alone.stderr
     tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project)], **run)
     assert tests.returncode == 0, tests.stdout
-    checked = subprocess.run([python, "-m", "filterkit", "check-plugin", name], **run)
-    assert checked.returncode == 0, checked.stdout
+    for asked in ([name], [project.name], words[:3] if name == "by-two" else [name, "--rows", "5"]):
+        checked = subprocess.run([python, "-m", "filterkit", "check-plugin", *asked], **run)
+        assert checked.returncode == 0 and "all well" in checked.stdout, checked.stdout
 
 
 def test_nothing_is_loaded_from_the_current_folder(tmp_path):

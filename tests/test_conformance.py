@@ -217,6 +217,28 @@ class TrainingByBatch(filterkit.TrainingStage):
         yield from rows.map(lambda batch: batch.rows(0, 1), last=True)
 
 
+class MovesZeroOfColumns(ColumnStage):
+    """Lift every value to one."""
+
+    name = "broken"
+
+    def fit_columns(self, table):
+        return {"nothing": np.zeros(len(table))}
+
+    def apply(self, values, columns, state):
+        return np.maximum(values, 1.0)
+
+
+def test_a_column_stage_that_moves_a_special_zero_is_refused():
+    """Sparse rows would keep it, and the table would not."""
+    for name in ("sparse-two-classes", "sparse-many-classes"):
+        with pytest.raises(
+            filterkit.FilterkitError, match="broken turns zero into something else where zero is special"
+        ):
+            testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
+    testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
+
+
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
     """The chain refuses them; a chain that did not would be found."""
     monkeypatch.setattr("filterkit.chains.FittedChain.transform", lambda self, batch: batch)

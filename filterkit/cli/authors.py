@@ -122,7 +122,7 @@ def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
 
 
 def check_plugin(known: Registry, words: list[str], debug: bool) -> None:
-    """Hold stages against the conformance kit: those of a plugin or a Python file, or one with its options.
+    """Hold stages against the conformance kit: all of a plugin, a package or a Python file, or one with its options.
 
     Raises
     ------
@@ -131,7 +131,9 @@ def check_plugin(known: Registry, words: list[str], debug: bool) -> None:
     from filterkit.testing import CHECKS, SAMPLES, sample
 
     if not words:
-        raise UsageError("check-plugin takes the name of a plugin, a Python file, or a stage with its options")
+        raise UsageError(
+            "check-plugin takes the name of a plugin or package, a Python file, or a stage with its options"
+        )
     samples = {name: sample(name) for name in SAMPLES}
     wrong = 0
     for stage in _stages(known, words):
@@ -162,20 +164,22 @@ def _stages(known: Registry, words: list[str]) -> list[Stage]:
         known.add_file(name)
         found = known.plugins[-1:]
     else:
-        found = [each for each in known.plugins if each.name == name and name not in known.stages]
+        found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
+        if len(words) > 1 and name in known.stages:
+            found = []  # the stage of this name, with its options
     if not found:
         return parse_stages(words, known)
-    plugin = found[0]
+    plugins = found
     if len(words) > 1:
         raise UsageError(f"check-plugin: '{words[1]}' after a plugin; options go with a stage")
-    if plugin.problem:
-        raise FilterkitError(f"plugin '{plugin.name}' ({plugin.origin}): {plugin.problem}")
     stages = []
-    for stage in plugin.stages:
-        try:
-            stages.append(stage())
-        except UsageError as error:
-            click.echo(
-                f"{stage.name}: left out, as it needs options ({error}); check it by: check-plugin {stage.name} …"
-            )
+    for plugin in plugins:
+        if plugin.problem:
+            raise FilterkitError(f"plugin {plugin}: {plugin.problem}")
+        for stage in plugin.stages:
+            try:
+                stages.append(stage())
+            except UsageError as error:
+                hint = f"check it by: check-plugin {stage.name} …"
+                click.echo(f"{stage.name}: left out, as it needs options ({error}); {hint}")
     return stages

@@ -37,6 +37,17 @@ Instead of INPUT there may be a subcommand:
 """
 
 
+_SUBCOMMAND_HELP = {
+    "stages": "Usage: filterkit stages [NAME|FILE]\n\n  All stages, or all about one, or what is in a saved chain.",
+    "plugins": "Usage: filterkit [--debug] plugins\n\n  What plugins there are, with what, and whether they work.",
+    "new-plugin": "Usage: filterkit new-plugin NAME\n\n  Write filterkit-NAME/, a project that passes its own tests.",
+    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py
+       filterkit check-plugin STAGE [OPTIONS]
+
+  Hold all stages and metrics of a plugin, or one stage, against the conformance kit.""",
+}
+
+
 class Size(click.ParamType[int]):
     """An amount of memory such as 256MB, as a number of bytes."""
 
@@ -126,6 +137,9 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         for name in ("test", "save", "load", "chain", "rejects", "max_rejects"):
             if options[name]:
                 raise UsageError(f"--{name.replace('_', '-')} is of no use to '{first}'")
+        if first != "scores" and rest[:1] == ["--help"]:
+            click.echo(_SUBCOMMAND_HELP[first])
+            return
         if first == "scores":
             from filterkit.cli.scoring import scores
 
