@@ -97,6 +97,21 @@ def test_the_engine_runs(tmp_path):
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
 
 
+FILES = {"log": "class Log", "gini": "def gini", "parquet": "Parquet", "classes": "def classes", "in_order": "InOrder"}
+COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_guide_runs(command, tmp_path):
+    for name, mark in FILES.items():
+        (text,) = [block for block in BLOCKS if mark in block]
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "in.arff").write_text(Path(IRIS).read_text())
+    command = command.replace("filterkit", f"{sys.executable} -m filterkit", 1).replace("--top 100 ", "--top 3 ")
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 CLASH = """
 import click
 import filterkit

@@ -92,3 +92,44 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
         saved.load(str(tmp_path / "chain"))
+
+
+OWN = """
+import filterkit
+from filterkit_plugins.scikit import Sklearn
+
+
+class Twice:
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X * 2
+
+
+Twice.__module__ = "mine"
+
+
+class Mine(Sklearn):
+    \"\"\"Transform by a class of mine or of scikit-learn.\"\"\"
+
+    name = "mine"
+    modules = ("sklearn", "mine")
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Mine]
+"""
+
+
+def test_a_plugin_may_let_in_others(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "in.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n2\n")
+    command = [sys.executable, "-m", "filterkit", "--plugin", "mine.py", "in.arff"]
+    run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    done = subprocess.run([*command, "mine", "--class", "mine.Twice"], **run)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("@data\n2\n4\n% 2 rows\n")
+    refused = subprocess.run([*command, "sklearn", "--class", "mine.Twice"], **run)
+    assert refused.returncode == 2 and "'mine.Twice' is not of sklearn" in refused.stderr
