@@ -43,6 +43,9 @@ class _Scored(ColumnStage):
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
         return state | self._counts(thresholds)
 
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
     def _counts(self, thresholds: Thresholds) -> State:
         """For each column the class that is best told from the rest, and by which threshold, with the counts."""
         table = thresholds.table

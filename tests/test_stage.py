@@ -59,7 +59,12 @@ class Rank(ColumnStage):
 
     def fit_columns(self, table):
         cells = table.with_zeros()
-        return {"known": Ragged(cells.indptr, cells.values), "full": np.diff(cells.indptr) > 0}
+        special = np.full(len(table), self.output(table.schema).zero)
+        return {
+            "known": Ragged(cells.indptr, cells.values),
+            "full": np.diff(cells.indptr) > 0,
+            "special": special,
+        }
 
     def output(self, schema):
         return schema if self.zero is None else schema.replace(zero=self.zero)
@@ -73,6 +78,7 @@ class Rank(ColumnStage):
     def apply(self, values, columns, state):
         column = np.repeat(np.flatnonzero(state["full"]), 2 if self.twice else 1)[columns]
         rank = state["known"].search(column, values) - state["known"].indptr[column]
+        rank = np.where((values == 0) & state["special"][column], 0, rank)
         return np.where(np.isnan(values), self.missing, rank)
 
 
@@ -256,7 +262,7 @@ def test_while_zero_is_special_sparse_rows_stay_sparse_and_zeros_are_not_mapped(
     assert out.sparse
     assert out.schema.sparse
     assert out.schema.zero
-    assert out.X.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]  # as an entry, the first 0 would become 2
+    assert out.X.toarray().tolist() == [[0, 1], [1, 0], [0, 1]]  # where zero is not special, the first 0 becomes 2
     assert out.X.nnz == 3  # -3 has rank 0, which is not stored
     assert out.X.indices.dtype == out.X.indptr.dtype == np.int32
     assert out.X.has_sorted_indices
