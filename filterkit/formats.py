@@ -53,6 +53,7 @@ class FormatReader:
     def __init__(self, kind: Format, path: str, class_: str | None, positive: str | None) -> None:
         self.path = self.name = path
         self.size: int | None = None
+        self.count: int | None = None
         if kind.read is None:
             raise FilterkitError(f"{path}: {kind.name} is only written, not read")
         stream = self._guarded(iter(kind.read(path, class_, positive)))
@@ -86,6 +87,7 @@ class FormatReader:
         for batch in self._batches:
             yield batch.replace(start=start)
             start += len(batch)
+        self.count = start
 
     def _guarded(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         try:

@@ -21,7 +21,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     numbers : int64, of rows from 0.
 
     In ascending order the rows stream. In any other they are sorted in the source's memory budget, and in a
-    temporary file beyond it: first into runs of the places they go to, then each run by itself. On top come 12
+    temporary file beyond it: first into runs of the places they go to, then each run by itself. On top come 16
     bytes a row.
     """
     if (np.diff(numbers) > 0).all():

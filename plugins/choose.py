@@ -34,7 +34,7 @@ class Sample(TrainingStage):
 
     Shares are rounded to whole rows so that the number of all is met, the largest remainders up. Rows without a
     class are a stratum of their own; without a nominal class all rows are one. The rows stay in their order; rows
-    that come later, as with ``--test``, all stay. Takes 12 bytes of memory a row.
+    that come later, as with ``--test``, all stay. Takes 40 bytes of memory a row.
     """
 
     name = "sample"
@@ -77,7 +77,7 @@ class Split(TrainingStage):
     Rows are dealt into folds class by class, as Weka's StratifiedRemoveFolds deals them: the same rows are in each
     fold, but stay in their order. Without a nominal class the folds are runs of rows, as in Weka's RemoveFolds. With
     a `--seed` above 0 the rows are shuffled before they are dealt (not as Weka shuffles). Rows that come later,
-    as with ``--test``, all stay. Takes 12 bytes of memory a row.
+    as with ``--test``, all stay. Takes 40 bytes of memory a row.
     """
 
     name = "split"
@@ -115,7 +115,7 @@ class Split(TrainingStage):
 class Shuffle(TrainingStage):
     """Put the rows in random order; rows that come later, as with ``--test``, stay in theirs.
 
-    What does not fit into the memory budget is sorted in a temporary file. Takes 12 bytes of memory a row on top.
+    What does not fit into the memory budget is sorted in a temporary file. Takes 24 bytes of memory a row on top.
     """
 
     name = "shuffle"

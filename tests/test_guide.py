@@ -67,6 +67,8 @@ def test_the_format_reads_and_writes(tmp_path):
     test = filterkit(*plugin, "--test", str(out), str(tmp_path / "t.arff"), str(out), "bns")
     assert (test.returncode, test.stderr) == (0, "")
     assert without_comments((tmp_path / "t.arff").read_text()) == without_comments(back.stdout)
+    scored = filterkit(*plugin, "scores", str(out), "ig", "--top", "1")
+    assert (scored.returncode, scored.stderr) == (0, "") and "petal" in scored.stdout
     missing = filterkit(*plugin, str(tmp_path / "none.parquet"), "bns")
     assert missing.returncode == 1 and "none.parquet" in missing.stderr and missing.stderr.count("\n") == 1
     listed = filterkit(*plugin, "plugins").stdout
@@ -92,7 +94,8 @@ def test_the_subcommand_runs(tmp_path):
 def test_the_engine_runs(tmp_path):
     plugin = ["--plugin", example("engines", tmp_path)]
     done = filterkit(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
-    assert (done.returncode, done.stdout) == (0, filterkit(IRIS, "shape", "l2").stdout)
+    assert done.returncode == 0
+    assert without_comments(done.stdout) == without_comments(filterkit(IRIS, "shape", "l2").stdout)
     wrong = filterkit(*plugin, "--engine", "in-oder", IRIS, "l2")
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
 

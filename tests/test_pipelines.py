@@ -64,6 +64,38 @@ def test_comments_say_how_to_make_a_file_again(tmp_path):
     assert shell(f"{RUN} {words}") == made
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--precision 3 --dense --class 5 arff_samples/iris.arff sample --fraction 1/10 l2",
+        "--positive setosa --sparse arff_samples/iris.arff shape --cross-fit 3 --seed 4",
+        "--encoding latin-1 --rejects /dev/null --max-rejects 2 arff_samples/iris.arff write /dev/null split",
+    ],
+)
+def test_the_command_in_the_comment_makes_the_same_bytes(options):
+    command = subprocess.run(
+        ["bash", "-c", f"{RUN} {options}"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    again = command.partition(": ")[2].partition("\n")[0]
+    repeated = subprocess.run(["bash", "-c", f"{RUN} {again}"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert repeated.stdout == command and sorted(again.split()) == sorted(options.split())
+
+
+@pytest.mark.parametrize("size", [64, 1 << 20])
+@pytest.mark.parametrize(
+    ("chain", "last"),
+    [
+        ("l2", "% 150 rows"),
+        ("sample --fraction 1/10", "% 15 of 150 rows"),
+        ("head 4", "% 4 rows"),
+        ("head 150", "% 150 rows"),
+    ],
+)
+def test_the_last_comment_counts_rows_out_and_in(chain, last, size):
+    out = shell(f"{RUN} --block-size {size} arff_samples/iris.arff {chain}")
+    assert out.splitlines()[-1] == last
+
+
 def test_comments_of_earlier_steps_stay():
     made = shell(f"{RUN} arff_samples/iris.arff head 100 | {RUN} --class 5 - l2 | {RUN} - head 3")
     assert [line for line in made.splitlines() if line.startswith("%")] == [

@@ -92,7 +92,7 @@ def test_metric_example(folder):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0].endswith('"lift","bns"')
     done = shell("filterkit --plugin my.py arff_samples/iris.arff select --by lift --top 1 lift | head -1", folder)
-    assert done.stdout == "% filterkit 0.1.0: arff_samples/iris.arff select --top 1 --by lift lift\n"
+    assert done.stdout == "% filterkit 0.1.0: --plugin my.py arff_samples/iris.arff select --top 1 --by lift lift\n"
 
 
 def test_links_lead_somewhere():

@@ -95,6 +95,7 @@ class Reader:
         self._first: dict[int, str] = {}  # of each column of strings or bags
         self._use_fast = False
         self._rejects = rejects
+        self.count: int | None = None  # of all rows, once they have been read to the end
 
     def close(self) -> None:
         """Close the input."""
@@ -223,6 +224,7 @@ class Reader:
             waiting.append(item)
             while waiting and all(column in self._first for column in waiting[0].omitted):
                 yield self._fill(waiting.pop(0))
+        self.count = start
         for item in waiting:
             column = next(column for column in item.omitted if column not in self._first)
             raise ArffError(
@@ -291,6 +293,7 @@ class Reader:
                 self._note_rejected(rejected)
                 yield result
                 start += rows
+            self.count = start
         except StageError as error:
             if error.row is not None:
                 error.row += start

@@ -143,7 +143,7 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         if first == "scores":
             from filterkit.cli.scoring import scores
 
-            scores(rest, options | {"engine": _engine(known, options)})
+            scores(rest, options | {"engine": _engine(known, options), "formats": known.formats})
         elif first in ("stages", "plugins"):
             from filterkit.cli import listing
 
@@ -165,7 +165,7 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         stages = read_stages(listed, known, seed)
     from filterkit.cli.run import run
 
-    run(first, stages, engine=_engine(known, options), formats=known.formats, **options)
+    run(first, stages, engine=_engine(known, options), formats=known.formats, plugins=plugins, **options)
 
 
 def _engine(known: Registry, options: dict[str, Any]) -> LocalEngine:

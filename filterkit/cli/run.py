@@ -18,7 +18,7 @@ from filterkit.arff.rejects import Rejects
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
-from filterkit.cli.training import naming, training_rows
+from filterkit.cli.training import format_of, naming, open_other, training_rows
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.output import open_output
@@ -54,6 +54,7 @@ def run(
     progress: bool | None,
     verbose: bool,
     debug: bool,
+    plugins: tuple[str, ...],
 ) -> None:
     """Pass the rows of `path` through `stages` to `output`; the arguments are the command line's options.
 
@@ -73,7 +74,7 @@ def run(
     with ExitStack() as opened:
         aside = None if rejects is None else Rejects(opened.enter_context(open_output(rejects)), max_rejects)
         if load is None:
-            reader = _open(path, formats, class_, positive) or Reader(
+            reader = open_other(path, formats, class_, positive) or Reader(
                 path, class_, positive, encoding, block_size, rejects=aside
             )
             rows = opened.enter_context(training_rows(reader, engine, memory, progress))
@@ -86,7 +87,7 @@ def run(
             test = ((path, output), *test)
         later = []
         for source, goal in test:  # what does not fit is told before any row is read
-            other = _open(source, formats, "none", None) or Reader(
+            other = open_other(source, formats, "none", None) or Reader(
                 source, None, None, encoding, block_size, incoming, aside
             )
             opened.enter_context(other)
@@ -98,25 +99,31 @@ def run(
 
                 saved.save(fitted, save)
         out = Output(fitted, sparse, precision, formats)
-        options = [("--class", class_), ("--positive", positive), ("--load", load)]
-        context = [word for option, value in options if value is not None for word in (option, value)]
+        # All that the bytes put out depend on; seeds are options of stages.
+        options: list[tuple[str, object]] = [("--plugin", plugin) for plugin in plugins]
+        options += [("--class", class_), ("--positive", positive)]
+        options += [("--encoding", None if encoding == "utf-8" else encoding), ("--precision", precision)]
+        options += [("--load", load), ("--rejects", rejects), ("--max-rejects", max_rejects)]
+        context = [word for option, value in options if value is not None for word in (option, str(value))]
+        if sparse is not None:
+            context.append("--sparse" if sparse else "--dense")
         chain = [word for stage in stages for word in stage.words()]
         if load is None:
             about = [*reader.history, _command([*context, path, *chain])]
-            count = out.write(output, partial(training.map, last=True), about)
+            count = out.write(output, partial(training.map, last=True), about, reader)
             if verbose:
                 features = f"{len(incoming.features)} features to {len(fitted.schema.features)}"
                 _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
         for other, alignment, goal in later:
             here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *chain]
             with naming(other):
-                count = out.write(
-                    goal, _Transformed(other, alignment, fitted, engine), [*other.history, _command(here)]
-                )
+                mapping = _Transformed(other, alignment, fitted, engine)
+                count = out.write(goal, mapping, [*other.history, _command(here)], other)
             if verbose:
                 _say(f"{other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
     if aside is not None:
-        _say(f"{aside.count} rows could not be read{f', and are in {rejects}' if aside.count else ''}")
+        rows_, are = ("row", "is") if aside.count == 1 else ("rows", "are")
+        _say(f"{aside.count} {rows_} could not be read{f', and {are} in {rejects}' if aside.count else ''}")
 
 
 class Output:
@@ -138,10 +145,10 @@ class Output:
         self._formatter = Formatter(fitted.schema, form, precision)
         self._formats = formats
 
-    def write(self, path: str, rows: Mapping, about: list[str]) -> int:
+    def write(self, path: str, rows: Mapping, about: list[str], reader: Reader | FormatReader) -> int:
         """Write the header, with comments that say what the file is `about`, the `rows`, and in a last comment how
-        many they were, which is returned."""
-        kind = _format(path, self._formats)
+        many they were, which is returned, and how many `reader` had if that is another number."""
+        kind = format_of(path, self._formats)
         with open_output(path) as out:
             if kind is not None:
                 return self._write_as(kind, out, path, rows)
@@ -153,7 +160,8 @@ class Output:
                 if path == "-":
                     out.flush()  # somebody may be waiting for them
                 count += size
-            out.write(f"% {count} rows\n".encode())
+            of = "" if reader.count in (None, count) else f" of {reader.count}"
+            out.write(f"% {count}{of} rows\n".encode())
             return count
 
     def _text(self, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
@@ -191,21 +199,6 @@ class _Transformed:
             return function(self._fitted.transform(self._alignment.apply(batch)))
 
         return self._reader.map(work, self._engine)
-
-
-def _open(path: str, formats: dict[str, Format], class_: str | None, positive: str | None) -> FormatReader | None:
-    """An input of another format than ARFF, None if it is none."""
-    kind = _format(path, formats)
-    if kind is None:
-        return None
-    from filterkit.formats import FormatReader
-
-    return FormatReader(kind, path, class_, positive)
-
-
-def _format(path: str, formats: dict[str, Format]) -> Format | None:
-    """The format that a file's name tells by its ending; None for ARFF."""
-    return formats.get(os.path.splitext(path)[1].lower())
 
 
 def _command(words: list[str]) -> str:

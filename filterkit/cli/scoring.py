@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from filterkit.arff.reader import Reader
-from filterkit.cli.training import training_rows
+from filterkit.cli.training import open_other, training_rows
 from filterkit.errors import UsageError
 from filterkit.output import open_output
 from filterkit.thresholds import COMBINATIONS
@@ -67,7 +67,8 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
     if output and ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
     names = ("class_", "positive", "encoding", "block_size")
-    reader = Reader(given["path"], *(options[name] for name in names))
+    other = open_other(given["path"], options["formats"], options["class_"], options["positive"])
+    reader = other or Reader(given["path"], *(options[name] for name in names))
     with training_rows(reader, options["engine"], options["memory"], options["progress"]) as rows:
         table = score(
             rows,

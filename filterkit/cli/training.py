@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from filterkit.errors import StageError
 from filterkit.rows import SpooledRows
 
 if TYPE_CHECKING:
-    from filterkit.formats import FormatReader
+    from filterkit.formats import Format, FormatReader
 
 
 @contextmanager
@@ -44,3 +45,18 @@ def naming(reader: Reader | FormatReader) -> Iterator[None]:
     except StageError as error:
         error.source = error.source or reader.name
         raise
+
+
+def open_other(path: str, formats: dict[str, Format], class_: str | None, positive: str | None) -> FormatReader | None:
+    """An input of another format than ARFF, None if it is none."""
+    kind = format_of(path, formats)
+    if kind is None:
+        return None
+    from filterkit.formats import FormatReader
+
+    return FormatReader(kind, path, class_, positive)
+
+
+def format_of(path: str, formats: dict[str, Format]) -> Format | None:
+    """The format that a file's name tells by its ending; None for ARFF."""
+    return formats.get(os.path.splitext(path)[1].lower())
