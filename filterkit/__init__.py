@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from filterkit.formats import Format
     from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
+    from filterkit.learner import Learner
     from filterkit.logistic import Points, log_losses
+    from filterkit.measuring import Outcome, measures
     from filterkit.metric import Metric
+    from filterkit.models import LinearModel, Model, Tasks, Training, predicted
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
     from filterkit.reorder import take_rows
@@ -69,7 +72,15 @@ _HOME = {
     "to_arrow": "interop",
     "to_liac": "interop",
     "to_pandas": "interop",
+    "Learner": "learner",
     "Points": "logistic",
+    "Outcome": "measuring",
+    "measures": "measuring",
+    "LinearModel": "models",
+    "Model": "models",
+    "Tasks": "models",
+    "Training": "models",
+    "predicted": "models",
     "log_losses": "logistic",
     "LocalEngine": "engine.local",
     "Format": "formats",
@@ -111,8 +122,12 @@ __all__ = [
     "FittedColumns",
     "Fold",
     "Format",
+    "Learner",
+    "LinearModel",
     "LocalEngine",
     "Metric",
+    "Model",
+    "Outcome",
     "PluginError",
     "Points",
     "Ragged",
@@ -123,7 +138,9 @@ __all__ = [
     "Stage",
     "StageError",
     "State",
+    "Tasks",
     "Thresholds",
+    "Training",
     "TrainingStage",
     "UsageError",
     "batches",
@@ -137,8 +154,10 @@ __all__ = [
     "hookimpl",
     "load",
     "log_losses",
+    "measures",
     "one_against_rest",
     "option",
+    "predicted",
     "read",
     "rescaled",
     "save",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,20 @@ from filterkit.errors import FilterkitError, quoted
 from filterkit.schema import Attribute, Schema
 
 
+class _Target(NamedTuple):
+    """Where the class or a label of the rows wanted is found: its number in y, or its column in X, and its codes."""
+
+    known: int | None
+    column: int | None
+    codes: np.ndarray | None
+
+
 class Alignment:
     """Maps batches of one schema to batches of another that has attributes of the same names.
 
     Attributes may stand in another order, sparse rows may become dense or the reverse, and nominal attributes may
-    declare fewer values or in another order. The class may be one of the attributes, or be left out, and then is
-    missing.
+    declare fewer values or in another order. Class and labels may be among the attributes, or be left out, and then
+    are missing.
 
     Parameters
     ----------
@@ -37,10 +45,11 @@ class Alignment:
         if given.class_index is not None:
             self._check_class()
         theirs = {a.name: a for a in given.attributes}
-        target = wanted.class_attribute
+        targets = [wanted.attributes[i] for i in wanted.targets]
+        learned = {target.name for target in targets}
         ours = {a.name: a for a in wanted.attributes}
         _refuse(
-            [name for name in ours if name not in theirs and (target is None or name != target.name)],
+            [name for name in ours if name not in theirs and name not in learned],
             "attribute is missing that the chain was fitted on",
             "attributes are missing that the chain was fitted on",
         )
@@ -56,10 +65,15 @@ class Alignment:
             if (codes := _codes(theirs[a.name], a)) is not None
         }
         self._in_order = not self._recoded and bool((np.diff(self._source) > 0).all())
-        self._class_column = None if target is None else place.get(target.name)
-        self._class_codes = None
-        if target is not None and target.name in theirs:
-            self._class_codes = _codes(theirs[target.name], target)
+        known = {given.attributes[i].name: number for number, i in enumerate(given.targets)}
+        self._targets = [
+            _Target(
+                known.get(target.name),
+                place.get(target.name),
+                _codes(theirs[target.name], target) if target.name in theirs else None,
+            )
+            for target in targets
+        ]
         self._others = [a.name for a in wanted.others]
 
     def _check_class(self) -> None:
@@ -75,26 +89,30 @@ class Alignment:
         others = batch.others
         if others is not None:
             others = others.select(self._others)
-        out = Batch(self.wanted, X, self._class(batch), batch.weights, others, batch.start)
+        out = Batch(self.wanted, X, self._y(batch), batch.weights, others, batch.start)
         return out.in_form(self.wanted.sparse)
 
-    def _class(self, batch: Batch) -> np.ndarray | None:
-        target = self.wanted.class_attribute
-        if target is None:
+    def _y(self, batch: Batch) -> np.ndarray | None:
+        if not self._targets:
             return None
+        values = np.column_stack([self._values(batch, target) for target in self._targets])
+        target = self.wanted.class_attribute
+        if target is not None and target.kind != "nominal":
+            return values[:, 0]
+        values[np.isnan(values)] = -1
+        return values.astype(np.int8) if target is None else values[:, 0].astype(np.int32)
+
+    def _values(self, batch: Batch, target: _Target) -> np.ndarray:
+        """The class or a label as float64, NaN for missing."""
         values: np.ndarray
-        if batch.y is not None:
-            values = np.where(batch.y < 0, np.nan, batch.y) if target.kind == "nominal" else batch.y
-        elif self._class_column is None:
+        if target.known is not None and batch.y is not None:
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, target.known]
+            values = y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
+        elif target.column is None:
             values = np.full(len(batch), np.nan)
-        elif batch.sparse:
-            values = _column(batch.csr, self._class_column)
         else:
-            values = batch.X[:, self._class_column]
-        if target.kind != "nominal":
-            return values.astype(np.float64)
-        values = _recode(values, self._class_codes)
-        return np.where(np.isnan(values), -1, values).astype(np.int32)
+            values = _column(batch.csr, target.column) if batch.sparse else batch.X[:, target.column]
+        return _recode(values, target.codes)
 
     def _dense(self, batch: Batch) -> np.ndarray:
         X = np.ascontiguousarray(batch.X[:, self._source])

@@ -23,6 +23,7 @@ def batches(
     positive: str | None = None,
     encoding: str = "utf-8",
     block_size: int | None = None,
+    labels: int | None = None,
 ) -> Iterator[Batch]:
     """The rows of an ARFF file as a stream of batches; memory does not grow with the rows.
 
@@ -31,22 +32,29 @@ def batches(
     path : a file (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are recognised), a glob of parts, an fsspec URL,
         or ``-`` for standard input.
     class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``; by default the
-        last attribute if it is nominal.
+        last attribute if it is nominal, or labels if the relation's name says so in MEKA's way.
     positive : the positive class value.
     encoding : of the text.
     block_size : about how many bytes of text make a batch, by default what is fast.
+    labels : how many of the last attributes are the labels of multi-label data.
 
     Raises
     ------
     FilterkitError : whatever is wrong with the file, with file, line, attribute and value.
     """
-    with Reader(path, class_, positive, encoding, block_size) as reader:
+    with Reader(path, class_, positive, encoding, block_size, labels=labels) as reader:
         yield from reader.batches()
 
 
-def read(path: str, class_: str | None = None, positive: str | None = None, encoding: str = "utf-8") -> Batch:
+def read(
+    path: str,
+    class_: str | None = None,
+    positive: str | None = None,
+    encoding: str = "utf-8",
+    labels: int | None = None,
+) -> Batch:
     """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters as for `batches`."""
-    with Reader(path, class_, positive, encoding) as reader:
+    with Reader(path, class_, positive, encoding, labels=labels) as reader:
         return concatenate(reader.batches(), reader.schema)
 
 

@@ -28,7 +28,8 @@ class Batch:
         `scipy.sparse.csr_array` with sorted int32 indices and no stored zeros. A nominal value is the
         index of its label, a missing value NaN.
     y : the class, one entry a row, or None without a class: int32 codes of a nominal class with -1 for
-        missing, or float64 with NaN for missing when the class is numeric.
+        missing, or float64 with NaN for missing when the class is numeric. Of multi-label data, int8 codes of
+        shape (rows, labels).
     weights : float64 instance weights, or None when all are 1.
     others : pyarrow Table of the columns of `schema.others` in order, or None when there are none.
         Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
@@ -161,9 +162,17 @@ def empty(schema: Schema) -> Batch:
     X: Any = np.empty((0, width))
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
+    return Batch(schema, X, unknown(schema, 0), None, others_table(schema, [[] for _ in schema.others]))
+
+
+def unknown(schema: Schema, rows: int) -> np.ndarray | None:
+    """The y of `rows` rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
-    y = None if target is None else np.empty(0, np.int32 if target.kind == "nominal" else np.float64)
-    return Batch(schema, X, y, None, others_table(schema, [[] for _ in schema.others]))
+    if schema.labels:
+        return np.full((rows, len(schema.labels)), -1, np.int8)
+    if target is None:
+        return None
+    return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)
 
 
 def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:

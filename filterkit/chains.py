@@ -11,15 +11,16 @@ is fitted. A stage of another kind ends that: for a column stage after it, a new
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from filterkit.alignment import Alignment
 from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
-from filterkit.crossfit import fit_crosswise
+from filterkit.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
+from filterkit.learner import Learner
 from filterkit.plugins import Registry, registry
 from filterkit.rows import Passed, Rows, rows_of
 from filterkit.schema import Schema
@@ -94,7 +95,7 @@ class Chain:
         out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
-        for stage in self.stages:
+        for number, stage in enumerate(self.stages):
             check_class(stage, out.schema)
             if isinstance(stage, TrainingStage):
                 tables = None
@@ -108,11 +109,33 @@ class Chain:
                 if tables is None or not tables.serves(stage):
                     tables = Tables(out, stage, memory // 2)
                 fitted.append(tables.fit(stage, out.schema))
+            elif isinstance(stage, Learner):
+                tables = None
+                trials = partial(refits, Chain(self.stages[:number]), rows, stage, memory)
+                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials))
             else:
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))
             out = Passed(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out
+
+
+def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
+    """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
+    the stages `before` it, which are fitted on the former alone."""
+    count = learner.inner_folds()
+    # A stage that keeps what passes would keep the rows of the last fold.
+    again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
+    fold = draw_folds(counted_classes(rows), count, learner.inner_seed())
+    for number in range(count):
+        own = fold == number
+        fitted, training = again.fit_rows(Passed(rows, Chosen(rows.schema, ~own)), memory)
+        held_out = Passed(rows, Chosen(rows.schema, own))
+        images = held_out.map(partial(transform, fitted.stages))
+        yield (
+            concatenate(training.map(_itself), fitted.schema),
+            concatenate(images, fitted.schema),
+        )
 
 
 def _itself(batch: Batch) -> Batch:

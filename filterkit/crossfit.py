@@ -49,7 +49,7 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
 def fit_crosswise(stage: ColumnStage, rows: Rows, budget: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
     count = stage.folds()
-    fold = draw_folds(_counted_classes(rows), count, stage.fold_seed())
+    fold = draw_folds(counted_classes(rows), count, stage.fold_seed())
     wholes: list[State] = []
     parts: list[list[State]] = [[] for _ in range(count)]
     totals = None
@@ -74,14 +74,28 @@ def _joined(stage: ColumnStage, states: list[State]) -> State:
     return states[0] if len(states) == 1 else stage.join(states)
 
 
-def _counted_classes(rows: Rows) -> np.ndarray:
-    """The class of every row, -1 for rows that are not counted."""
+def counted_classes(rows: Rows) -> np.ndarray:
+    """The class of every row, -1 for rows that are not counted; of rows with labels, 0 where all are known."""
 
     def classes(batch: Batch) -> np.ndarray:
         assert batch.y is not None
-        return batch.y if batch.weights is None else np.where(batch.weights > 0, batch.y, -1)
+        y = np.where((batch.y < 0).any(axis=1), -1, 0) if batch.schema.labels else batch.y
+        return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
     return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
+
+
+class Chosen(Fitted):
+    """Keeps some of the training rows: `chosen`, bool, says which."""
+
+    def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
+        self.schema = schema
+        self._chosen = chosen
+        self._before = np.concatenate([[0], np.cumsum(chosen)])
+
+    def transform_training(self, batch: Batch) -> Batch:
+        chosen = np.flatnonzero(self._chosen[batch.start : batch.start + len(batch)])
+        return batch.take(chosen).replace(start=int(self._before[batch.start]))
 
 
 class _ByFold(Fitted):

@@ -10,6 +10,7 @@ from typing import IO, TypeVar
 from filterkit.batch import Batch
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError
+from filterkit.labels import find_targets, split
 from filterkit.schema import Schema
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class FormatReader:
     ----------
     kind : the format.
     path, class_, positive : what its `read` is called with.
+    labels : how many of the last attributes are labels; then `read` is asked for no class.
 
     Raises
     ------
@@ -50,17 +52,23 @@ class FormatReader:
     live = False
     history: tuple[str, ...] = ()
 
-    def __init__(self, kind: Format, path: str, class_: str | None, positive: str | None) -> None:
+    def __init__(
+        self, kind: Format, path: str, class_: str | None, positive: str | None, labels: int | None = None
+    ) -> None:
         self.path = self.name = path
         self.size: int | None = None
         self.count: int | None = None
         if kind.read is None:
             raise FilterkitError(f"{path}: {kind.name} is only written, not read")
-        stream = self._guarded(iter(kind.read(path, class_, positive)))
+        batches = kind.read(path, class_ if labels is None else "none", positive)
+        stream = self._guarded(iter(batches))
         first = next(stream, None)
         if first is None:
             raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
         self.schema: Schema = first.schema
+        if labels is not None:
+            _, places = find_targets("", first.schema.attributes, class_, labels)
+            self.schema = first.schema.replace(labels=places)
         self._batches = chain([first], stream)
 
     @property
@@ -85,7 +93,8 @@ class FormatReader:
     def _numbered(self) -> Iterator[Batch]:
         start = 0
         for batch in self._batches:
-            yield batch.replace(start=start)
+            batch = batch.replace(start=start)
+            yield split(batch, self.schema) if self.schema.labels and not batch.schema.labels else batch
             start += len(batch)
         self.count = start
 

@@ -14,6 +14,7 @@ import numpy as np
 from filterkit.batch import Batch, others_table
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, quoted
+from filterkit.labels import join
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ def to_columns(batch: Batch) -> list[Any]:
     others = iter(batch.others.columns if batch.others is not None else ())
     columns: list[Any] = []
     for i, attribute in enumerate(batch.schema.attributes):
-        if i == batch.schema.class_index:
+        if i in batch.schema.targets:
             assert batch.y is not None
-            columns.append(np.where(batch.y < 0, np.nan, batch.y) if attribute.kind == "nominal" else batch.y)
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, batch.schema.targets.index(i)]
+            columns.append(np.where(y < 0, np.nan, y) if attribute.kind == "nominal" else y)
         elif attribute.kind in ("numeric", "nominal"):
             j = next(features)
             columns.append(X[:, [j]].toarray().ravel() if batch.sparse else X[:, j])
@@ -156,6 +158,8 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         by_column = [[cell(i, value) for value in column] for i, column in enumerate(columns)]
         result["data"] = [list(row) for row in zip(*by_column, strict=True)]
         return result
+    if batch.schema.labels:
+        batch = join(batch, batch.schema.replace(labels=()))
     features = batch.schema.feature_indices.tolist()
     y = None if batch.y is None else batch.y.tolist()
     strings = [] if batch.others is None else [column.to_pylist() for column in batch.others.columns]

@@ -49,6 +49,7 @@ def schema_note(schema: Schema) -> dict[str, Any]:
         "positive": schema.positive,
         "sparse": schema.sparse,
         "zero": schema.zero,
+        "labels": list(schema.labels),
         "attributes": [attribute_note(a) for a in schema.attributes],
     }
 
@@ -62,7 +63,7 @@ def schema_of(note: Any) -> Schema:
     """
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]
-        sparse, zero = note["sparse"], note["zero"]
+        sparse, zero, labels = note["sparse"], note["zero"], note["labels"]
         attributes = [attribute_of(each) for each in note["attributes"]]
     except (TypeError, KeyError):
         raise FilterkitError("a schema in it is none") from None
@@ -71,4 +72,8 @@ def schema_of(note: Any) -> Schema:
         raise FilterkitError("a schema in it is none")
     if index is not None and not (type(index) is int and 0 <= index < len(attributes)):
         raise FilterkitError(f"it has no class attribute {index}")
-    return Schema(relation, attributes, index, positive, sparse, zero)
+    if not isinstance(labels, list) or not all(type(i) is int and 0 <= i < len(attributes) for i in labels):
+        raise FilterkitError("it has labels that are no attributes")
+    if labels and (index is not None or sorted(set(labels)) != labels):
+        raise FilterkitError("its labels make no sense")
+    return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))

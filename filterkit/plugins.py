@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from filterkit.formats import Format
 
 # What the command line does beside running a chain.
-SUBCOMMANDS = ("stages", "plugins", "scores", "new-plugin", "check-plugin")
+SUBCOMMANDS = ("stages", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin")
 GROUP = "filterkit"
 
 

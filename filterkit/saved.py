@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from filterkit import __version__
-from filterkit.batch import Batch, empty, others_table
+from filterkit.batch import Batch, empty, others_table, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError, UsageError
@@ -145,6 +145,8 @@ def describe(path: str) -> list[str]:
 def _summary(schema: Schema) -> str:
     target = schema.class_attribute
     named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
+    if schema.labels:
+        named = f"{len(schema.labels)} labels"
     return f"'{schema.relation}': {len(schema.features):,} features, {named}"
 
 
@@ -250,8 +252,7 @@ def _try(fitted: FittedChain) -> None:
         if schema.sparse:
             chosen = np.flatnonzero(row[0])
             X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
-        target = schema.class_attribute
-        y = None if target is None else np.zeros(1, np.int32 if target.kind == "nominal" else np.float64)
+        y = unknown(schema, 1)
         others = others_table(schema, [[None] for _ in schema.others])
         with suppress(StageError):
             fitted.transform(Batch(schema, X, y, None, others))

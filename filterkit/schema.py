@@ -47,10 +47,12 @@ class Schema:
     positive : the class value named by ``--positive``, or None to follow the rule of `docs/formulas.md`.
     sparse : whether X is a CSR matrix, as it is for a sparse source.
     zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
+    labels : positions of the labels of multi-label data, ascending; then there is no class.
 
     Raises
     ------
-    FilterkitError : two attributes of one name, or a class that is neither nominal nor numeric.
+    FilterkitError : two attributes of one name, a class that is neither nominal nor numeric, or a label that is
+        not nominal with the values 0 and 1.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Schema:
         positive: str | None = None,
         sparse: bool = False,
         zero: bool | None = None,
+        labels: tuple[int, ...] = (),
     ) -> None:
         self.relation = relation
         self.attributes = tuple(attributes)
@@ -68,6 +71,7 @@ class Schema:
         self.positive = positive
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
+        self.labels = tuple(labels)
         if len({a.name for a in self.attributes}) != len(self.attributes):
             seen: set[str] = set()
             twice = next(a.name for a in self.attributes if a.name in seen or seen.add(a.name))  # type: ignore[func-returns-value]
@@ -77,6 +81,12 @@ class Schema:
             raise FilterkitError(
                 f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
             )
+        for attribute in self.label_attributes:
+            if sorted(attribute.values) != ["0", "1"]:
+                what = attribute.kind if attribute.kind != "nominal" else f"{{{', '.join(attribute.values[:5])}}}"
+                raise FilterkitError(
+                    f"a label must be a nominal attribute {{0,1}}, and {quoted(attribute.name)} is {what}"
+                )
         if positive is not None and (target is None or positive not in target.values):
             if target is None or target.kind != "nominal":
                 raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
@@ -97,11 +107,12 @@ class Schema:
             "positive": self.positive,
             "sparse": self.sparse,
             "zero": self.zero,
+            "labels": self.labels,
         }
         return Schema(**(current | changes))
 
     def _key(self) -> tuple[Any, ...]:
-        return self.relation, self.attributes, self.class_index, self.positive, self.sparse, self.zero
+        return self.relation, self.attributes, self.class_index, self.positive, self.sparse, self.zero, self.labels
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self._key() == other._key()
@@ -120,11 +131,22 @@ class Schema:
         """The class attribute, or None."""
         return None if self.class_index is None else self.attributes[self.class_index]
 
+    @property
+    def label_attributes(self) -> tuple[Attribute, ...]:
+        """The labels of multi-label data."""
+        return tuple(self.attributes[i] for i in self.labels)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The positions of what is to be learned: the class, the labels, or nothing."""
+        return self.labels if self.class_index is None else (self.class_index,)
+
     @cached_property
     def feature_indices(self) -> np.ndarray:
-        """int64 positions in `attributes` of the columns of X: numeric and nominal, without the class."""
+        """int64 positions in `attributes` of the columns of X: numeric and nominal, without the class and labels."""
+        targets = set(self.targets)
         return np.array(
-            [i for i, a in enumerate(self.attributes) if a.kind in ("numeric", "nominal") and i != self.class_index],
+            [i for i, a in enumerate(self.attributes) if a.kind in ("numeric", "nominal") and i not in targets],
             dtype=np.int64,
         )
 
@@ -163,16 +185,27 @@ class Schema:
         for position, attribute in zip(positions, features):
             made.setdefault(position, []).append(attribute)
         own = set(self.feature_indices.tolist())
-        attributes = []
-        class_index = self.class_index
+        attributes, place = [], {}
         for i, attribute in enumerate(self.attributes):
-            if i == self.class_index:
-                class_index = len(attributes)
-            if i in own:
-                attributes.extend(made.get(i, ()))
-            else:
-                attributes.append(attribute)
-        return self.replace(attributes=tuple(attributes), class_index=class_index, **changes)
+            place[i] = len(attributes)
+            attributes.extend(made.get(i, ()) if i in own else [attribute])
+        return self.replace(attributes=tuple(attributes), **self.targets_at(place), **changes)
+
+    def with_more(self, features: list[Attribute]) -> Schema:
+        """This schema with further columns at the end of X; they stand before a class or labels that come last."""
+        count = len(self.attributes)
+        while count and count - 1 in self.targets:
+            count -= 1
+        place = {i: i + len(features) * (i >= count) for i in self.targets}
+        attributes = (*self.attributes[:count], *features, *self.attributes[count:])
+        return self.replace(attributes=attributes, **self.targets_at(place))
+
+    def targets_at(self, place: dict[int, int]) -> dict[str, Any]:
+        """The arguments of `replace` that put class and labels where `place` has their positions."""
+        return {
+            "class_index": None if self.class_index is None else place[self.class_index],
+            "labels": tuple(place[i] for i in self.labels),
+        }
 
 
 def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | None) -> int | None:

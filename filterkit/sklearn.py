@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
 
 from filterkit import saved
-from filterkit.batch import Batch
+from filterkit.batch import Batch, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError
@@ -209,7 +209,7 @@ def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:
         matrix = Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
     else:
         matrix = np.ascontiguousarray(X)
-    y = None
-    if schema.class_index is not None:
-        y = np.full(X.shape[0], -1, np.int32) if codes is None else codes.astype(np.int32)
+    y = unknown(schema, X.shape[0])
+    if codes is not None and y is not None:
+        y = codes.astype(np.int32)
     return Batch(schema, matrix, y).in_form(schema.sparse)

@@ -70,7 +70,7 @@ class Kept:
         )
         for name in ("y", "weights"):
             if getattr(batch, name) is not None:
-                self._arrays[name] = getattr(batch, name)
+                self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
         if batch.others is not None:
             self._arrays["others"] = _table_bytes(batch.others)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
@@ -95,9 +95,10 @@ class Kept:
         else:
             X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._columns)
         others = _table(arrays["others"]) if "others" in arrays else None
-        return self._rest.replace(
-            start=self.start, X=X, y=arrays.get("y"), weights=arrays.get("weights"), others=others
-        )
+        y = arrays.get("y")
+        if y is not None and self._rest.schema.labels:
+            y = y.reshape(self.rows, -1)
+        return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), others=others)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

@@ -148,7 +148,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     )
     assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
     assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
-    assert (out.y is None) == (schema.class_attribute is None), f"{stage.name}: y and the class attribute disagree"
+    assert (out.y is None) == (not schema.targets), f"{stage.name}: y and the class attribute disagree"
     if out.sparse:
         assert out.X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
         assert (out.X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
@@ -194,7 +194,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     order = np.arange(len(data.schema.features))[::-1]
     attributes = [*(data.schema.features[j] for j in order), *data.schema.others]
     other = data.replace(
-        schema=data.schema.replace(attributes=attributes, class_index=None, positive=None),
+        schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
         X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
         y=None,
     )

@@ -65,11 +65,11 @@ class Remove(Stage):
             taken |= _numbers(self.name, self.range, len(schema.attributes))
         if self.type:
             taken |= {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
-        return taken - {schema.class_index}
+        return taken - set(schema.targets)
 
 
 class Keep(Remove):
-    """Keep the attributes named, matched, numbered or of a type, and the class, and remove the others.
+    """Keep the attributes named, matched, numbered or of a type, and class or labels, and remove the others.
 
     An attribute that any of the options takes is kept. Numbers are from 1, of all attributes:
     ``--range 1-3,7,20-last``.
@@ -78,7 +78,7 @@ class Keep(Remove):
     name = "keep"
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        kept = self._taken(schema) | ({schema.class_index} - {None})
+        kept = self._taken(schema) | set(schema.targets)
         return FittedKeep(schema, [i for i in range(len(schema.attributes)) if i in kept])
 
 
@@ -117,8 +117,8 @@ class FittedKeep(Fitted):
         self._others = [place for place, i in enumerate(riding) if i in chosen]
         if not kept:
             raise StageError("remove", "no attribute is left")
-        class_index = None if schema.class_index is None else kept.index(schema.class_index)
-        self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], class_index=class_index)
+        place = {i: place for place, i in enumerate(kept)}
+        self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], **schema.targets_at(place))
 
     def kept(self) -> dict[str, Any]:
         return {}  # the options and the schema say it all

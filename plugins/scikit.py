@@ -116,14 +116,12 @@ class FittedSklearn(Fitted):
         self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
         if len(self._names) != image.shape[1]:
             raise ValueError(f"{len(self._names)} names for {image.shape[1]} columns")
-        class_index = None
         others = [a for a in schema.attributes if a.kind in ("string", "date", "relational")]
         attributes = [*(Attribute(str(name)) for name in self._names), *others]
-        if schema.class_attribute is not None:
-            class_index = len(attributes)
-            attributes.append(schema.class_attribute)
+        place = {i: len(attributes) + number for number, i in enumerate(schema.targets)}
+        attributes += [schema.attributes[i] for i in schema.targets]
         self.schema = schema.replace(
-            attributes=attributes, class_index=class_index, sparse=self._sparse, zero=self._sparse and schema.zero
+            attributes=attributes, sparse=self._sparse, zero=self._sparse and schema.zero, **schema.targets_at(place)
         )
 
     def kept(self) -> dict[str, Any]:
@@ -171,6 +169,7 @@ def _fit(estimator: Any, training: Batch) -> None:
         estimator.fit(training.X)
         return
     known = y >= 0 if y.dtype.kind == "i" else ~np.isnan(y)
+    known = known if y.ndim == 1 else known.all(axis=1)
     if not known.all():
         try:
             estimator.fit(training.X)

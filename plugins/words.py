@@ -246,13 +246,13 @@ class FittedWords(Fitted):
         self._left = [i for i in range(len(schema.others)) if i not in chosen]
         taken = {a.name for i, a in enumerate(schema.attributes)}
         attributes: list[Attribute] = []
-        class_index = None
+        places: dict[int, int] = {}
         kept: list[int] = []  # new columns of the columns of X
         self._start: list[int] = [0] * len(chosen)  # first new column of each vocabulary
         column = other = 0
         for i, attribute in enumerate(schema.attributes):
-            if i == schema.class_index:
-                class_index = len(attributes)
+            if i in schema.targets:
+                places[i] = len(attributes)
                 attributes.append(attribute)
             elif attribute.kind in ("numeric", "nominal"):
                 kept.append(column)
@@ -274,7 +274,7 @@ class FittedWords(Fitted):
                 other += 1
         self._kept = np.array(kept, np.int64)
         self._columns = column
-        self.schema = schema.replace(attributes=attributes, class_index=class_index, sparse=True, zero=True)
+        self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(places))
 
     def kept(self) -> dict[str, Any]:
         return {"vocabularies": self._vocabularies, "stop": sorted(self._analyzer.stop)}

@@ -15,8 +15,9 @@ from filterkit.arff.rejects import Rejected, Rejects
 from filterkit.arff.source import Source, blocks, cut, expand, first_line
 from filterkit.batch import Batch, concatenate, empty
 from filterkit.engine.local import PAUSE, LocalEngine
-from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.schema import Schema, find_class, same_class
+from filterkit.errors import ArffError, FilterkitError, StageError, UsageError
+from filterkit.labels import find_targets, split
+from filterkit.schema import Schema
 
 T = TypeVar("T")
 
@@ -56,7 +57,8 @@ class Reader:
     block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
         on it.
     rejects : takes the rows that cannot be read; without it they are errors.
-    like : a schema whose class attribute is to be the class, if there is one of its name, instead of `class_`.
+    like : a schema whose class or labels are to be found by their names, instead of `class_`.
+    labels : how many of the last attributes are the labels of multi-label data.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Reader:
         block_size: int | None = None,
         like: Schema | None = None,
         rejects: Rejects | None = None,
+        labels: int | None = None,
     ) -> None:
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self._encoding = encoding
@@ -84,12 +87,16 @@ class Reader:
         self.history = header.history
         self._rest, sparse = self._form(self._rest)
         try:
-            index = find_class(header.attributes, class_) if like is None else same_class(header.attributes, like)
-            self.schema = Schema(header.relation, header.attributes, index, positive, sparse)
+            index, of_labels = find_targets(header.relation, header.attributes, class_, labels, like)
+            self.schema = Schema(header.relation, header.attributes, index, positive, sparse, labels=of_labels)
+        except UsageError:
+            self.close()
+            raise
         except FilterkitError as error:
             self.close()
             raise FilterkitError(f"{self.name}: {error}") from None
-        self.layout = Layout(self.schema)
+        self._flat = self.schema.replace(labels=()) if self.schema.labels else self.schema  # as rows are parsed
+        self.layout = Layout(self._flat)
         if block_size is None and not sparse:  # a block should have some rows, however long they are
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # of each column of strings or bags
@@ -158,6 +165,10 @@ class Reader:
 
     def parse(self, block: Block) -> Parsed:
         """The rows of `block`; may run in any thread."""
+        parsed = self._parse_flat(block)
+        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
+
+    def _parse_flat(self, block: Block) -> Parsed:
         try:
             if len(block.text) < SMALL and not self._use_fast:
                 return self._parse_exactly(block.text, block.line)
@@ -177,7 +188,7 @@ class Reader:
         except ArffError as error:
             middle = cut(text[: len(text) // 2]) or first_line(text)
             if middle == len(text):
-                return Parsed(empty(self.schema), {}, (Rejected(text, name, line, error),))
+                return Parsed(empty(self._flat), {}, (Rejected(text, name, line, error),))
             head = self._salvage(Block(text[:middle], line, name))
             tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
             return _join(head, tail)

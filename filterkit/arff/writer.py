@@ -8,6 +8,7 @@ from typing import Any
 
 from filterkit.arff.numbers import format_number, weight_text
 from filterkit.batch import Batch
+from filterkit.labels import join
 from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 
 # Fewer values than this are formatted before pyarrow would be imported.
@@ -70,7 +71,7 @@ class Formatter:
     """
 
     def __init__(self, schema: Schema, sparse: bool, precision: int | None = None) -> None:
-        self.schema = schema
+        self.schema = schema.replace(labels=()) if schema.labels else schema  # as rows are formatted
         self.sparse = sparse
         self.precision = precision
         self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
@@ -81,6 +82,8 @@ class Formatter:
 
     def rows(self, batch: Batch) -> list[bytes] | list[memoryview]:
         """The rows of `batch` as UTF-8 text, each with its line end, in pieces to be written one by one."""
+        if batch.schema.labels:
+            batch = join(batch, self.schema)
         if batch.sparse and not self.sparse:
             step = max(_DENSE_CELLS // max(len(self.schema.features), 1), 1)
             if len(batch) > step:

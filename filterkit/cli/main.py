@@ -32,6 +32,8 @@ Instead of INPUT there may be a subcommand:
     stages [NAME]   what stages there are, or all about one or about a saved chain
     plugins         what plugins there are and whether they work
     scores INPUT METRIC...   how every feature scores
+    evaluate DATA --chain...  compare chains that end in a learner, by cross-validation
+    report RESULTS...        what evaluations found, and which method to take
     new-plugin NAME          write a project with a stage of your own
     check-plugin NAME        hold a plugin, a Python file or a stage against the conformance kit
 """
@@ -92,6 +94,12 @@ class Size(click.ParamType[int]):
     help="The class attribute, N from 1.  [default: last, if nominal]",
 )
 @click.option(
+    "--labels",
+    metavar="N",
+    type=click.IntRange(1),
+    help="The last N attributes are the labels of multi-label data.  [default: as MEKA's -C says in the relation name]",
+)
+@click.option(
     "--test",
     nargs=2,
     multiple=True,
@@ -137,13 +145,21 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         for name in ("test", "save", "load", "chain", "rejects", "max_rejects"):
             if options[name]:
                 raise UsageError(f"--{name.replace('_', '-')} is of no use to '{first}'")
-        if first != "scores" and rest[:1] == ["--help"]:
+        if first in _SUBCOMMAND_HELP and rest[:1] == ["--help"]:
             click.echo(_SUBCOMMAND_HELP[first])
             return
         if first == "scores":
             from filterkit.cli.scoring import scores
 
             scores(rest, options | {"engine": _engine(known, options), "formats": known.formats})
+        elif first == "evaluate":
+            from filterkit.cli.evaluating import evaluate
+
+            evaluate(rest, options | {"engine": _engine(known, options), "formats": known.formats, "plugins": plugins})
+        elif first == "report":
+            from filterkit.cli.reporting import report
+
+            report(rest)
         elif first in ("stages", "plugins"):
             from filterkit.cli import listing
 

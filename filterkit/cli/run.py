@@ -43,6 +43,7 @@ def run(
     rejects: str | None,
     max_rejects: int | None,
     class_: str | None,
+    labels: int | None,
     positive: str | None,
     encoding: str,
     sparse: bool | None,
@@ -67,15 +68,21 @@ def run(
     if max_rejects is not None and rejects is None:
         raise UsageError("--max-rejects without --rejects: say where they go")
     if load is not None:
-        for option, given in (("a stage", stages), ("--class", class_), ("--positive", positive), ("--save", save)):
+        for option, given in (
+            ("a stage", stages),
+            ("--class", class_),
+            ("--labels", labels),
+            ("--positive", positive),
+            ("--save", save),
+        ):
             if given:
                 raise UsageError(f"{option} beside --load: the chain in the file has its own")
     began = time.perf_counter()
     with ExitStack() as opened:
         aside = None if rejects is None else Rejects(opened.enter_context(open_output(rejects)), max_rejects)
         if load is None:
-            reader = open_other(path, formats, class_, positive) or Reader(
-                path, class_, positive, encoding, block_size, rejects=aside
+            reader = open_other(path, formats, class_, positive, labels) or Reader(
+                path, class_, positive, encoding, block_size, rejects=aside, labels=labels
             )
             rows = opened.enter_context(training_rows(reader, engine, memory, progress))
             incoming = reader.schema
@@ -101,7 +108,7 @@ def run(
         out = Output(fitted, sparse, precision, formats)
         # All that the bytes put out depend on; seeds are options of stages.
         options: list[tuple[str, object]] = [("--plugin", plugin) for plugin in plugins]
-        options += [("--class", class_), ("--positive", positive)]
+        options += [("--class", class_), ("--labels", labels), ("--positive", positive)]
         options += [("--encoding", None if encoding == "utf-8" else encoding), ("--precision", precision)]
         options += [("--load", load), ("--rejects", rejects), ("--max-rejects", max_rejects)]
         context = [word for option, value in options if value is not None for word in (option, str(value))]

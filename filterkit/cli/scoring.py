@@ -66,9 +66,9 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
     ending = os.path.splitext(output)[1].lower() if output else ""
     if output and ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
-    names = ("class_", "positive", "encoding", "block_size")
-    other = open_other(given["path"], options["formats"], options["class_"], options["positive"])
-    reader = other or Reader(given["path"], *(options[name] for name in names))
+    names = ("class_", "positive", "encoding", "block_size", "labels")
+    other = open_other(given["path"], options["formats"], *(options[name] for name in ("class_", "positive", "labels")))
+    reader = other or Reader(given["path"], **{name: options[name] for name in names})
     with training_rows(reader, options["engine"], options["memory"], options["progress"]) as rows:
         table = score(
             rows,

@@ -47,14 +47,16 @@ def naming(reader: Reader | FormatReader) -> Iterator[None]:
         raise
 
 
-def open_other(path: str, formats: dict[str, Format], class_: str | None, positive: str | None) -> FormatReader | None:
+def open_other(
+    path: str, formats: dict[str, Format], class_: str | None, positive: str | None, labels: int | None = None
+) -> FormatReader | None:
     """An input of another format than ARFF, None if it is none."""
     kind = format_of(path, formats)
     if kind is None:
         return None
     from filterkit.formats import FormatReader
 
-    return FormatReader(kind, path, class_, positive)
+    return FormatReader(kind, path, class_, positive, labels)
 
 
 def format_of(path: str, formats: dict[str, Format]) -> Format | None:

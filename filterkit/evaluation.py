@@ -1,0 +1,295 @@
+"""Evaluation: chains that end in a learner, compared by cross-validation.
+
+For each data set, task and fold every chain is fitted on the training part, all its stages, and measured on the rest.
+A point of a learning curve takes some of the training part, each more than the one before it and all that it has; the
+test part stays (Forman and others 2009, section 4).
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import time
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.batch import Batch
+from filterkit.chains import Chain
+from filterkit.crossfit import draw_folds
+from filterkit.errors import FilterkitError, StageError, UsageError, quoted
+from filterkit.learner import REST, FittedLearner, Learner
+from filterkit.measuring import measures
+from filterkit.plugins import Registry, registry
+from filterkit.stage import transform
+
+Part = tuple[str, str, int]  # data, task and fold
+_WORTH_PROCESSES = 3.0  # seconds of work; to start a process takes some half of one
+
+
+@dataclass(frozen=True)
+class Design:
+    """How chains are compared.
+
+    Attributes
+    ----------
+    chains : name and text of each.
+    folds : of the cross-validation, stratified by class.
+    shares : the shares of all rows to train on, ascending; without any, all that the fold leaves.
+    one_against_rest : whether each class of several, or each label, is a task of its own.
+    min_positives : the rows that a class or label must have to be one.
+    seed : of folds and subsamples; stages that draw random numbers have seeds of their own.
+    """
+
+    chains: tuple[tuple[str, str], ...]
+    folds: int = 10
+    shares: tuple[float, ...] = ()
+    one_against_rest: bool = False
+    min_positives: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        most = (self.folds - 1) / self.folds
+        if self.folds < 2:
+            raise UsageError(f"there must be at least 2 folds, not {self.folds}")
+        if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
+            raise UsageError("the shares to train on must be above 0 and ascend")
+        if self.shares and self.shares[-1] > most + 1e-9:
+            raise UsageError(f"{self.folds} folds leave {most:.0%} to train on, not {self.shares[-1]:.0%}")
+        names = [name for name, _ in self.chains]
+        if not names or len(set(names)) < len(names):
+            raise UsageError("there must be chains to compare, each of a name of its own")
+
+
+class Result(NamedTuple):
+    """What one chain reached on one test part.
+
+    Attributes
+    ----------
+    data, task, fold, share, chain : which; the share of all rows that it was fitted on.
+    train_rows, test_rows : how many.
+    seconds : that fitting and predicting took.
+    values : of `filterkit.measuring.measures`.
+    """
+
+    data: str
+    task: str
+    fold: int
+    share: float
+    chain: str
+    train_rows: int
+    test_rows: int
+    seconds: float
+    values: dict[str, float]
+
+
+def named_chain(text: str, known: Registry | None = None) -> tuple[str, str]:
+    """Name and text of a chain: ``NAME: STAGES``, or the stages alone, which then are the name too.
+
+    Raises
+    ------
+    UsageError : an unknown stage or option, or no learner at the end.
+    """
+    name, colon, stages = text.partition(": ")
+    if not colon or " " in name:
+        name = stages = text
+    chain = Chain.parse(stages, known)
+    if not chain.stages or not isinstance(chain.stages[-1], Learner):
+        learners = sorted(s.name for s in (known or registry()).stages.values() if issubclass(s, Learner))
+        raise UsageError(f"chain {quoted(stages)} must end in a learner: {', '.join(learners)}")
+    return name.strip(), str(chain)
+
+
+def _known(data: Batch) -> Batch:
+    """The rows whose class or labels are known."""
+    target = data.schema.class_attribute
+    if data.y is None or (target is not None and target.kind != "nominal"):
+        raise FilterkitError("there is no nominal class and there are no labels to predict; see --class and --labels")
+    return data.take(np.flatnonzero(data.y >= 0 if data.y.ndim == 1 else (data.y >= 0).all(axis=1)))
+
+
+def _strata(data: Batch, task: Batch) -> np.ndarray:
+    """The codes by which the rows of a task of some data are spread: the class in full, a label, or nothing."""
+    assert data.y is not None and task.y is not None
+    y = data.y if data.y.ndim == 1 else task.y
+    return y if y.ndim == 1 else np.zeros(len(y), np.int32)
+
+
+def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
+    """The tasks of some data, each a name and its rows."""
+    schema, target = data.schema, data.schema.class_attribute
+    assert data.y is not None
+    names = [a.name for a in schema.label_attributes] if target is None else list(target.values)
+    if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
+        yield (schema.relation if target is None else schema.positive or target.name), data
+        return
+    rows = data.y.sum(axis=0) if target is None else np.bincount(data.y, minlength=len(names))
+    chosen = [i for i in range(len(names)) if design.min_positives <= rows[i] < len(data) and rows[i]]
+    if not chosen:
+        raise FilterkitError(f"no class has {design.min_positives} rows")
+    for i in chosen:
+        yield names[i], _against_rest(data, i, names[i])
+
+
+def _against_rest(data: Batch, number: int, name: str) -> Batch:
+    """The rows with one class or label as a class of two values."""
+    schema = data.schema
+    assert data.y is not None
+    values = (REST if name != REST else "other", name)
+    place = schema.labels[number] if schema.labels else schema.class_index
+    assert place is not None
+    attributes = list(schema.attributes)
+    attributes[place] = attributes[place]._replace(kind="nominal", values=values)
+    kept = [i for i in range(len(attributes)) if i == place or i not in schema.targets]
+    schema = schema.replace(
+        attributes=[attributes[i] for i in kept], class_index=kept.index(place), positive=name, labels=()
+    )
+    y = data.y == number if data.y.ndim == 1 else data.y[:, number] == 1
+    return data.replace(schema=schema, y=y.astype(np.int32))
+
+
+class Splits:
+    """The training and test rows of the folds of one data set.
+
+    Parameters
+    ----------
+    y : the codes that are spread evenly, int (rows,).
+    design : says how.
+    """
+
+    def __init__(self, y: np.ndarray, design: Design) -> None:
+        self._y = y
+        self._design = design
+        self._fold = draw_folds(y, design.folds, design.seed)
+
+    def test(self, fold: int) -> np.ndarray:
+        """The numbers of the rows to test on."""
+        return np.flatnonzero(self._fold == fold)
+
+    def training(self, fold: int, share: float | None) -> np.ndarray:
+        """The numbers of the rows to train on, ascending: those outside the fold, or of each class as many as are its
+        `share` of all rows, at least one, drawn so that a larger share has all rows of a smaller one."""
+        rows = np.flatnonzero(self._fold != fold)
+        if share is None:
+            return rows
+        drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
+        drawn = drawn[np.argsort(self._y[drawn], kind="stable")]
+        count = np.bincount(self._y[drawn])
+        whole = np.bincount(self._y)
+        rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
+        return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
+
+
+class Evaluator:
+    """Data sets and chains, ready to be evaluated part by part, a part being a fold of a task.
+
+    Parameters
+    ----------
+    data : name and rows of each data set; all are held in memory.
+    design : how.
+
+    Attributes
+    ----------
+    parts : data, task and fold of each part.
+    """
+
+    def __init__(self, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+        self.design = design
+        self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
+        self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
+        for name, rows in data:
+            try:
+                rows = _known(rows)
+                for task, batch in _tasks(rows, design):
+                    self._tasks[name, task] = batch, Splits(_strata(rows, batch), design)
+            except FilterkitError as error:
+                raise FilterkitError(f"{name}: {error}") from None
+        self.parts = [(*key, fold) for key in self._tasks for fold in range(design.folds)]
+
+    def evaluate(self, data: str, task: str, fold: int) -> list[Result]:
+        """All chains at all shares on one fold.
+
+        Raises
+        ------
+        FilterkitError : a chain fails; says which and where.
+        """
+        batch, splits = self._tasks[data, task]
+        test = batch.take(splits.test(fold))
+        if not len(test):
+            raise FilterkitError(f"{data}, {task}: fold {fold + 1} of {self.design.folds} has no rows")
+        results = []
+        for share in self.design.shares or (None,):
+            training = batch.take(splits.training(fold, share)).replace(start=0)
+            shown = len(training) / len(batch) if share is None else share
+            for name, chain in self._chains:
+                began = time.perf_counter()
+                try:
+                    fitted = chain.fit(training)
+                    learner = fitted.stages[-1]
+                    assert isinstance(learner, FittedLearner)
+                    outcome = learner.outcome(transform(fitted.stages[:-1], test))
+                except StageError as error:
+                    raise FilterkitError(f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}: {error}") from None
+                seconds = time.perf_counter() - began
+                rows = (len(training), len(test))
+                results.append(Result(data, task, fold, shown, name, *rows, seconds, measures(outcome)))
+        return results
+
+
+def run(
+    data: list[tuple[str, Batch]],
+    design: Design,
+    jobs: int = 1,
+    done: Collection[Part] = (),
+    plugins: Iterable[str] = (),
+) -> Iterator[tuple[int, list[Result]]]:
+    """Evaluate all parts but those `done`: for each, in any order, how many parts there are still, and its results.
+
+    Parameters
+    ----------
+    data, design : see `Evaluator`.
+    jobs : processes to use, if there is work for more than one.
+    done : data, task and fold of parts that are not wanted.
+    plugins : files with plugins that the chains need.
+    """
+    evaluator = Evaluator(data, design)
+    parts = [part for part in evaluator.parts if part not in done]
+    began = time.perf_counter()
+    for number, part in enumerate(parts):
+        left = len(parts) - number
+        if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
+            yield from _in_processes(data, design, jobs, parts[number:], tuple(plugins))
+            return
+        yield left - 1, evaluator.evaluate(*part)
+
+
+def _in_processes(
+    data: list[tuple[str, Batch]], design: Design, jobs: int, parts: list[Part], plugins: tuple[str, ...]
+) -> Iterator[tuple[int, list[Result]]]:
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, _prepare, (data, design, plugins))
+    try:
+        working = [pool.submit(_evaluate, part) for part in parts]
+        for number, part in enumerate(as_completed(working), 1):
+            yield len(parts) - number, part.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+        del pool, working
+        gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
+
+
+_evaluator: Evaluator  # of a process that works for another
+
+
+def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:
+    global _evaluator
+    for path in plugins:
+        registry().add_file(path)
+    _evaluator = Evaluator(data, design)
+
+
+def _evaluate(part: Part) -> list[Result]:
+    return _evaluator.evaluate(*part)

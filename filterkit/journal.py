@@ -1,0 +1,101 @@
+"""Journal: the results of an evaluation, kept as they come, so that one that was interrupted can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import IO, Any
+
+from filterkit.batch import Batch
+from filterkit.errors import FilterkitError, quoted
+from filterkit.evaluation import Design, Part, Result
+
+FORMAT = "filterkit journal 1"
+
+
+class Journal:
+    """A text file of JSON lines: what is evaluated, and then the results of one part in each.
+
+    Parameters
+    ----------
+    path : of the file, which is made, or gone on with. A last line that was not finished is dropped.
+    data, design : what is evaluated.
+
+    Attributes
+    ----------
+    results : of the parts that are in it.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read or written, or is of another evaluation.
+    """
+
+    def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+        self._path = path
+        self.results: list[Result] = []
+        about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
+        try:
+            self._file: IO[str] = open(path, "a+", encoding="utf-8")
+            self._file.seek(0)
+            lines = self._file.read().splitlines(keepends=True)
+        except (OSError, UnicodeDecodeError) as error:
+            raise FilterkitError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        whole = [line for line in lines if line.endswith("\n")]
+        if whole:
+            self._check(whole[0], about)
+            self.results = [result for line in whole[1:] for result in self._results(line)]
+        if len(whole) < len(lines):
+            self._file.truncate(sum(len(line.encode()) for line in whole))
+        if not whole:
+            self._write(about)
+
+    @property
+    def done(self) -> set[Part]:
+        """The parts that are in it."""
+        return {(result.data, result.task, result.fold) for result in self.results}
+
+    def add(self, results: list[Result]) -> None:
+        """Append the results of a part."""
+        self._write([result._asdict() for result in results])
+        self.results += results
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _check(self, line: str, about: dict[str, Any]) -> None:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise FilterkitError(f"{self._path}: this is no journal of an evaluation")
+        other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
+        if other:
+            raise FilterkitError(
+                f"{self._path}: this is of another evaluation ({', '.join(other)} differ); name another file"
+            )
+
+    def _results(self, line: str) -> list[Result]:
+        try:
+            return [Result(**each) for each in json.loads(line)]
+        except (ValueError, TypeError):
+            raise FilterkitError(f"{self._path}: damaged at {quoted(line[:40])}") from None
+
+    def _write(self, what: Any) -> None:
+        try:
+            self._file.write(json.dumps(what) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise FilterkitError(f"{self._path}: {error.strerror or error}") from None
+
+
+def _digest(batch: Batch) -> str:
+    """What tells these rows from others."""
+    digest = hashlib.sha256(repr(batch.schema.attributes).encode())
+    parts = [*(batch.csr[:3] if batch.sparse else [batch.X]), batch.y, batch.weights]
+    for part in parts:
+        digest.update(b"-" if part is None else part.tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,114 @@
+"""Prediction by the nearest training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from filterkit import Csr, FilterkitError, Learner, Model, Stage, Tasks, Training, hookimpl, option
+
+# At most so many distances are held at once.
+_DISTANCES = 1 << 24
+
+
+class Neighbors(Learner):
+    """Predict by the votes of the nearest training rows.
+
+    The score is the share of the votes, by weight, and what has more than half of them is predicted; of several classes
+    the one with most. Of training rows at the same distance the first ones count. A row of zeros is at the cosine
+    distance 1 from all others. The training rows are held in memory, and kept by --save.
+    """
+
+    name = "neighbors"
+
+    k: int = option(1, "How many neighbors vote.", minimum=1)
+    distance: str = option("cosine", "Which distance.", choices=("cosine", "euclidean"))
+
+    def learn(self, training: Training) -> Model:
+        weights = np.ones(len(training.truth)) if training.weights is None else training.weights
+        return Nearest(self, training.X, training.truth, weights)
+
+    def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        truth, weights = kept["truth"], kept["weights"]
+        X: Any
+        if "rows" in kept:
+            X = kept["rows"]
+        else:
+            data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
+            lengths = np.diff(indptr)
+            if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
+                raise FilterkitError("its training rows do not fit together")
+            if len(indices) and not (indices.min() >= 0 and indices.max() < features):
+                raise FilterkitError("its training rows do not fit its features")
+            X = Csr(data, indices, indptr, features).matrix()
+        if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
+            raise FilterkitError("its training rows do not fit together")
+        if truth.dtype != bool or weights.dtype != np.float64 or X.dtype != np.float64:
+            raise FilterkitError("its training rows are of the wrong type")
+        return Nearest(self, X, truth, weights)
+
+
+class Nearest:
+    """Training rows that vote."""
+
+    threshold = 0.5
+
+    def __init__(self, stage: Neighbors, X: Any, truth: np.ndarray, weights: np.ndarray) -> None:
+        self._k = min(stage.k, len(truth))
+        self._cosine = stage.distance == "cosine"
+        self._X = X
+        self._truth = truth
+        self._weights = weights
+        self._columns = X.T.tocsr() if hasattr(X, "tocsr") else None
+        self._squares = _squares(X)
+
+    def kept(self) -> dict[str, Any]:
+        """As `Fitted.kept`."""
+        kept = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
+        if self._columns is None:
+            return {**kept, "rows": self._X}
+        return {**kept, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
+
+    def scores(self, X: Any) -> np.ndarray:
+        """As `Model.scores`."""
+        step = max(_DISTANCES // len(self._truth), 1)
+        parts = [self._votes(X[first : first + step]) for first in range(0, X.shape[0], step)]
+        return np.concatenate(parts)
+
+    def _votes(self, X: Any) -> np.ndarray:
+        distances = self._distances(X)
+        farthest = np.partition(distances, self._k - 1, axis=1)[:, self._k - 1 : self._k]
+        nearer, as_far = distances < farthest, distances == farthest
+        left = self._k - np.count_nonzero(nearer, axis=1, keepdims=True)
+        _, neighbor = np.nonzero(nearer | (as_far & (np.cumsum(as_far, axis=1) <= left)))
+        neighbor = neighbor.reshape(-1, self._k)
+        votes = self._weights[neighbor][:, :, None]
+        return np.asarray((votes * self._truth[neighbor]).sum(axis=1) / votes.sum(axis=1))
+
+    def _distances(self, X: Any) -> np.ndarray:
+        """What ranks as the distance does, (rows, training rows): the squared Euclidean one, or 1 − cosine. Neither way
+        takes products by BLAS, whose last digits depend on how many rows there are."""
+        if self._columns is None:
+            from scipy.spatial.distance import cdist
+
+            distances = cdist(X, self._X, "cosine" if self._cosine else "sqeuclidean")
+            return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
+        products = (X @ self._columns).toarray()
+        if not self._cosine:
+            return np.asarray(_squares(X)[:, None] + self._squares - 2 * products)
+        lengths = np.sqrt(np.outer(_squares(X), self._squares))
+        return np.asarray(1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+
+
+def _squares(X: Any) -> np.ndarray:
+    """The squared Euclidean length of each row."""
+    if isinstance(X, np.ndarray):
+        return np.asarray((X * X).sum(axis=1))
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row, X.data * X.data, X.shape[0])
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Neighbors]

@@ -1,0 +1,164 @@
+"""Methods compared over tasks: by hand, against scipy and against brute force."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import sem, ttest_rel
+
+from filterkit.comparison import best_pair, near_best, paired, residual_wins, share_near_best, spread
+
+NAN = float("nan")
+
+# Four methods on five tasks.
+VALUES = np.array(
+    [
+        [0.90, 0.80, 0.10, 0.895],
+        [0.50, 0.80, 0.10, 0.20],
+        [0.70, 0.60, NAN, 0.70],
+        [0.20, 0.10, 0.40, 0.30],
+        [NAN, NAN, NAN, NAN],
+    ]
+)
+
+TABLES = arrays(
+    float,
+    st.tuples(st.integers(1, 8), st.integers(2, 5)),
+    elements=st.sampled_from([0.0, 0.5, 0.9, 0.95, 1.0, NAN]),
+)
+TOLERANCES = st.sampled_from([0.0, 0.01, 0.1, 0.5, 1.0])
+
+
+def near(row, tolerance):
+    """Plain reference for one task: the numbers of the methods that are near best."""
+    known = [value for value in row if value == value]
+    return {j for j, value in enumerate(row) if known and value >= max(known) * (1 - tolerance)}
+
+
+def pairs(values, tolerance):
+    """Plain reference: each pair of methods and its share of tasks, in order."""
+    rows = [near(row, tolerance) for row in values.tolist()]
+    return {
+        pair: sum(bool(row & set(pair)) for row in rows) / len(rows) for pair in combinations(range(values.shape[1]), 2)
+    }
+
+
+def test_near_best_by_hand():
+    assert near_best(VALUES, 0).astype(int).tolist() == [
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [1, 0, 0, 1],
+        [0, 0, 1, 0],
+        [0, 0, 0, 0],
+    ]
+    assert near_best(VALUES, 0.01)[0].tolist() == [True, False, False, True]
+    assert near_best(VALUES, 0.2)[[0, 3]].astype(int).tolist() == [[1, 1, 0, 1], [0, 0, 1, 0]]
+
+
+def test_the_tolerance_is_relative():
+    assert near_best(np.array([[0.100, 0.095]]), 0.01).tolist() == [[True, False]]
+    assert near_best(np.array([[1.0, 0.99, 0.9899]]), 0.01).tolist() == [[True, True, False]]
+
+
+def test_shares_by_hand():
+    assert share_near_best(VALUES, 0.01).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
+    assert residual_wins(VALUES, 0.01, 3).tolist() == [2 / 5, 3 / 5, 3 / 5, 2 / 5]
+    # Methods 0 and 3 win most often, but on the same tasks.
+    assert best_pair(VALUES, 0.01) == ((0, 1), 3 / 5)
+
+
+@given(TABLES, TOLERANCES)
+def test_near_best_is_the_plain_reference(values, tolerance):
+    expected = [[j in near(row, tolerance) for j in range(len(row))] for row in values.tolist()]
+    assert near_best(values, tolerance).tolist() == expected
+    assert share_near_best(values, tolerance).tolist() == np.mean(expected, axis=0).tolist()
+
+
+@given(TABLES, TOLERANCES)
+def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
+    shares = pairs(values, tolerance)
+    best = max(shares, key=shares.get)
+    assert best_pair(values, tolerance) == (best, shares[best])
+
+
+@given(TABLES, TOLERANCES, st.data())
+def test_residual_wins_are_the_shares_of_pairs(values, tolerance, data):
+    shares, methods = pairs(values, tolerance), values.shape[1]
+    leader = data.draw(st.integers(0, methods - 1))
+    found = residual_wins(values, tolerance, leader)
+    assert found[leader] == share_near_best(values, tolerance)[leader]
+    for other in set(range(methods)) - {leader}:
+        assert found[other] == shares[min(leader, other), max(leader, other)]
+
+
+@pytest.mark.parametrize(
+    ("values", "tolerance", "message"),
+    [
+        (np.ones(3), 0.1, "shape"),
+        (np.ones((0, 3)), 0.1, "empty"),
+        (np.ones((3, 0)), 0.1, "empty"),
+        (np.array([[1, -0.1]]), 0.1, "negative"),
+        (np.ones((2, 2)), -0.1, "tolerance"),
+        (np.ones((2, 2)), 1.1, "tolerance"),
+        (np.ones((2, 2)), NAN, "tolerance"),
+    ],
+)
+def test_what_cannot_be_compared(values, tolerance, message):
+    for function in (near_best, share_near_best, best_pair):
+        with pytest.raises(ValueError, match=message):
+            function(values, tolerance)
+
+
+def test_one_method_makes_no_pair():
+    with pytest.raises(ValueError, match="two methods"):
+        best_pair(np.ones((3, 1)), 0.1)
+
+
+def test_paired_by_hand():
+    """Differences 1, 2, 3: t = 2 / (1 / √3) of 2 degrees of freedom, where p = 1 − t / √(t² + 2)."""
+    t = 2 * 3**0.5
+    found = paired(np.array([1.0, 4, 3]), np.array([0.0, 2, 0]))
+    assert found == pytest.approx((2, 1 - t / (t * t + 2) ** 0.5), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_paired_is_the_t_test_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    a = rng.random(12)
+    b = a + rng.normal(0.05, 0.1, 12)
+    difference, p = paired(a, b)
+    assert difference == pytest.approx((a - b).mean(), rel=1e-12)
+    assert p == pytest.approx(ttest_rel(a, b).pvalue, rel=1e-12)
+    assert paired(b, a) == pytest.approx((-difference, p), rel=1e-12)
+    with_gaps = np.column_stack([np.insert(a, 4, [NAN, 8]), np.insert(b, 4, [7, NAN])]).T
+    assert paired(*with_gaps) == (difference, p)
+
+
+@pytest.mark.filterwarnings("error")
+def test_paired_corners():
+    none, one, two = np.empty(0), np.array([0.5]), np.array([0.5, 0.7])
+    assert paired(none, none) == pytest.approx((NAN, NAN), nan_ok=True)
+    assert paired(np.full(3, NAN), np.ones(3)) == pytest.approx((NAN, NAN), nan_ok=True)
+    assert paired(one, one - 0.25) == pytest.approx((0.25, NAN), nan_ok=True)
+    assert paired(one, one) == pytest.approx((0, NAN), nan_ok=True)
+    assert paired(two, two) == (0, 1)
+    assert paired(np.array([1.0, 2, 3]), np.array([0.0, 1, 2])) == (1, 0)
+    difference, p = paired(np.array([0.3, 0.4, 0.7]), np.array([0.2, 0.3, 0.6]))
+    assert difference == pytest.approx(0.1) and p < 1e-20
+
+
+@pytest.mark.parametrize("shapes", [((2,), (3,)), ((2, 2), (2, 2))])
+def test_paired_takes_two_arrays_of_one_length(shapes):
+    with pytest.raises(ValueError, match="one length"):
+        paired(*map(np.ones, shapes))
+
+
+@pytest.mark.filterwarnings("error")
+def test_spread():
+    values = np.array([1.0, 4, NAN, 2])
+    assert spread(values) == pytest.approx((7 / 3, sem([1, 4, 2])), rel=1e-12)
+    assert spread(values[:1]) == pytest.approx((1, NAN), nan_ok=True)
+    assert spread(values[2:3]) == pytest.approx((NAN, NAN), nan_ok=True)

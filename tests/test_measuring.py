@@ -1,0 +1,235 @@
+"""The measures of a test fold: by hand, against scikit-learn, and ties against all orders of the tied rows."""
+
+from fractions import Fraction
+from itertools import groupby, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    accuracy_score,
+    hamming_loss,
+    precision_recall_fscore_support,
+    recall_score,
+    roc_auc_score,
+)
+
+from filterkit.measuring import MEANINGS, MEASURES, Outcome, measures
+
+NAN = float("nan")
+
+
+def outcome(truth, predicted=None, scores=None, exclusive=False):
+    """An `Outcome` of rows, or of numbers for one task; what is left out is right about all."""
+    truth = np.array(truth, bool)
+    predicted = truth if predicted is None else np.array(predicted, bool)
+    scores = predicted.astype(float) if scores is None else np.array(scores, float)
+    return Outcome(*(a.reshape(len(a), -1) for a in (truth, predicted, scores)), exclusive)
+
+
+def approx(*values):
+    return pytest.approx(values, rel=1e-12, nan_ok=True)
+
+
+def pick(found, *names):
+    return tuple(found[name] for name in names)
+
+
+def test_names():
+    names = "accuracy precision recall f1 micro_precision micro_recall micro_f1 sensitivity specificity auc p20 bep"
+    assert names.split() == list(MEASURES)
+    assert tuple(MEANINGS) == MEASURES == tuple(measures(outcome([1, 0])))
+    assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
+
+
+def test_one_task_by_hand():
+    """Highest first: + − + + − −, the first two predicted positive."""
+    found = measures(outcome([1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]))
+    assert pick(found, "accuracy", "precision", "recall", "f1") == approx(3 / 6, 1 / 2, 1 / 3, 2 / 5)
+    assert pick(found, "micro_precision", "micro_recall", "micro_f1") == approx(1 / 2, 1 / 3, 2 / 5)
+    # 7 of 9 pairs are in order; there are 3 positive rows, and 2 of them are among the first 3.
+    names = ("sensitivity", "specificity", "auc", "p20", "bep")
+    assert pick(found, *names) == approx(1 / 3, 2 / 3, 7 / 9, 3 / 6, 2 / 3)
+
+
+def test_two_tasks_by_hand():
+    """First task: tp 1, fn 1, fp 0, tn 2; second: tp 2, fn 0, fp 1, tn 1."""
+    truth, predicted = [[1, 1], [1, 0], [0, 1], [0, 0]], [[1, 1], [0, 1], [0, 1], [0, 0]]
+    found = measures(outcome(truth, predicted))
+    assert pick(found, "accuracy", "precision", "recall", "f1") == approx(6 / 8, 5 / 6, 3 / 4, (2 / 3 + 4 / 5) / 2)
+    assert pick(found, "micro_precision", "micro_recall", "micro_f1", "specificity") == approx(
+        3 / 4, 3 / 4, 3 / 4, 3 / 4
+    )
+
+
+def test_accuracy_of_a_nominal_class_is_of_rows():
+    truth, predicted = np.eye(4), np.eye(4)[[0, 1, 2, 0]]
+    assert measures(outcome(truth, predicted, exclusive=True))["accuracy"] == 3 / 4
+    assert measures(outcome(truth, predicted))["accuracy"] == 14 / 16
+
+
+def test_all_right_and_all_wrong():
+    truth = np.array([1, 0, 1, 0, 0])
+    right = measures(outcome(truth))
+    assert right.pop("p20") == 2 / 5
+    assert set(right.values()) == {1.0}
+    wrong = measures(outcome(truth, 1 - truth))
+    assert wrong.pop("p20") == 2 / 5
+    assert set(wrong.values()) == {0.0}
+
+
+def test_nothing_predicted_positive():
+    found = measures(outcome([1, 0], [0, 0], [0.2, 0.1]))
+    names = ("precision", "recall", "f1", "micro_precision", "micro_f1", "specificity", "auc")
+    assert pick(found, *names) == (0, 0, 0, 0, 0, 1, 1)
+
+
+def test_a_task_without_positive_rows_is_left_out():
+    one = outcome([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1])
+    absent = np.zeros((4, 1), bool)
+    two = Outcome(
+        np.hstack([one.truth, absent]), np.hstack([one.predicted, ~absent]), np.hstack([one.scores] * 2), False
+    )
+    alone, both = measures(one), measures(two)
+    for name in ("precision", "recall", "f1", "sensitivity", "micro_recall", "auc", "p20", "bep"):
+        assert both[name] == alone[name]
+    # What is said of no positive row counts where it can be counted.
+    assert pick(both, "specificity", "micro_precision", "micro_f1", "accuracy") == approx(1 / 4, 1 / 6, 1 / 4, 1 / 4)
+
+
+def test_a_task_without_negative_rows_is_left_out():
+    found = measures(outcome([[1, 1], [1, 0]], [[1, 1], [0, 1]], [[2, 2], [1, 1]]))
+    assert pick(found, "specificity", "auc") == (0, 1)
+    assert pick(found, "precision", "recall", "bep") == approx(3 / 4, 3 / 4, 1)
+
+
+def test_one_positive_cell_among_many_tasks():
+    found = measures(outcome([[1, 0, 0], [0, 0, 0]]))
+    assert pick(found, "micro_precision", "micro_recall", "micro_f1") == (1, 1, 1)
+
+
+def test_no_task_is_left():
+    negative, positive = measures(outcome([0, 0], [0, 1])), measures(outcome([1, 1], [0, 1]))
+    assert pick(negative, "accuracy", "specificity") == (1 / 2, 1 / 2)
+    assert all(np.isnan(value) for name, value in negative.items() if name not in ("accuracy", "specificity"))
+    assert {name for name, value in positive.items() if np.isnan(value)} == {"specificity", "auc"}
+
+
+def test_the_20_highest_scores():
+    """Ranks 1 to 19 hold 10 positive rows; 1 of the 4 rows that tie for rank 20 is positive."""
+    truth = [1] * 10 + [0] * 9 + [0, 1, 0, 0] + [1] * 30
+    scores = list(range(100, 81, -1)) + [50] * 4 + list(range(30))
+    assert measures(outcome(truth, scores=scores))["p20"] == pytest.approx((10 + 1 / 4) / 20, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_several_tasks_are_as_in_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.random((60, 4)) < [0.2, 0.5, 0.8, 0.4]
+    scores = np.round(rng.normal(size=truth.shape) + truth, seed % 3)  # many ties, some, hardly any
+    predicted = scores > [0.5, 0.9, 0, 99]  # nothing is predicted positive for the last
+    found = measures(Outcome(truth, predicted, scores, False))
+    macro = precision_recall_fscore_support(truth, predicted, average="macro", zero_division=0)[:3]
+    micro = precision_recall_fscore_support(truth, predicted, average="micro", zero_division=0)[:3]
+    assert pick(found, "precision", "recall", "f1") == approx(*macro)
+    assert pick(found, "micro_precision", "micro_recall", "micro_f1") == approx(*micro)
+    assert found["accuracy"] == pytest.approx(1 - hamming_loss(truth, predicted), rel=1e-12)
+    assert found["auc"] == pytest.approx(roc_auc_score(truth, scores, average="macro"), rel=1e-12)
+    assert found["specificity"] == pytest.approx(recall_score(~truth, ~predicted, average="macro"), rel=1e-12)
+    assert found["sensitivity"] == found["recall"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_nominal_class_is_as_in_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.normal(size=(50, 3)), 1)
+    y, guess = np.arange(50) % 3, scores.argmax(axis=1)
+    found = measures(Outcome(np.eye(3, dtype=bool)[y], np.eye(3, dtype=bool)[guess], scores, True))
+    macro = precision_recall_fscore_support(y, guess, average="macro", zero_division=0)[:3]
+    assert pick(found, "precision", "recall", "f1") == approx(*macro)
+    accuracy = accuracy_score(y, guess)
+    assert pick(found, "accuracy", "micro_precision", "micro_recall", "micro_f1") == approx(*[accuracy] * 4)
+
+
+ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([-1.5, 0.0, 2.0])), min_size=2, max_size=30)
+
+
+@given(ROWS.filter(lambda rows: len({positive for positive, _ in rows}) == 2))
+def test_auc_is_that_of_scikit_learn_whatever_the_ties(rows):
+    truth, scores = zip(*rows, strict=True)
+    assert measures(outcome(truth, scores=scores))["auc"] == pytest.approx(roc_auc_score(truth, scores), rel=1e-12)
+
+
+def orders(truth, scores):
+    """Every order of the rows, as truths, in which scores do not rise: all orders within each group of ties."""
+    rows = sorted(range(len(truth)), key=lambda i: -scores[i])
+    groups = [list(group) for _, group in groupby(rows, key=lambda i: scores[i])]
+    for parts in product(*(list(permutations(group)) for group in groups)):
+        yield [truth[i] for part in parts for i in part]
+
+
+def mean_precision(truth, scores, k):
+    """The precision of the first k rows, over all orders."""
+    each = [Fraction(sum(map(bool, order[:k])), k) for order in orders(truth, scores)]
+    return float(sum(each) / len(each))
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=6).filter(
+        lambda rows: any(positive for positive, _ in rows)
+    )
+)
+def test_ties_are_broken_in_every_order(rows):
+    truth, scores = zip(*rows, strict=True)
+    found = measures(outcome(truth, scores=scores))
+    assert found["bep"] == pytest.approx(mean_precision(truth, scores, sum(truth)), rel=1e-12, abs=1e-15)
+    assert found["p20"] == pytest.approx(sum(truth) / len(truth), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ties_across_rank_20_are_broken_in_every_order(seed):
+    """17 rows of their own, then six that tie for three places, then more."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(27) < 0.4
+    truth[17:23] = rng.permutation([1] * (1 + seed % 5) + [0] * (5 - seed % 5)).astype(bool)
+    scores = np.concatenate([np.arange(17) + 9.0, np.full(6, 7.5), np.arange(4.0)])
+    expected = mean_precision(truth.tolist(), scores.tolist(), 20)
+    assert 0 < expected < 1
+    shuffled = rng.permutation(27)
+    assert measures(outcome(truth[shuffled], scores=scores[shuffled]))["p20"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_tasks_are_averaged():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((40, 3)) < 0.4, rng.integers(0, 9, (40, 3)).astype(float)
+    whole = measures(Outcome(truth, scores > 4, scores, False))
+    single = [measures(outcome(truth[:, j], scores[:, j] > 4, scores[:, j])) for j in range(3)]
+    for name in MEASURES:
+        if not name.startswith("micro"):
+            assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
+
+
+def test_only_the_order_of_scores_counts():
+    truth = [1, 0, 1, 0, 0, 1]
+    plain = measures(outcome(truth, truth, [5, 5, 4, 3, 2, 1]))
+    assert measures(outcome(truth, truth, [np.inf, np.inf, 1e300, 0, -1e-300, -np.inf])) == plain
+    assert measures(outcome([1, 0], [1, 0], [0.0, -0.0]))["auc"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Outcome(np.ones((2, 1), bool), np.ones((2, 2), bool), np.ones((2, 1)), False), "shape"),
+        (Outcome(np.ones((2, 1), bool), np.ones((2, 1), bool), np.ones((3, 1)), False), "shape"),
+        (Outcome(np.ones(2, bool), np.ones(2, bool), np.ones(2), False), "shape"),
+        (Outcome(np.ones((0, 2), bool), np.ones((0, 2), bool), np.ones((0, 2)), True), "no rows"),
+        (Outcome(np.ones((2, 0), bool), np.ones((2, 0), bool), np.ones((2, 0)), True), "no tasks"),
+        (Outcome(np.ones((2, 1)), np.ones((2, 1), bool), np.ones((2, 1)), False), "bool"),
+        (Outcome(np.ones((2, 1), bool), np.ones((2, 1), int), np.ones((2, 1)), False), "bool"),
+        (outcome([1, 0], scores=[1, NAN]), "NaN"),
+    ],
+)
+def test_what_cannot_be_measured(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        measures(wrong)
