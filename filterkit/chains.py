@@ -112,7 +112,8 @@ class Chain:
             elif isinstance(stage, Learner):
                 tables = None
                 trials = partial(refits, Chain(self.stages[:number]), rows, stage, memory)
-                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials))
+                jobs = rows.source.engine.jobs
+                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
             else:
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))

@@ -223,7 +223,7 @@ class Evaluator:
         results = []
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
-            shown = len(training) / len(batch) if share is None else share
+            shown = share or (self.design.folds - 1) / self.design.folds
             for name, chain in self._chains:
                 began = time.perf_counter()
                 try:
@@ -285,7 +285,12 @@ _evaluator: Evaluator  # of a process that works for another
 
 
 def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:
+    from threadpoolctl import threadpool_limits
+
     global _evaluator
+    threadpool_limits(1)  # the processes are the threads
+    gc.freeze()  # as the command line does
+    gc.set_threshold(100_000, 50, 100)
     for path in plugins:
         registry().add_file(path)
     _evaluator = Evaluator(data, design)

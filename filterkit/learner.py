@@ -60,13 +60,13 @@ class Learner(Stage):
         return self.fit_refitting(rows, schema, lambda: iter(()))
 
     def fit_refitting(
-        self, rows: Batches, schema: Schema, refits: Callable[[], Iterator[tuple[Batch, Batch]]]
+        self, rows: Batches, schema: Schema, refits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
     ) -> Fitted:
-        """As `fit`, with what `learn_refitting` needs; for the chain."""
+        """As `fit`, with what `learn_refitting` needs, and threads to use; for the chain."""
         self._check(schema)
         known = concatenate([_known(batch) for batch in rows()], schema)
         tasks = self._tasks(known)
-        training = self._training(known, tasks)
+        training = self._training(known, tasks)._replace(jobs=jobs)
         if not self.inner_folds():
             return FittedLearner(self, schema, tasks, self.learn(training))
 

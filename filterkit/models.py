@@ -45,12 +45,14 @@ class Training(NamedTuple):
     truth : bool (rows, tasks).
     weights : float64 (rows,), or None when all are 1.
     tasks : what the columns of `truth` are.
+    jobs : threads that may be used; what is learned must not depend on them.
     """
 
     X: Any
     truth: np.ndarray
     weights: np.ndarray | None
     tasks: Tasks
+    jobs: int = 1
 
 
 class Model(Protocol):

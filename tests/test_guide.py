@@ -101,6 +101,7 @@ def test_the_engine_runs(tmp_path):
 
 
 FILES = {"log": "class Log", "gini": "def gini", "parquet": "Parquet", "classes": "def classes", "in_order": "InOrder"}
+FILES["centroid"] = "class Centroid"
 COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
 
 

@@ -15,7 +15,7 @@ from filterkit.arff.rejects import Rejected, Rejects
 from filterkit.arff.source import Source, blocks, cut, expand, first_line
 from filterkit.batch import Batch, concatenate, empty
 from filterkit.engine.local import PAUSE, LocalEngine
-from filterkit.errors import ArffError, FilterkitError, StageError, UsageError
+from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.labels import find_targets, split
 from filterkit.schema import Schema
 
@@ -77,26 +77,20 @@ class Reader:
         labels: int | None = None,
     ) -> None:
         self.block_size = BLOCK_SIZE if block_size is None else block_size
-        self._encoding = encoding
-        self.path = path
+        self.path, self._encoding = path, encoding
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
         header, self._line, self._rest = read_header(self.source, self.block_size)
-        self._header = header
-        self.history = header.history
+        self._header, self.history = header, header.history
         self._rest, sparse = self._form(self._rest)
         try:
             index, of_labels = find_targets(header.relation, header.attributes, class_, labels, like)
             self.schema = Schema(header.relation, header.attributes, index, positive, sparse, labels=of_labels)
-        except UsageError:
-            self.close()
-            raise
         except FilterkitError as error:
             self.close()
-            raise FilterkitError(f"{self.name}: {error}") from None
-        self._flat = self.schema.replace(labels=()) if self.schema.labels else self.schema  # as rows are parsed
-        self.layout = Layout(self._flat)
+            raise type(error)(f"{self.name}: {error}") from None
+        self.layout = Layout(self.schema.replace(labels=()) if self.schema.labels else self.schema)
         if block_size is None and not sparse:  # a block should have some rows, however long they are
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # of each column of strings or bags
@@ -165,20 +159,16 @@ class Reader:
 
     def parse(self, block: Block) -> Parsed:
         """The rows of `block`; may run in any thread."""
-        parsed = self._parse_flat(block)
-        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
-
-    def _parse_flat(self, block: Block) -> Parsed:
         try:
-            if len(block.text) < SMALL and not self._use_fast:
-                return self._parse_exactly(block.text, block.line)
-            self._use_fast = True
-            return self._parse(block.text, block.line)
+            exactly = len(block.text) < SMALL and not self._use_fast
+            self._use_fast |= not exactly
+            parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
         except ArffError as error:
             error.source = block.name
             if self._rejects is None:
                 raise
-            return self._salvage(block)
+            parsed = self._salvage(block)
+        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
 
     def _salvage(self, block: Block) -> Parsed:
         """The rows of `block`, in which something is wrong, without those that cannot be read."""
@@ -188,7 +178,7 @@ class Reader:
         except ArffError as error:
             middle = cut(text[: len(text) // 2]) or first_line(text)
             if middle == len(text):
-                return Parsed(empty(self._flat), {}, (Rejected(text, name, line, error),))
+                return Parsed(empty(self.layout.schema), {}, (Rejected(text, name, line, error),))
             head = self._salvage(Block(text[:middle], line, name))
             tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
             return _join(head, tail)

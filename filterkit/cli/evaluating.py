@@ -10,7 +10,8 @@ import click
 
 from filterkit.arff.reader import Reader
 from filterkit.batch import Batch, concatenate
-from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, SETTINGS, parsed, share_of, show
+from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, share_of, show
+from filterkit.cli.subcommand import SETTINGS, parsed
 from filterkit.cli.training import open_other
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import UsageError

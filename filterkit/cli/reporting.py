@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from filterkit.cli.subcommand import SETTINGS, parsed
 from filterkit.cli.table import aligned
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.measuring import MEANINGS, MEASURES
@@ -23,7 +24,6 @@ MEASURE = click.option(
     help="Show this one; repeatable.",
 )
 PLOT = click.option("--plot", metavar="FILE", help="Plot the measures, as .png, .svg or .pdf; needs matplotlib.")
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 MEASURES_HELP = "\b\n" + "\n".join(f"    {name:<16} {text}" for name, text in MEANINGS.items())
 
 
@@ -46,22 +46,6 @@ Measures:
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report_command(**_: Any) -> None:
     """Only parses."""
-
-
-def parsed(command: click.Command, name: str, words: list[str]) -> dict[str, Any]:
-    """The options of a subcommand.
-
-    Raises
-    ------
-    UsageError : unknown or wrong ones.
-    """
-    from filterkit.words import message
-
-    try:
-        with command.make_context(f"filterkit {name}", words) as context:
-            return context.params
-    except click.UsageError as error:
-        raise UsageError(f"{name}: {message(error)}; see: filterkit {name} --help") from None
 
 
 def report(words: list[str]) -> None:

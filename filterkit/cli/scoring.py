@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from filterkit.arff.reader import Reader
+from filterkit.cli.subcommand import SETTINGS, parsed
 from filterkit.cli.training import open_other, training_rows
 from filterkit.errors import UsageError
 from filterkit.output import open_output
@@ -27,14 +28,7 @@ def scores(words: list[str], options: dict[str, Any]) -> None:
     UsageError : unknown metrics or options.
     FilterkitError : the input or the output fails.
     """
-    from filterkit.words import message
-
-    try:
-        with command.make_context("filterkit scores", words) as context:
-            given = context.params
-    except click.UsageError as error:
-        raise UsageError(f"scores: {message(error)}; see: filterkit scores --help") from None
-    _score(given, options)
+    _score(parsed(command, "scores", words), options)
 
 
 @click.command(
@@ -46,7 +40,7 @@ positive and negative rows at or above it (tp, fp), their rates, and the scores.
 Options of filterkit, such as --class and --positive, go before ``scores``.
 ``filterkit stages`` has the metrics.
 """,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SETTINGS,
 )
 @click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
 @click.option("--csv", is_flag=True, help="Write CSV to standard output.")

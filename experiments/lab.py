@@ -1,0 +1,126 @@
+"""What the experiments share: arguments, data, running chains, and Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import filterkit
+from filterkit.comparison import paired
+from filterkit.engine.local import available_cores
+from filterkit.evaluation import Design, named_chain, run
+from filterkit.journal import Journal
+from filterkit.results import Results
+
+TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
+UCI = ("credit-g", "diabetes", "ecoli", "glass", "iris", "letter", "optdigits", "sonar", "vehicle", "vowel", "wine")
+
+
+def arguments(about: str) -> argparse.Namespace:
+    """The options of an experiment: where data is, where the table goes, how many processes."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--data", type=Path, required=True, help="folder with text/, uci/ and reuters/")
+    parser.add_argument("--output", type=Path, help="the Markdown file; default: beside the script, under its name")
+    parser.add_argument("--jobs", type=int, default=available_cores())
+    parser.add_argument("--journals", type=Path, help="folder to keep results in, so that a run can go on")
+    given = parser.parse_args()
+    given.output = given.output or Path(sys.argv[0]).with_suffix(".md")
+    return given
+
+
+def text_sets(folder: Path, names: Sequence[str] = TEXT) -> list[tuple[str, filterkit.Batch]]:
+    """The sets of word counts of documents."""
+    return [(name, filterkit.read(str(folder / "text" / f"{name}.wc.arff.gz"))) for name in names]
+
+
+def uci_sets(folder: Path, most: int, positives: int) -> tuple[list[tuple[str, filterkit.Batch]], set[tuple[str, str]]]:
+    """The UCI sets, of those with more than `most` rows a stratified sample; and the tasks that have at least so many
+    positive rows in the whole set."""
+    sets, tasks = [], set()
+    for name in UCI:
+        path = next((folder / "uci").glob(f"{name}.arff*"))
+        rows = filterkit.read(str(path), class_="first" if name == "wine" else "last")
+        values, counts = rows.schema.class_attribute.values, np.bincount(rows.y)
+        if len(values) == 2 and counts.min() >= positives:
+            tasks.add((name, rows.schema.class_attribute.name))
+        tasks |= {(name, value) for value, count in zip(values, counts) if len(values) > 2 and count >= positives}
+        if len(rows) > most:
+            rows = filterkit.chain(f"sample --fraction {most / len(rows)}").fit_transform(rows)[1]
+        sets.append((name, rows))
+    return sets, tasks
+
+
+def of_tasks(results: Results, tasks: set[tuple[str, str]]) -> Results:
+    """The results of some tasks alone."""
+    return Results(row for row in results.rows if (row.data, row.task) in tasks)
+
+
+def compare(
+    given: argparse.Namespace, name: str, data: list[tuple[str, filterkit.Batch]], chains: Iterable[str], **design
+) -> Results:
+    """The results of some chains, ``NAME: STAGES``; `design` as for `filterkit.evaluation.Design`."""
+    plan = Design(tuple(named_chain(text) for text in chains), **design)
+    journal = None
+    if given.journals:
+        os.makedirs(given.journals, exist_ok=True)
+        journal = Journal(str(given.journals / f"{name}.jsonl"), data, plan)
+    rows = [] if journal is None else list(journal.results)
+    began = said = time.monotonic()
+    for left, results in run(data, plan, given.jobs, set() if journal is None else journal.done):
+        rows += results
+        if journal is not None:
+            journal.add(results)
+        if time.monotonic() > said + 30 or not left:
+            said = time.monotonic()
+            print(f"{name}: {left} folds of tasks left after {said - began:.0f} s", file=sys.stderr)
+    return Results(rows)
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; numbers with three decimals."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "–" if np.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+def with_error(pair: Sequence[float] | np.ndarray) -> str:
+    """Mean ± standard error."""
+    return f"{pair[0]:.3f} ± {'–' if np.isnan(pair[1]) else f'{pair[1]:.3f}'}"
+
+
+def difference(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
+    """How much larger `one` is than `other`, with p of a paired t-test over tasks."""
+    chains = results.chains
+    gap, p = results.paired(measure, chains.index(one), chains.index(other), share)
+    return _with_p(gap, p)
+
+
+def difference_over_sets(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
+    """The same with the mean of each data set as one observation."""
+    units = results.units(measure)
+    sets = [name for name, _ in results.tasks]
+    means = np.array([np.nanmean(units[[name == each for each in sets]], axis=0) for name in dict.fromkeys(sets)])
+    chains = results.chains
+    gap, p = paired(means[:, chains.index(one), share], means[:, chains.index(other), share])
+    return _with_p(gap, p)
+
+
+def _with_p(gap: float, p: float) -> str:
+    return f"{gap:+.3f} (p {'–' if np.isnan(p) else f'{p:.1g}'})"
+
+
+def write(given: argparse.Namespace, text: str) -> None:
+    """Write the report, and say where."""
+    given.output.write_text(text, encoding="utf-8")
+    print(f"wrote {given.output}", file=sys.stderr)

@@ -1,0 +1,140 @@
+"""Baseline, scaling and shaping on text and UCI data, and the lesion study, as in Forman and others, section 4."""
+
+import numpy as np
+from lab import (
+    arguments,
+    compare,
+    difference,
+    difference_over_sets,
+    markdown,
+    of_tasks,
+    text_sets,
+    uci_sets,
+    with_error,
+    write,
+)
+
+from filterkit.results import Results
+
+LEARNER = "svm --c 0.01,0.1,1,10,100 --folds {inner} --calibrate"
+TEXT_CHAINS = {"baseline": "binary l2", "scaling": "binary bns l2", "shaping": "shape bns l2"}
+UCI_CHAINS = {"baseline": "onehot range", "scaling": "onehot bns l2", "shaping": "onehot shape bns l2"}
+LESIONS = {
+    "shaping": "onehot shape bns l2",
+    "L1 for L2": "onehot shape bns l1",
+    "no shaping": "onehot bns l2",
+    "log odds": "onehot shape --method logodds bns l2",
+    "no scaling": "onehot shape l2",
+    "--prior class": "onehot shape --prior class bns l2",
+}
+MEASURES = ("f1", "accuracy", "auc", "p20")
+SHARES = (0.1, 0.2, 0.5)
+UCI_ROWS, UCI_FOLDS, INNER = 1000, 5, 3
+POSITIVES = 50  # of a task, in the whole set
+FEWEST = 30  # in what is left of the largest sets
+
+
+def chains(of: dict[str, str]) -> list[str]:
+    return [f"{name.replace(' ', '-')}: {before} {LEARNER.format(inner=INNER)}" for name, before in of.items()]
+
+
+def curves(results: Results) -> str:
+    """The learning curves, and how much shaping is above the others."""
+    rows, tests = [], []
+    for number, share in enumerate(results.shares):
+        for c, chain in enumerate(results.chains):
+            rows.append([f"{share:.0%}", chain, *(with_error(results.summary(m)[c, number]) for m in MEASURES)])
+        for one, other in (("shaping", "baseline"), ("shaping", "scaling"), ("scaling", "baseline")):
+            pair = (one, other, number)
+            tests.append([f"{share:.0%}", f"{one} − {other}", *(difference(results, m, *pair) for m in MEASURES)])
+            tests[-1].append(difference_over_sets(results, "f1", *pair))
+    head = ["trained on", "", *MEASURES]
+    return markdown(head, rows) + "\n" + markdown([*head, "f1, data sets as units"], tests)
+
+
+def per_task(results: Results) -> str:
+    """AUC of each task at the largest share: how many gain and lose, and the extremes."""
+    auc = results.units("auc")[:, :, -1]
+    baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
+    gain = shaping - baseline
+    rows = [
+        [f"{data}: {task}", float(b), float(s), float(g)]
+        for (data, task), b, s, g in zip(results.tasks, baseline, shaping, gain)
+    ]
+    rows.sort(key=lambda row: -row[3])
+    shown = rows if len(rows) <= 12 else [*rows[:6], ["…", "", "", ""], *rows[-6:]]
+    wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
+    return (
+        f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
+        f"{losses}, of {len(gain)}; the baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
+        + markdown(["task", "baseline", "shaping", "gain"], shown)
+    )
+
+
+def main() -> None:
+    given = arguments(__doc__)
+    design = {"one_against_rest": True, "min_positives": POSITIVES}
+    text = compare(given, "000-text", text_sets(given.data), chains(TEXT_CHAINS), shares=(*SHARES, 0.9), **design)
+    data, tasks = uci_sets(given.data, UCI_ROWS, POSITIVES)
+    design["min_positives"] = FEWEST
+    whole = 1 - 1 / UCI_FOLDS
+    design["folds"] = UCI_FOLDS
+    uci = compare(given, "000-uci", data, chains(UCI_CHAINS), shares=(*SHARES, whole), **design)
+    lesions = compare(given, "000-lesions", data, chains(LESIONS), **design)
+    uci, lesions = of_tasks(uci, tasks), of_tasks(lesions, tasks)
+    order = np.argsort(lesions.summary("auc")[:, 0, 0])
+    rows = [[lesions.chains[c], *(with_error(lesions.summary(m)[c, 0]) for m in MEASURES)] for c in order]
+    tests = [
+        [chain, *(difference(lesions, m, chain, "shaping") for m in MEASURES)]
+        for chain in (lesions.chains[c] for c in order)
+        if chain != "shaping"
+    ]
+    head = ["", *MEASURES]
+    parts = [
+        HEAD.format(text=len(text.tasks), uci=len(uci.tasks), rows=UCI_ROWS, folds=UCI_FOLDS, inner=INNER),
+        "## Text\n",
+        PAPER_TEXT,
+        curves(text),
+        per_task(text),
+        "## UCI\n",
+        PAPER_UCI,
+        curves(uci),
+        per_task(uci),
+        "## Lesion study on UCI\n",
+        PAPER_LESIONS,
+        markdown(head, rows),
+        "Lesion minus shaping:\n",
+        markdown(head, tests),
+    ]
+    write(given, "\n".join(parts))
+
+
+HEAD = """# Seed 000: feature shaping
+
+Made by `python experiments/seed_000_shaping.py --data DATA`.
+
+Ours: linear SVM with a free intercept (libsvm), hinge loss, C of .01 to 100 by {inner}-fold inner cross-validation on
+accuracy, the smallest on a tie, all stages fitted anew in each; probabilities by Platt's sigmoid on the scores of the
+inner folds, a row being positive above a half. Measures are taken for each fold, averaged over folds, and then over
+tasks; ± is the standard error over tasks, p of paired t-tests over tasks. Tasks of one set share their rows, so these
+p are too good; the last column has one observation a set.
+
+- Text: {text} tasks with at least 50 positives of 7 sets (oh0, oh5, oh10, oh15, tr11, tr12, tr23), 10 folds. The
+  paper: 104 tasks of 16 sets, 10 folds, Weka's SMO, 5 inner folds, Platt by 2-fold.
+- UCI: the paper's 11 sets and {uci} tasks with at least 50 positives; sets of more than {rows} rows (letter,
+  optdigits) are cut to stratified samples of {rows}, after tasks were chosen; {folds} folds. The paper: 64 tasks, whole
+  sets, 10 folds.
+"""
+PAPER_TEXT = """The paper (Figures 1, 2, 8): at 10 % shaping is more than 5 % above the baseline in F, relatively, at
+90 % not noticeably; p = .01 at 50 %; scaling lies between; the AUC of the baseline at 90 % is .984, above .990 on 45
+of 104 tasks.
+"""
+PAPER_UCI = """The paper (Figures 3 to 6, 10): AUC and precision@20 gain at every size (p = .002 for the latter), F
+rises from .6 to over .7, accuracy is not better on large training sets and worse on small ones; not a panacea.
+"""
+PAPER_LESIONS = """The paper (Figure 7), from the largest loss in AUC to the smallest: L1 for L2, no shaping, log
+odds, no scaling.
+"""
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Boosting of decision stumps for multi-label data: AdaBoost.MH and MP-Boost.
+
+Schapire and Singer, "BoosTexter: A boosting-based system for text categorization", Machine Learning 39, 2000;
+Esuli, Fagni and Sebastiani, "MP-Boost: A multiple-pivot boosting algorithm and its application to text
+categorization", SPIRE 2006.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from filterkit import Learner, LinearModel, Model, Stage, StageError, Training, hookimpl, option
+
+# Labels are worked on in blocks of this many: the weights of a block stay in the processor's cache.
+_BLOCK = 16
+
+# Scores this much above the smallest still count as the smallest: what is equal in theory differs by rounding.
+_AS_SMALL = 1e-12
+
+
+def boost(
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    features: int,
+    Y: np.ndarray,
+    rounds: int,
+    multiple_pivots: bool,
+    jobs: int = 1,
+    row_weights: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sum of `rounds` decision stumps, each on the presence of one feature, as a linear function.
+
+    Every pair of a row i and a label l has a weight D(i, l), at first ε for all, or in proportion to the row's.
+    W(s, j, l, t) is the sum of those where the sign of label l is s (+ or −) and the value of feature t is j (0 or
+    1). The stump on t says of label l, where t is j,
+
+        c(j, l) = ½ ln((W(+, j, l, t) + ε) / (W(−, j, l, t) + ε)),
+
+    after which D(i, l) is multiplied by exp(−c) where row i has the label and by exp(c) where not, and normalised.
+
+    AdaBoost.MH ("with real-valued predictions", section 4.1 of BoosTexter) takes in each round one feature, that
+    with the smallest Σ_l Z(l, t), where Z(l, t) = 2 Σ_j √(W(+, j, l, t) W(−, j, l, t)), and D sums to 1 over all
+    pairs. MP-Boost takes for each label a feature of its own, that with the smallest Z(l, t), and D sums to 1 for
+    each label, so that labels do not depend on each other. Of features that are equal in this, by one part in
+    10¹², the first is taken.
+
+    ε is 1 / (rows · labels) for AdaBoost.MH, as in BoosTexter. For MP-Boost it is 1 / rows: in the program of its
+    authors (MP-Boost++) it is 1 / (rows · labels) where D sums to 1 / labels for each label, which is the same.
+
+    Parameters
+    ----------
+    indices, indptr : int32; the features that each row has, as of a CSR matrix.
+    features : how many there are, at least 1.
+    Y : bool, (rows, labels), at least 1 of both; whether the row has the label.
+    rounds : how many stumps, with MP-Boost for each label.
+    multiple_pivots : MP-Boost, not AdaBoost.MH.
+    jobs : threads; the result is the same to the last bit.
+    row_weights : float64, (rows,), above 0; or None for equal ones.
+
+    Returns
+    -------
+    weights, intercept : float64, (features, labels) and (labels,); a row x of zeros and ones has the labels where
+        ``x @ weights + intercept > 0``.
+    pivots : int32, (rounds, labels); the features taken.
+    """
+    rows, labels = Y.shape
+    epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
+    first, table = _distinct(indices, indptr, features, rows)
+    begin = np.full(rows, epsilon)
+    if row_weights is not None:
+        begin = row_weights * (rows * epsilon / row_weights.sum())
+    blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
+    cuts = range(_BLOCK, labels, _BLOCK)
+    weights, intercept = np.zeros((features, labels)), np.zeros(labels)
+    pivots = np.empty((rounds, labels), np.int32)
+    with ExitStack() as stack:
+        each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
+        for pivot in pivots:
+            if multiple_pivots:
+                taken = np.concatenate(list(each(_Block.best, blocks)))
+            else:
+                taken = np.repeat(_smallest(sum(each(_Block.half_z_of_all, blocks))[:, None]), labels)
+            sums = np.concatenate(list(each(_Block.split, blocks, np.split(taken, cuts))), axis=2)
+            odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
+            factors = np.stack([1 / odds, odds])
+            total = (factors * sums).sum(axis=(0, 1))
+            factors /= total if multiple_pivots else total.sum()
+            list(each(_Block.multiply, blocks, np.split(factors, cuts, axis=2)))
+            absent, present = np.log(odds)
+            pivot[:] = first[taken]
+            weights[pivot, np.arange(labels)] += present - absent
+            intercept += absent
+    return weights, intercept, pivots
+
+
+def _distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int) -> tuple[np.ndarray, Any]:
+    """The features whose rows are not just those of a feature before, and their rows.
+
+    Returns their numbers, int32, and a float64 CSR matrix of ones, (their number + 1, rows); its last row, added,
+    is full.
+    """
+    from scipy import sparse
+
+    table = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(rows, features)).T.tocsr()
+    seen: dict[bytes, int] = {}
+    for feature in range(features):
+        seen.setdefault(table.indices[table.indptr[feature] : table.indptr[feature + 1]].tobytes(), feature)
+    first = np.fromiter(seen.values(), np.int32)
+    return first, sparse.vstack([table[first], np.ones((1, rows))], format="csr")
+
+
+def _smallest(scores: np.ndarray) -> np.ndarray:
+    """The first feature with the smallest score of each label; `scores` is (features, labels)."""
+    equal = np.flatnonzero(scores <= scores.min(axis=0) * (1 + _AS_SMALL))
+    feature, label = np.divmod(equal[::-1], scores.shape[1])
+    found = np.empty(scores.shape[1], np.int64)
+    found[label] = feature  # the last of each label stays, the first feature
+    return found
+
+
+class _Block:
+    """The weights of all rows for some labels.
+
+    Those of the pairs that have the label, as a rule few, are apart: `positive` has them in the order of labels,
+    then rows; `negative`, (rows, labels), is 0 there. Hence W of the rows that have a feature is no difference, and
+    exactly 0 where there are none. W of those that do not is one, from the sum over all rows. All sums being made
+    in the order of the rows, and rounding being monotone, it is never below 0, and exactly 0 where there are none.
+    """
+
+    def __init__(self, table: Any, Y: np.ndarray, begin: np.ndarray) -> None:
+        from scipy import sparse
+
+        self.table, self.width = table, Y.shape[1]
+        self.label, self.row = np.nonzero(Y.T)
+        pairs = len(self.row)
+        self.positive = begin[self.row]
+        self.negative = np.where(Y, 0.0, begin[:, None])
+        self.total = np.zeros(self.width)  # of `negative`, for each label
+        self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
+        # The cells of (features, labels) in which there are positive pairs, and which these are.
+        pair_of_row = sparse.csr_array((np.ones(pairs), (self.row, np.arange(pairs))), shape=(len(Y), pairs))
+        met = (table[:-1] @ pair_of_row).tocoo()
+        cells = met.row.astype(np.int64) * self.width + self.label[met.col]
+        self.cells, cell = np.unique(cells, return_inverse=True)
+        self.pairs = sparse.csr_array((met.data, (cell, met.col)), shape=(len(self.cells), pairs))
+
+    def half_z(self) -> np.ndarray:
+        """½ Z(l, t), (features, labels)."""
+        sums = self.table @ self.negative
+        z, self.total = sums[:-1], sums[-1].copy()
+        plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]
+        total, label = self._positive_sums(self.positive), self.cells % self.width
+        np.subtract(self.total, z, out=z)
+        z *= total
+        z.ravel()[self.cells] = (total[label] - plus) * (self.total[label] - minus)
+        np.sqrt(z, out=z)
+        z.ravel()[self.cells] += np.sqrt(plus * minus)
+        return np.asarray(z)
+
+    def half_z_of_all(self) -> np.ndarray:
+        """½ Σ_l Z(l, t), (features,)."""
+        return np.asarray(self.half_z().sum(axis=1))
+
+    def best(self) -> np.ndarray:
+        """For each label the feature of smallest Z."""
+        return _smallest(self.half_z())
+
+    def split(self, taken: np.ndarray) -> np.ndarray:
+        """W of the feature taken for each label, (sign: + and −, value: 0 and 1, labels)."""
+        self.present[:] = False
+        for label, feature in enumerate(taken.tolist()):
+            self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
+        plus = self._positive_sums(self.positive * self.present[self.row, self.label])
+        minus = (self.table[taken] @ self.negative).diagonal()
+        return np.array([[self._positive_sums(self.positive) - plus, plus], [self.total - minus, minus]])
+
+    def multiply(self, factors: np.ndarray) -> None:
+        """Multiply each weight by the factor of its sign, value and label; they are laid out as by `split`."""
+        (plus_absent, plus_present), (minus_absent, minus_present) = factors
+        present, label = self.present[self.row, self.label], self.label
+        self.positive *= np.where(present, plus_present[label], plus_absent[label])
+        self.negative *= np.where(self.present, minus_present, minus_absent)
+
+    def _positive_sums(self, weights: np.ndarray) -> np.ndarray:
+        return np.bincount(self.label, weights, self.width)
+
+
+class Boosting(Learner):
+    """What both learners have in common."""
+
+    multiple_pivots = False
+
+    rounds: int = option(1000, "How many decision stumps, with mp-boost for each label.", minimum=1)
+
+    def learn(self, training: Training) -> Model:
+        from scipy.sparse import csr_array
+
+        X = csr_array(training.X)
+        if (X.data != 1).any():
+            value = X.data[X.data != 1][0]
+            raise StageError(
+                self.name, f"features must be 0 or 1, and one is {value:g}; put binary or ordinal before it"
+            )
+        shape = (X.indices, X.indptr, X.shape[1])
+        weights, intercepts, _ = boost(
+            *shape, training.truth, self.rounds, self.multiple_pivots, training.jobs, training.weights
+        )
+        return LinearModel(weights, intercepts)
+
+
+class AdaBoostMh(Boosting):
+    """Predict by AdaBoost.MH: boosting of decision stumps on 0/1 features, each for all classes or labels at once.
+
+    In each round the feature is taken that tells all labels best together, with real-valued predictions for rows that
+    have it and rows that do not (Schapire and Singer 2000). Counts become 0/1 features by `binary` or `ordinal`. The
+    training rows are held in memory.
+    """
+
+    name = "adaboost-mh"
+
+
+class MpBoost(Boosting):
+    """Predict by MP-Boost: boosting of decision stumps on 0/1 features, for each class or label one of its own.
+
+    As adaboost-mh, but in each round every label has the feature that tells this label best (Esuli and others 2006).
+    """
+
+    name = "mp-boost"
+    multiple_pivots = True
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [AdaBoostMh, MpBoost]

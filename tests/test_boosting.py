@@ -1,0 +1,194 @@
+"""AdaBoost.MH and MP-Boost: rounds worked by hand, and agreement with the definitions as plain loops."""
+
+from math import exp, fsum, log, sqrt
+
+import numpy as np
+import pytest
+from filterkit_plugins.boosting import boost
+
+
+def run(X, Y, rounds, multiple_pivots, jobs=1):
+    X = np.asarray(X, bool)
+    row, column = np.nonzero(X)
+    indptr = np.searchsorted(row, np.arange(len(X) + 1)).astype(np.int32)
+    return boost(column.astype(np.int32), indptr, X.shape[1], np.asarray(Y, bool), rounds, multiple_pivots, jobs)
+
+
+def reference(X, Y, rounds, multiple_pivots):
+    """What `boost` returns, and the product of the normalisers: of each label, or with one pivot of all."""
+    (rows, features), labels = X.shape, Y.shape[1]
+    eps = 1 / rows if multiple_pivots else 1 / (rows * labels)
+    D = [[eps] * labels for _ in range(rows)]
+    weights, intercept = np.zeros((features, labels)), np.zeros(labels)
+    pivots, product = [], np.ones(labels)
+
+    def sums(label, feature):
+        """W by sign, then value."""
+        cells = [[[], []], [[], []]]
+        for i in range(rows):
+            cells[0 if Y[i, label] else 1][int(X[i, feature])].append(D[i][label])
+        return [[fsum(cell) for cell in sign] for sign in cells]
+
+    def z(label, feature):
+        plus, minus = sums(label, feature)
+        return 2 * fsum(sqrt(plus[j] * minus[j]) for j in (0, 1))
+
+    def first(scores):
+        return next(t for t, score in enumerate(scores) if score <= min(scores) * (1 + 1e-12))
+
+    for _ in range(rounds):
+        of_label = [[z(label, t) for t in range(features)] for label in range(labels)]
+        if multiple_pivots:
+            taken = [first(scores) for scores in of_label]
+        else:
+            taken = [first([fsum(scores) for scores in zip(*of_label)])] * labels
+        for label, t in enumerate(taken):
+            plus, minus = sums(label, t)
+            c = [log((plus[j] + eps) / (minus[j] + eps)) / 2 for j in (0, 1)]
+            for i in range(rows):
+                D[i][label] *= exp(-c[int(X[i, t])] if Y[i, label] else c[int(X[i, t])])
+            weights[t, label] += c[1] - c[0]
+            intercept[label] += c[0]
+        total = np.array([fsum(column) for column in zip(*D)])
+        if not multiple_pivots:
+            total[:] = fsum(total)
+        D = [[d / n for d, n in zip(row, total)] for row in D]
+        product *= total
+        pivots.append(taken)
+    return weights, intercept, np.array(pivots), product
+
+
+def sample(seed, labels=6):
+    """Small data with features that are the same, opposites, in no row, in all; labels that are too."""
+    rng = np.random.default_rng(seed)
+    rows, features = int(rng.integers(1, 30)), int(rng.integers(1, 12))
+    X = rng.random((rows, features)) < rng.choice([0.1, 0.3, 0.5], features)
+    X = np.hstack([X, X[:, :2], ~X[:, :2], np.zeros((rows, 1), bool), np.ones((rows, 1), bool)])
+    X = X[:, rng.permutation(X.shape[1])]
+    Y = rng.random((rows, labels)) < rng.choice([0.1, 0.3, 0.7], labels)
+    Y[:, 0] |= X[:, 0]
+    Y[:, -1], Y[:, -2], Y[:, -3] = False, True, X[:, -1]
+    return X, Y[:, rng.permutation(labels)]
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multiple_pivots", [False, True])
+def test_one_round(multiple_pivots):
+    # The first feature is of no use. Z of the second is 2 √(2/4 · 1/4), and of the third, too.
+    X = [[1, 1, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
+    Y = [[1], [1], [0], [0]]
+    weights, intercept, pivots = run(X, Y, 1, multiple_pivots)
+    assert pivots.tolist() == [[1]]
+    # ε is 1/4: c(1) = ½ ln (3/4 : 2/4), c(0) = ½ ln (1/4 : 2/4).
+    assert weights[:, 0].tolist() == close([0, log(3) / 2, 0])
+    assert intercept.tolist() == close([-log(2) / 2])
+
+
+def test_one_pivot_for_all_labels_or_one_each():
+    X = [[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    Y = [[1, 0], [1, 0], [0, 1], [0, 0]]
+    # Z of the first label is 0, √(1/2), √(1/2), of the second 1/2, 0, √(1/2).
+    weights, intercept, pivots = run(X, Y, 1, True)
+    assert pivots.tolist() == [[0, 1]]
+    # ε is 1/4. First label: c(1) = ½ ln (3/4 : 1/4) = −c(0); second: ½ ln (2/4 : 1/4) and ½ ln (1/4 : 4/4).
+    assert weights.ravel().tolist() == close([log(3), 0, 0, log(8) / 2, 0, 0])
+    assert intercept.tolist() == close([-log(3) / 2, -log(4) / 2])
+    # For both labels Z is half the sum: 1/4 for the first feature, √(1/8) for the second.
+    weights, intercept, pivots = run(X, Y, 1, False)
+    assert pivots.tolist() == [[0, 0]]
+    # ε is 1/8, as D is. Second label: c(1) = ½ ln (1/8 : 3/8), c(0) = ½ ln (2/8 : 2/8).
+    assert weights.ravel().tolist() == close([log(3), -log(3) / 2, 0, 0, 0, 0])
+    assert intercept.tolist() == close([-log(3) / 2, 0])
+
+
+def test_of_equal_features_the_first():
+    X = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])  # the third and fourth are as good as the first
+    for multiple_pivots in (False, True):
+        weights, _, pivots = run(X, X[:, :1], 20, multiple_pivots)
+        assert not pivots.any()
+        assert not weights[1:].any()
+
+
+def test_no_rounds():
+    weights, intercept, pivots = run([[1, 0]], [[1]], 0, True)
+    assert weights.tolist() == [[0], [0]] and intercept.tolist() == [0] and pivots.shape == (0, 1)
+
+
+# ---- against the definitions ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multiple_pivots", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_definitions(seed, multiple_pivots):
+    X, Y = sample(seed)
+    weights, intercept, pivots = run(X, Y, 25, multiple_pivots)
+    expected = reference(X, Y, 25, multiple_pivots)
+    assert pivots.dtype == np.int32
+    assert pivots.tolist() == expected[2].tolist()
+    np.testing.assert_allclose(weights, expected[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(intercept, expected[1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("multiple_pivots", [False, True])
+def test_more_labels_than_a_block_has(multiple_pivots):
+    X, Y = sample(3, labels=37)
+    weights, intercept, pivots = run(X, Y, 8, multiple_pivots)
+    expected = reference(X, Y, 8, multiple_pivots)
+    assert pivots.tolist() == expected[2].tolist()
+    np.testing.assert_allclose(weights, expected[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(intercept, expected[1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("multiple_pivots", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_normalisers_bound_the_training_error(seed, multiple_pivots):
+    X, Y = sample(seed)
+    for rounds in (1, 5, 20):
+        weights, intercept, _ = run(X, Y, rounds, multiple_pivots)
+        product = reference(X, Y, rounds, multiple_pivots)[3]
+        scores = X @ weights + intercept
+        wrong, loss = (scores > 0) != Y, np.exp(np.where(Y, -scores, scores))
+        if multiple_pivots:
+            assert loss.mean(axis=0).tolist() == close(product.tolist())
+            assert (wrong.mean(axis=0) <= product + 1e-9).all()
+        else:
+            assert loss.mean() == close(product[0])
+            assert wrong.mean() <= product[0] + 1e-9
+
+
+# ---- what does not matter ------------------------------------------------------------------------
+
+
+def same(one, other):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_one_label_both_are_the_same(seed):
+    X, Y = sample(seed)
+    for label in range(Y.shape[1]):
+        assert same(run(X, Y[:, [label]], 25, False), run(X, Y[:, [label]], 25, True))
+
+
+@pytest.mark.parametrize("multiple_pivots", [False, True])
+def test_jobs_do_not_matter(multiple_pivots):
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((300, 500)) < 0.05, rng.random((300, 50)) < 0.1
+    one = run(X, Y, 20, multiple_pivots)
+    assert len(np.unique(one[2])) > 10
+    for jobs in (2, 3):
+        assert same(one, run(X, Y, 20, multiple_pivots, jobs))
+
+
+def test_labels_with_pivots_of_their_own_do_not_matter_to_each_other():
+    X, Y = sample(1, labels=37)
+    weights, intercept, pivots = run(X, Y, 25, True)
+    for label in (0, 5, 15, 16, 36):
+        of_one = np.ascontiguousarray(weights[:, [label]]), intercept[[label]], np.ascontiguousarray(pivots[:, [label]])
+        assert same(of_one, run(X, Y[:, [label]], 25, True))

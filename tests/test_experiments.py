@@ -1,0 +1,73 @@
+"""The experiments, each on a small sample with fewer chains: they run, and write tables of numbers."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import filterkit
+
+ROOT = Path(__file__).parent.parent
+SMALL = {
+    "seed_000_shaping": {"SHARES": (0.5,), "POSITIVES": 20, "FEWEST": 20, "UCI_FOLDS": 3},
+    "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
+    "seed_002_ordinal_boosting": {},
+    "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
+    "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
+}
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "experiments"))
+    for name in ("lab", *SMALL):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module("lab")
+
+
+def with_labels(rows):
+    """The same rows with a label for each of two classes."""
+    labels = [filterkit.Attribute(name, "nominal", ("0", "1")) for name in ("label-a", "label-b")]
+    count = len(rows.schema.features)
+    schema = filterkit.Schema("labelled", [*rows.schema.features, *labels], sparse=True, labels=(count, count + 1))
+    y = np.column_stack([rows.y == 0, rows.y == 1]).astype(np.int8)
+    return filterkit.Batch(schema, rows.X, y)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
+    texts = filterkit.chain("sample --fraction 1/6").fit_transform(
+        filterkit.read(str(ROOT / "arff_samples/fortunes.arff"))
+    )[1]
+    iris = filterkit.read(str(ROOT / "arff_samples/iris.arff"))
+    tasks = {("iris", value) for value in iris.schema.class_attribute.values}
+    monkeypatch.setattr(lab, "text_sets", lambda folder, names=(): [("fortunes", texts)])
+    monkeypatch.setattr(lab, "uci_sets", lambda folder, most, positives: ([("iris", iris)], tasks))
+    if name == "seed_002_ordinal_boosting":
+        (tmp_path / "reuters").mkdir()
+        for part in ("train", "test"):
+            filterkit.write(with_labels(texts), str(tmp_path / "reuters" / f"reuters-{part}.arff.gz"))
+    script = importlib.import_module(name)
+    for constant, value in SMALL[name].items():
+        monkeypatch.setattr(script, constant, value)
+    if name == "seed_001_svm_selection":
+        rankings = {f"normal-{s}": f"normal --subset {s}" for s in ("1", "1/4")} | {"ig": "ig", "odds": "odds"}
+        monkeypatch.setattr(script, "RANKINGS", rankings)
+    if name == "seed_000_shaping":
+        monkeypatch.setattr(script, "LEARNER", "svm --c 0.1,1 --folds {inner} --calibrate")
+    if name == "seed_002_ordinal_boosting":
+        chains = {key: re.sub(r"(-mh|mp-boost)$", r"\1 --rounds 3", chain) for key, chain in script.CHAINS.items()}
+        monkeypatch.setattr(script, "CHAINS", chains)
+        monkeypatch.setattr(script, "LABELS", 2)
+    written = tmp_path / "table.md"
+    arguments = ["--data", str(tmp_path), "--output", str(written), "--jobs", "1", "--journals", str(tmp_path / "j")]
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    script.main()
+    text = written.read_text()
+    assert text.startswith("# Seed 00") and text.count("| --- |") >= 1
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
+    assert len(rows) > 5 and "nan" not in text
+    assert all(line.count("|") > 2 for line in rows)

@@ -1,0 +1,253 @@
+"""`neighbors`: votes by hand, against a plain loop and scikit-learn; ties, rows of zeros, kept rows."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from agreement import dense, make, sample, sparsely
+from filterkit_plugins import neighbors
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
+
+import filterkit
+from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, saved, testing
+
+
+def votes(text, training, rows, **options):
+    """The scores of `rows`, float64 (rows, tasks)."""
+    return filterkit.chain(text).fit(training, **options).stages[-1].scores(rows)
+
+
+# ---- votes by hand ----------------------------------------------------------------------------------------
+
+# On a line; of class yes are those at 4 and 5.
+LINE = make([[0], [4], [5], [7], [-3]], [0, 1, 1, 0, 0])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("k", "x", "share"),
+    [
+        (1, 4.4, 1),
+        (1, 6.5, 0),
+        (3, 4.4, Fraction(2, 3)),  # 4, 5, 7
+        (3, 2.2, Fraction(2, 3)),  # 4, 0, 5
+        (2, 6.4, Fraction(1, 2)),  # 7, 5
+        (4, 4.4, Fraction(1, 2)),
+        (5, 100, Fraction(2, 5)),
+        (99, 100, Fraction(2, 5)),  # there are only five
+        (1, 6, 1),  # as far from 5 as from 7, which comes later
+        (1, 2, 0),  # from 0 as from 4
+        (3, 2, Fraction(2, 3)),  # 0 and 4, then 5 and -3 are not as far: 3 and 5
+    ],
+)
+def test_shares_on_a_line(k, x, share, sparse):
+    training, row = LINE, make([[x]], [-1])
+    if sparse:
+        training, row = sparsely(training), sparsely(row)
+    fitted = filterkit.chain(f"neighbors --k {k} --distance euclidean").fit(training)
+    out = dense(fitted.transform(row))
+    assert out[0, 2] == pytest.approx(float(share), abs=1e-15)
+    assert out[0, 1] == (share > Fraction(1, 2))
+
+
+def test_the_cosine_does_not_see_lengths():
+    training = make([[0, 9], [1, 1], [5, 0.1]], [0, 1, 0])
+    rows = make([[0.1, 3], [100, 90], [0.3, 0.01], [-1, -0.9]], [-1] * 4)
+    assert votes("neighbors", training, rows).ravel().tolist() == [0, 1, 0, 0]
+
+
+def test_weights_vote():
+    weighted = LINE.replace(weights=np.array([1, 1, 0.5, 3, 0]))
+    near = make([[4.4]], [-1])
+    assert votes("neighbors --k 3 --distance euclidean", weighted, near).item() == 1.5 / 4.5  # "yes" weighs less
+    assert votes("neighbors --k 4 --distance euclidean", weighted, near).item() == pytest.approx(1.5 / 5.5)
+    # A row without weight is no neighbor: all of the others are.
+    assert votes("neighbors --k 5 --distance euclidean", weighted, near).item() == pytest.approx(1.5 / 5.5)
+
+
+def test_of_several_classes_the_first_with_most_votes_is_taken():
+    training = make([[0], [1], [2], [3]], [2, 0, 0, 1], "abc")
+    rows = make([[1], [0], [3], [-9]], [-1] * 4)
+    out = filterkit.chain("neighbors --k 2 --distance euclidean").fit(training).transform(rows)
+    assert [a.name for a in out.schema.features] == ["a0", "prediction", "score@a", "score@b", "score@c"]
+    assert out.X[:, 1:].tolist() == [[0, 0.5, 0, 0.5], [0, 0.5, 0, 0.5], [0, 0.5, 0.5, 0], [0, 0.5, 0, 0.5]]
+
+
+def test_half_of_the_votes_of_a_label_are_not_enough():
+    schema = Schema("s", [Attribute("a"), *(Attribute(n, "nominal", ("0", "1")) for n in "pq")], labels=(1, 2))
+    training = Batch(schema, np.array([[0.0], [1], [5]]), np.array([[1, 0], [0, 0], [1, 1]], np.int8))
+    out = filterkit.chain("neighbors --k 2 --distance euclidean").fit(training).transform(training)
+    assert out.X[:, 1:].tolist() == [[0, 0, 0.5, 0], [0, 0, 0.5, 0], [0, 0, 0.5, 0.5]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_row_of_zeros_is_at_the_cosine_distance_1(sparse):
+    """Nearer than what points away, and as near as what stands at right angles."""
+    training = make([[-1, 0], [0, 0], [0, 1], [1, 1]], [0, 1, 0, 0], sparse=sparse)
+    rows = make([[0, 0], [1, 0], [1, -1], [2, 0.5]], [-1] * 4, sparse=sparse)
+    assert votes("neighbors", training, rows).ravel().tolist() == [0, 0, 1, 0]
+    # Of zeros all are as far, and the first count; (1, 0) is nearest to (1, 1), then to zeros and (0, 1).
+    assert votes("neighbors --k 2", training, rows).ravel().tolist() == [0.5, 0.5, 0.5, 0]
+
+
+# ---- against a plain loop, and scikit-learn -----------------------------------------------------------------
+
+
+def plain(training, rows, k, distance):
+    """Shares of the votes; the arithmetic is exact for the values drawn below."""
+    weights = np.ones(len(training)) if training.weights is None else training.weights
+    shares = []
+    for x in dense(rows):
+        order = sorted(range(len(training)), key=lambda i: (apart(x, dense(training)[i], distance), i))[:k]
+        total = sum(weights[order])
+        shares.append(sum(weights[i] for i in order if training.y[i] == 1) / total)
+    return shares
+
+
+def apart(x, z, distance):
+    if distance == "euclidean":
+        return ((x - z) ** 2).sum()
+    lengths = (x @ x) * (z @ z)
+    return 1 if not lengths else 1 - (x @ z) / np.sqrt(lengths)
+
+
+# Vectors whose lengths are whole numbers, so that equal cosines are equal to the last digit.
+WHOLE = [[0, 0], [1, 0], [2, 0], [0, 1], [0, -4], [3, 4], [-3, 4], [6, 8], [4, 3], [8, -6], [-1, 0]]
+
+
+@given(st.data())
+def test_a_plain_loop_agrees(data):
+    distance = data.draw(st.sampled_from(["cosine", "euclidean"]))
+    vectors = st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12)
+    X, rows = data.draw(vectors), data.draw(vectors)
+    y = [1, 0, *data.draw(st.lists(st.integers(0, 1), min_size=len(X) - 2, max_size=len(X) - 2))]
+    weights = data.draw(st.sampled_from([None, [0.5, 1, 2]]))
+    if weights is not None:
+        weights = [data.draw(st.sampled_from(weights)) for _ in X]
+    training, rows = make(X, y, weights=weights, positive="yes"), make(rows, [-1] * len(rows))
+    k = data.draw(st.integers(1, len(X)))
+    expected = plain(training, rows, k, distance)
+    for form in (lambda batch: batch, sparsely):
+        got = votes(f"neighbors --k {k} --distance {distance}", form(training), form(rows)).ravel()
+        assert got == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+@pytest.mark.parametrize("name", ["breast-cancer", "wine", "digits", "digits-sparse", "fortunes"])
+def test_votes_are_scikit_learns(name, distance, k):
+    """On rows of which no two are as far from a third."""
+    batch = sample(name.removesuffix("-sparse"), class_="first" if name == "wine" else None)
+    batch = batch.take(np.random.default_rng(2).permutation(len(batch))[:400])
+    if name == "fortunes":  # counts of few words have the same cosines often
+        values = np.random.default_rng(0).uniform(0.5, 2, batch.X.nnz)
+        batch = batch.replace(X=batch.X._with_data(values))
+    else:
+        batch = batch.replace(X=batch.X + np.random.default_rng(0).uniform(0, 1e-3, batch.X.shape))
+    if name == "digits-sparse":
+        batch = sparsely(batch)
+    half = len(batch) // 2
+    training, rows = batch.rows(0, half), batch.rows(half, len(batch))
+    fitted = filterkit.chain(f"neighbors --k {k} --distance {distance}").fit(training)
+    peer = KNeighborsClassifier(k, algorithm="brute", metric=distance).fit(training.X, training.y)
+    got = fitted.stages[0].scores(rows)
+    tasks = fitted.stages[0].tasks
+    expected = peer.predict_proba(rows.X)[:, np.searchsorted(peer.classes_, tasks.codes)]
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
+    out = fitted.transform(rows)
+    assert dense(out)[:, -1 - len(tasks.codes)].tolist() == peer.predict(rows.X).tolist()
+
+
+@pytest.mark.xfail(strict=True, reason="distances of sparse rows are differences of squares, whose digits are lost")
+def test_sparse_rows_far_from_zero_are_as_far_as_dense_ones():
+    training, rows = make([[1e8], [1e8 + 1]], [0, 1]), make([[1e8 + 1]], [-1])
+    assert votes("neighbors --distance euclidean", training, rows).item() == 1
+    assert votes("neighbors --distance euclidean", sparsely(training), sparsely(rows)).item() == 1
+
+
+# ---- the same in any way ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+@pytest.mark.parametrize("name", ["iris", "breast-cancer", "sparse-counts-multiclass", "fortunes"])
+def test_blocks_jobs_and_steps_do_not_matter(name, distance, monkeypatch):
+    batch = sample(name)
+    batch = batch.take(np.random.default_rng(1).permutation(len(batch))[:150])
+    chain = filterkit.chain(f"neighbors --k 3 --distance {distance}")
+    fitted = chain.fit(batch)
+    whole = fitted.transform(batch)
+    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
+    assert testing.same(chain.fit(iter(parts), jobs=2, memory=1 << 16).transform(batch), whole)
+    assert testing.same(filterkit.concatenate(map(fitted.transform, parts), fitted.schema), whole)
+    for distances in (0, len(batch) * 4, len(batch) * 149):
+        monkeypatch.setattr(neighbors, "_DISTANCES", distances)
+        assert testing.same(fitted.transform(batch), whole)
+
+
+# ---- kept -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", ["", "--k 4 --distance euclidean"])
+@pytest.mark.parametrize("name", ["iris", "sparse-counts-multiclass", "labels"])
+def test_kept_rows_vote_as_before(name, options, tmp_path):
+    batch = testing.sample("multi-label") if name == "labels" else sample(name)
+    batch = batch.replace(weights=np.arange(len(batch)) % 3 + 0.5)
+    fitted = filterkit.chain(f"l2 neighbors {options}").fit(batch)
+    saved.save(fitted, str(tmp_path / "chain"))
+    loaded = saved.load(str(tmp_path / "chain"))
+    assert testing.same(loaded.transform(batch), fitted.transform(batch))
+
+
+def damaged(name, change, tmp_path, monkeypatch, batch):
+    """The message with which a chain is refused where what it keeps under a name is changed."""
+    fitted = filterkit.chain("neighbors").fit(batch)
+    whole = fitted.stages[0].kept()
+    monkeypatch.setattr(fitted.stages[0], "kept", lambda: whole | {name: change(whole[name])})
+    saved.save(fitted, str(tmp_path / "chain"))
+    with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:
+        saved.load(str(tmp_path / "chain"))
+    assert "\n" not in str(caught.value)
+
+
+def without_last(array):
+    return array[:-1]
+
+
+CHANGES = [
+    *[("truth", change) for change in (without_last, np.transpose, lambda a: a.astype(float), lambda a: a[:0])],
+    *[("weights", change) for change in (without_last, lambda a: a[:, None], lambda a: a.astype(np.int64))],
+]
+NAN = pytest.mark.xfail(strict=True, reason="what is no number is let through")
+DENSE = [
+    *CHANGES,
+    *[("rows", change) for change in (without_last, np.transpose, lambda a: a[:, 1:], lambda a: a.astype(np.int64))],
+    ("rows", lambda a: a.ravel()),
+    pytest.param("rows", lambda a: a * np.nan, marks=NAN),
+    pytest.param("weights", lambda a: a * np.nan, marks=NAN),
+    pytest.param("weights", lambda a: a * 0, marks=NAN),
+]
+SPARSE = [
+    *CHANGES,
+    *[("data", change) for change in (without_last, lambda a: a.astype(np.int64), lambda a: a[:, None])],
+    *[("indices", change) for change in (without_last, lambda a: a + 99, lambda a: a - 1, lambda a: a.astype(float))],
+    *[("indptr", change) for change in (without_last, lambda a: a[::-1], lambda a: a + 1, lambda a: a[:0])],
+    ("indptr", lambda a: a[1:]),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), DENSE)
+def test_damaged_rows_are_refused(name, change, tmp_path, monkeypatch):
+    damaged(name, change, tmp_path, monkeypatch, sample("iris"))
+
+
+@pytest.mark.parametrize(("name", "change"), SPARSE)
+def test_damaged_sparse_rows_are_refused(name, change, tmp_path, monkeypatch):
+    damaged(name, change, tmp_path, monkeypatch, sample("sparse-counts-multiclass"))
+
+
+@pytest.mark.parametrize("options", ["--k 0", "--k x", "--distance manhattan"])
+def test_wrong_options(options):
+    with pytest.raises(UsageError):
+        filterkit.chain(f"neighbors {options}")
