@@ -148,6 +148,10 @@ def check_class(stage: Stage, schema: Schema) -> None:
     if not stage.needs_class:
         return
     target = schema.class_attribute
+    if schema.labels:
+        raise StageError(
+            stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
+        )
     if target is None:
         raise StageError(stage.name, "there is no class attribute, which it needs; name one with --class")
     if target.kind != "nominal":

@@ -21,6 +21,7 @@ STAGES = [
         *("shape --cross-fit 2", "shape --cross-fit 3 --auto --zero", "shape --auto", "shape --except ?"),
         *("head 2", "sample --fraction 1/2", "split --fold 2/2", "split --fold 1/2 --rest --seed 1", "shuffle"),
         *("write /dev/null", "sklearn --class sklearn.preprocessing.MaxAbsScaler"),
+        *("adaboost-mh --rounds 5", "mp-boost --rounds 5"),
         *("svm", "svm --c 0.1,1 --calibrate --folds 2", "aisvm", "neighbors", "neighbors --k 3 --distance euclidean"),
         *("sklearn --class sklearn.preprocessing.StandardScaler --set with_std=False",),
         *("select --by bns --top 2", "select --by ig --spread --top 1", "select --min-count 1 --max-fraction 0.9"),

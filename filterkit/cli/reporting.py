@@ -92,9 +92,9 @@ def _measures(results: Any, given: dict[str, Any]) -> list[str]:
 def show(results: Any, given: dict[str, Any]) -> None:
     """Print the means and tests of some `Results`, and plot them; `given` are the options."""
     measures = _measures(results, given)
-    over = f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else "the folds of a task"
-    folds = max(row.fold for row in results.rows) + 1
-    click.echo(f"Means over {over}, {folds} folds, ± standard error over {over}")
+    folds = f"{max(row.fold for row in results.rows) + 1} folds"
+    over = f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else folds
+    click.echo(f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}")
     summaries = [results.summary(measure) for measure in measures]
     rows = [
         [name, f"{share:.0%}", *(f"{s[c, n, 0]:.3f} ±{s[c, n, 1]:.3f}" for s in summaries)]
@@ -107,7 +107,8 @@ def show(results: Any, given: dict[str, Any]) -> None:
     if len(pairs) > _PAIRS:
         pairs = [(0, j) for j in range(1, chains)]
     if pairs:
-        click.echo(f"\nThe second minus the first, and p of a paired t-test over {over}")
+        against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
+        click.echo(f"\nThe second minus the first, with p of a paired t-test over {over}{against}")
         rows = []
         for n, share in enumerate(results.shares):
             for i, j in pairs:
