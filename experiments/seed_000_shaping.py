@@ -29,7 +29,7 @@ LESIONS = {
 }
 MEASURES = ("f1", "accuracy", "auc", "p20")
 SHARES = (0.1, 0.2, 0.5)
-UCI_ROWS, UCI_FOLDS, INNER = 1000, 5, 3
+UCI_ROWS, UCI_FOLDS, INNER = 1000, 10, 5
 POSITIVES = 50  # of a task, in the whole set
 FEWEST = 30  # in what is left of the largest sets
 

@@ -11,6 +11,7 @@ is fitted. A stage of another kind ends that: for a column stage after it, a new
 from __future__ import annotations
 
 import shlex
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -92,7 +93,9 @@ class Chain:
 
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
         """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
-        out = rows
+        if any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages):
+            deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
+        out: Rows = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
         for number, stage in enumerate(self.stages):

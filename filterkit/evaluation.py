@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import signal
 import time
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -275,6 +277,8 @@ def _in_processes(
         working = [pool.submit(_evaluate, part) for part in parts]
         for number, part in enumerate(as_completed(working), 1):
             yield len(parts) - number, part.result()
+    except BrokenProcessPool:
+        raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
     finally:
         pool.shutdown(cancel_futures=True)
         del pool, working
@@ -288,6 +292,7 @@ def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, 
     from threadpoolctl import threadpool_limits
 
     global _evaluator
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits for them stops them
     threadpool_limits(1)  # the processes are the threads
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)

@@ -64,7 +64,7 @@ class Learner(Stage):
     ) -> Fitted:
         """As `fit`, with what `learn_refitting` needs, and threads to use; for the chain."""
         self._check(schema)
-        known = concatenate([_known(batch) for batch in rows()], schema)
+        known = concatenate([self._usable(batch) for batch in rows()], schema)
         tasks = self._tasks(known)
         training = self._training(known, tasks)._replace(jobs=jobs)
         if not self.inner_folds():
@@ -72,8 +72,8 @@ class Learner(Stage):
 
         def trials() -> Iterator[tuple[Training, Training]]:
             for inner, outer in refits():
-                if len(held_out := _known(outer)):
-                    yield self._training(_known(inner), tasks), self._training(held_out, tasks)
+                if len(held_out := self._usable(outer)):
+                    yield self._training(self._usable(inner), tasks), self._training(held_out, tasks)
 
         return FittedLearner(self, schema, tasks, self.learn_refitting(training, trials()))
 
@@ -82,7 +82,7 @@ class Learner(Stage):
         names, codes = kept["names"], np.asarray(kept["codes"])
         target = schema.class_attribute
         known = [a.name for a in schema.label_attributes] if target is None else list(target.values)
-        if not len(names) or [known[code] for code in codes.tolist() if code >= 0] != names:
+        if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
             raise FilterkitError("what is predicted is none of the classes or labels")
         tasks = Tasks(tuple(names), codes, target is not None)
         return FittedLearner(self, schema, tasks, self.model(kept, len(schema.features), tasks))
@@ -121,35 +121,45 @@ class Learner(Stage):
         return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
 
     def _training(self, known: Batch, tasks: Tasks) -> Training:
-        return Training(clean(self.name, known), tasks.truth(known), known.weights, tasks)
+        return Training(known.X, tasks.truth(known), known.weights, tasks)
+
+    def _usable(self, batch: Batch) -> Batch:
+        """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""
+        chosen = _known(batch)
+        check_finite(self.name, batch, chosen)
+        batch = batch.replace(others=None)
+        return batch if chosen.all() else batch.take(np.flatnonzero(chosen))
 
 
-def _known(batch: Batch) -> Batch:
-    """The rows whose class or labels are known and whose weight is above 0."""
+def _known(batch: Batch) -> np.ndarray:
+    """bool (rows,): whether the class or labels are known and the weight is above 0."""
     assert batch.y is not None
-    known = batch.y >= 0 if batch.y.ndim == 1 else (batch.y >= 0).all(axis=1)
-    if batch.weights is not None:
-        known &= batch.weights > 0
-    batch = batch.replace(others=None)
-    return batch if known.all() else batch.take(np.flatnonzero(known))
+    known = np.asarray(batch.y >= 0 if batch.y.ndim == 1 else (batch.y >= 0).all(axis=1))
+    return known if batch.weights is None else known & (batch.weights > 0)
 
 
-def clean(stage: str, batch: Batch) -> Any:
-    """The X of `batch`, for a learner of that name.
+def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
+    """Raise a `StageError` that names row, attribute and value if one is missing or infinite, which no model takes.
 
-    Raises
-    ------
-    StageError : a missing or infinite value, which no model can take.
+    Parameters
+    ----------
+    stage : the name of the learner.
+    batch : the rows.
+    chosen : bool (rows,), the rows that count; all without it.
     """
-    values = batch.csr.data if batch.sparse else batch.X
-    if not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values.ravel()))[0])
-        row = int(batch.csr.row_of_entry[bad]) if batch.sparse else bad // batch.X.shape[1]
-        column = int(batch.csr.indices[bad]) if batch.sparse else bad % batch.X.shape[1]
-        name, value = quoted(batch.schema.features[column].name), values.ravel()[bad]
-        what = "missing; put impute before it" if np.isnan(value) else f"{value:g}"
-        raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
-    return batch.X
+    values = (batch.csr.data if batch.sparse else batch.X).ravel()
+    if np.isfinite(values).all():
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if batch.sparse:
+        rows, columns = batch.csr.row_of_entry[bad], batch.csr.indices[bad]
+    else:
+        rows, columns = np.divmod(bad, batch.X.shape[1])
+    for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
+        if chosen is None or chosen[row]:
+            what = "missing; put impute before it" if np.isnan(value) else f"{value:g}"
+            name = quoted(batch.schema.features[column].name)
+            raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
 
 
 class FittedLearner(Fitted):
@@ -186,14 +196,14 @@ class FittedLearner(Fitted):
 
     def outcome(self, batch: Batch) -> Outcome:
         """What is predicted of the rows whose class or labels are known, and what is true."""
-        batch = _known(batch)
+        batch = self._learner._usable(batch)
         scores = self.scores(batch)
         return Outcome(self.tasks.truth(batch), self._predicted(scores), scores, self.tasks.exclusive)
 
     def scores(self, batch: Batch) -> np.ndarray:
         """float64 (rows, tasks)."""
-        X = clean(self._learner.name, batch)
-        return self.model.scores(X) if len(batch) else np.empty((0, len(self.tasks.names)))
+        check_finite(self._learner.name, batch)
+        return self.model.scores(batch.X) if len(batch) else np.empty((0, len(self.tasks.names)))
 
     def _predicted(self, scores: np.ndarray) -> np.ndarray:
         """bool (rows, tasks): the highest score of exclusive tasks, the first on a tie, or all above the threshold."""

@@ -63,7 +63,7 @@ def schema_of(note: Any) -> Schema:
     """
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]
-        sparse, zero, labels = note["sparse"], note["zero"], note["labels"]
+        sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
         attributes = [attribute_of(each) for each in note["attributes"]]
     except (TypeError, KeyError):
         raise FilterkitError("a schema in it is none") from None

@@ -82,7 +82,7 @@ class Schema:
                 f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
             )
         for attribute in self.label_attributes:
-            if sorted(attribute.values) != ["0", "1"]:
+            if attribute.values != ("0", "1"):
                 what = attribute.kind if attribute.kind != "nominal" else f"{{{', '.join(attribute.values[:5])}}}"
                 raise FilterkitError(
                     f"a label must be a nominal attribute {{0,1}}, and {quoted(attribute.name)} is {what}"

@@ -48,15 +48,17 @@ class AiSvm(Learner):
         X = training.X
         squares = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
         mean = float(np.mean(squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())))
+        if not np.isfinite(mean):
+            raise StageError(self.name, "values are too large for their squares; put range or l2 before it")
         if not mean:
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
-        solver = Hyperplanes(training)
+        solver = Hyperplanes(self.name, training)
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts = np.zeros(len(training.tasks.names))
         for task, positive in enumerate(training.truth.T):
             coefficients[:, task], intercept = self._adapted(solver, X, positive, 1 / mean)
-            scores = X @ coefficients[:, task] + intercept
-            intercepts[task] = intercept + adapted_intercept(scores, positive, self.specificity)
+            scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
+            intercepts[task] = -adapted_threshold(scores, positive, -intercept, self.specificity)
         return LinearModel(coefficients, intercepts)
 
     def _adapted(self, solver: Hyperplanes, X: Any, positive: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
@@ -74,27 +76,29 @@ class AiSvm(Learner):
         return plane
 
 
-def adapted_intercept(scores: np.ndarray, positive: np.ndarray, least: float) -> float:
-    """What to add to the intercept for the largest sensitivity with a specificity of at least `least` (2.2 of the
-    paper); 0 if there is nothing to gain.
+def adapted_threshold(scores: np.ndarray, positive: np.ndarray, threshold: float, least: float) -> float:
+    """The threshold with the largest sensitivity and a specificity of at least `least` (2.2 of the paper), or the
+    present one if there is nothing to gain.
 
-    The thresholds tried are half-way between neighbouring scores below 0, from the top; of those with the largest
-    sensitivity the first is taken, which has the largest specificity.
+    Tried are thresholds half-way between neighbouring scores below the present one, from the top; of those with the
+    largest sensitivity the first is taken, which has the largest specificity.
 
     Parameters
     ----------
-    scores, positive : float64 and bool, (rows,): of the training rows, positive where taken for one at present.
+    scores, positive : float64 and bool, (rows,), of the training rows.
+    threshold : the present one; rows that score above it are taken for positive.
+    least : share of the other rows.
     """
-    values = np.unique(scores[scores <= 0])[::-1]
+    values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():
-        return 0.0
+        return threshold
     thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
     found, kept = np.sort(scores[positive]), np.sort(scores[~positive])
     sensitivity = len(found) - np.searchsorted(found, thresholds, side="right")
     specificity = np.searchsorted(kept, thresholds, side="right") / len(kept)
     sensitivity[specificity < least] = 0
     best = int(sensitivity.argmax())
-    return float(-thresholds[best]) if sensitivity[best] > np.count_nonzero(found > 0) else 0.0
+    return float(thresholds[best]) if sensitivity[best] > np.count_nonzero(found > threshold) else threshold
 
 
 @hookimpl

@@ -15,9 +15,11 @@ _DISTANCES = 1 << 24
 class Neighbors(Learner):
     """Predict by the votes of the nearest training rows.
 
-    The score is the share of the votes, by weight, and what has more than half of them is predicted; of several classes
-    the one with most. Of training rows at the same distance the first ones count. A row of zeros is at the cosine
-    distance 1 from all others. The training rows are held in memory, and kept by --save.
+    The probability is the share of the votes, by weight, and what has more than half of them is predicted; of several
+    classes the one with most. Of training rows at the same distance the first ones count. A row of zeros is at the
+    cosine distance 1 from all others. The Euclidean distance of sparse rows comes from their lengths and products,
+    which is exact for counts and loses digits where large numbers are close. The training rows are held in memory, and
+    kept by --save.
     """
 
     name = "neighbors"
@@ -44,6 +46,9 @@ class Neighbors(Learner):
             X = Csr(data, indices, indptr, features).matrix()
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
             raise FilterkitError("its training rows do not fit together")
+        values = X.data if hasattr(X, "indptr") else X
+        if not (np.isfinite(values).all() and np.isfinite(weights).all() and (weights > 0).all()):
+            raise FilterkitError("its training rows are no numbers")
         if truth.dtype != bool or weights.dtype != np.float64 or X.dtype != np.float64:
             raise FilterkitError("its training rows are of the wrong type")
         return Nearest(self, X, truth, weights)

@@ -116,13 +116,9 @@ class FittedSklearn(Fitted):
         self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
         if len(self._names) != image.shape[1]:
             raise ValueError(f"{len(self._names)} names for {image.shape[1]} columns")
-        others = [a for a in schema.attributes if a.kind in ("string", "date", "relational")]
-        attributes = [*(Attribute(str(name)) for name in self._names), *others]
-        place = {i: len(attributes) + number for number, i in enumerate(schema.targets)}
-        attributes += [schema.attributes[i] for i in schema.targets]
-        self.schema = schema.replace(
-            attributes=attributes, sparse=self._sparse, zero=self._sparse and schema.zero, **schema.targets_at(place)
-        )
+        attributes = [Attribute(str(name)) for name in self._names]
+        first = np.zeros(len(attributes), np.int64)  # they stand where the first column stood
+        self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
     def kept(self) -> dict[str, Any]:
         import base64

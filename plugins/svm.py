@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,8 @@ class Svm(Learner):
         try:
             self._costs = sorted({float(text) for text in self.c.split(",")})
         except ValueError:
-            self._costs = [0.0]
-        if not (self._costs[0] > 0 and np.isfinite(self._costs[-1])):
+            self._costs = []
+        if not self._costs or not all(0 < cost < np.inf for cost in self._costs):
             raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{self.c}'")
 
     def inner_folds(self) -> int:
@@ -63,12 +64,12 @@ class Svm(Learner):
         return self.seed
 
     def learn(self, training: Training) -> Model:
-        return Hyperplanes(training).solve_all(training.truth, self._costs[0])
+        return Hyperplanes(self.name, training).solve_all(training.truth, self._costs[0])
 
     def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
         trials = []
         for inner, outer in refits:
-            planes = Hyperplanes(inner)
+            planes = Hyperplanes(self.name, inner)
             scores = [planes.solve_all(inner.truth, cost).scores(outer.X) for cost in self._costs]
             trials.append((outer.truth, scores))
         if not trials:
@@ -78,8 +79,8 @@ class Svm(Learner):
             [[_merit(truth, each, exclusive, self.criterion) for each in scores] for truth, scores in trials]
         )
         told = ~np.isnan(merits).any(axis=1)  # a fold without positive rows may tell nothing
-        best = int(merits[told].mean(axis=0).argmax()) if told.any() else 0
-        model = Hyperplanes(training).solve_all(training.truth, self._costs[best])
+        best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exactly, for the sake of ties
+        model = Hyperplanes(self.name, training).solve_all(training.truth, self._costs[best])
         if not self.calibrate:
             return model
         truth = np.concatenate([truth for truth, _ in trials])
@@ -95,14 +96,16 @@ def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool, criterion: st
 class Hyperplanes:
     """Linear SVMs on some training rows, which share the products of all pairs of rows if these are few enough."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, stage: str, training: Training) -> None:
         self.X = training.X
         self._weights = training.weights
         self._products: Any = None
-        if len(training.truth) <= _PRODUCTS:
+        if 0 < len(training.truth) <= _PRODUCTS:
             from sklearn.metrics.pairwise import linear_kernel
 
             self._products = linear_kernel(self.X)
+            if not np.isfinite(self._products).all():
+                raise StageError(stage, "values are too large for their products; put range or l2 before it")
 
     def solve(self, positive: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
         """Coefficients, float64 (features,), and intercept of the SVM that tells the rows that are `positive`, bool,
@@ -135,11 +138,14 @@ def sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
 
     many = np.count_nonzero(positive)
     target = np.where(positive, (many + 1) / (many + 2), 1 / (len(positive) - many + 2))
-    scale = np.abs(scores).max() or 1.0  # so that the solver's tolerance means the same for all scores
-    twice = np.concatenate([scores, scores])[:, None] / scale
+    middle, scale = float(scores.mean()), float(scores.std())
+    if not scale > 1e-12 * abs(middle):  # they say nothing
+        return 0.0, float(np.log(len(target) / target.sum() - 1))
+    twice = (np.concatenate([scores, scores])[:, None] - middle) / scale
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
     model.fit(twice, np.repeat([True, False], len(scores)), sample_weight=np.concatenate([target, 1 - target]))
-    return -float(model.coef_[0, 0]) / scale, -float(model.intercept_[0])
+    a = -float(model.coef_[0, 0]) / scale
+    return a, -float(model.intercept_[0]) - a * middle
 
 
 @hookimpl

@@ -22,7 +22,8 @@ STAGES = [
         *("head 2", "sample --fraction 1/2", "split --fold 2/2", "split --fold 1/2 --rest --seed 1", "shuffle"),
         *("write /dev/null", "sklearn --class sklearn.preprocessing.MaxAbsScaler"),
         *("adaboost-mh --rounds 5", "mp-boost --rounds 5"),
-        *("svm", "svm --c 0.1,1 --calibrate --folds 2", "aisvm", "neighbors", "neighbors --k 3 --distance euclidean"),
+        *("svm", "svm --c 0.1,1 --calibrate --folds 2", "neighbors --k 3"),
+        *("aisvm", "aisvm --until low --length squared --steps 2", "neighbors --distance euclidean"),
         *("sklearn --class sklearn.preprocessing.StandardScaler --set with_std=False",),
         *("select --by bns --top 2", "select --by ig --spread --top 1", "select --min-count 1 --max-fraction 0.9"),
     ]

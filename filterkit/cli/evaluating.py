@@ -23,10 +23,10 @@ from filterkit.errors import UsageError
 \b
     filterkit evaluate data.arff --chain "binary l2 svm" --chain "shaped: shape bns l2 svm"
 
-All stages are fitted inside the training folds alone. A chain may have a name before a colon. Measures are taken for
-each fold, averaged over folds, and then over tasks; with ± comes the standard error over tasks, or over the folds of a
-single task, and chains are compared by paired t-tests over the same. Options of filterkit, such as --class, --positive
-and --labels, go before ``evaluate``.
+All stages are fitted inside the training folds alone; the data is held in memory. A chain may have a name before a
+colon. Measures are taken for each fold, averaged over folds, and then over tasks; with ± comes the standard error over
+tasks, or over the folds of a single task, and chains are compared by paired t-tests over the same. Options of
+filterkit, such as --class, --positive and --labels, go before ``evaluate``.
 
 Measures:
 

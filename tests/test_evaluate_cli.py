@@ -1,0 +1,509 @@
+"""The commands ``evaluate`` and ``report`` as people use them: real processes, files, kills and pipes."""
+
+import csv
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+from statistics import mean, stdev
+
+import click
+import numpy as np
+import pytest
+from test_results import drawn, result, table
+
+from filterkit import evaluation
+from filterkit.cli.evaluating import evaluate_command
+from filterkit.cli.main import _main
+from filterkit.cli.reporting import report_command
+from filterkit.measuring import MEASURES
+from filterkit.results import Results
+
+SAMPLES = Path(__file__).parent.parent / "arff_samples"
+IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine", "digits"))
+SHOWN = ["accuracy", "precision", "recall", "f1", "specificity", "auc", "p20", "bep"]
+MICRO = ["micro_precision", "micro_recall", "micro_f1"]
+
+# Processes from the second part on, however little there is to do; and a clock that goes on ten seconds when looked at.
+AT_ONCE = "from filterkit import evaluation; evaluation._WORTH_PROCESSES = 0"
+CLOCK = (
+    "import itertools, types; from filterkit.cli import evaluating; "
+    "evaluating.time = types.SimpleNamespace(monotonic=itertools.count(step=10).__next__)"
+)
+
+
+def filterkit(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments],
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=120,
+        **options,
+    )
+
+
+@pytest.fixture
+def here(capfd, monkeypatch):
+    """filterkit in this process, which is quicker."""
+
+    def run(*arguments, cwd="."):
+        monkeypatch.chdir(cwd)
+        capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, _main(list(arguments)), *capfd.readouterr())
+
+    return run
+
+
+def with_changes(code, *arguments, **options):
+    """Run filterkit after `code`."""
+    code += "; import sys; from filterkit.cli.main import main; main(sys.argv[1:])"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], text=True, capture_output=True, check=False, timeout=120, **options
+    )
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def without_seconds(path):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows_of(path)]
+
+
+def cells(line):
+    return re.split(r" {2,}", line.strip())
+
+
+# ---- evaluate -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory):
+    """What an evaluation of two chains says, and its files."""
+    folder = tmp_path_factory.mktemp("iris")
+    files = ["--jobs", "1", "-o", "r.csv", "--journal", "j", "--plot", "p.svg"]
+    done = filterkit(
+        *("evaluate", IRIS, "--chain", "svm", "--chain", "std: standardize svm", "--folds", "3", *files), cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder, done.stdout
+
+
+def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
+    rows = rows_of(iris[0] / "r.csv")
+    assert list(rows[0])[:8] == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
+    assert list(rows[0])[8:] == list(MEASURES)
+    places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
+    assert places == [("iris", "class", fold, chain) for fold in "012" for chain in ("svm", "std")]
+    assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
+    assert all(0 <= float(row[name]) <= 1 for row in rows for name in MEASURES)
+    assert all(float(row["seconds"]) > 0 for row in rows)
+
+
+def test_the_table_has_the_means_of_the_csv(iris):
+    folder, shown = iris
+    first, _, second = shown.partition("\n\n")
+    title, head, *lines = first.splitlines()
+    assert title.startswith("Means over ") and "3 folds" in title
+    assert cells(head) == ["chain", "train", *SHOWN, *MICRO]
+    assert len({len(line) for line in [head, *lines]}) == 1
+    values = {
+        name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in MEASURES}
+        for name in ("svm", "std")
+    }
+    for name, line in zip(("svm", "std"), lines, strict=True):
+        expected = [f"{mean(values[name][m]):.3f} ±{stdev(values[name][m]) / 3**0.5:.3f}" for m in SHOWN + MICRO]
+        assert cells(line) == [name, "67%", *expected]
+    title, head, line = second.splitlines()
+    assert "second minus the first" in title and "paired t-test" in title and "3 folds" in title
+    assert cells(head) == ["first", "second", "train", *SHOWN, *MICRO]
+    assert cells(line)[:3] == ["svm", "std", "67%"]
+    for measure, cell in zip(SHOWN + MICRO, cells(line)[3:], strict=True):
+        difference, p = re.fullmatch(r"([+-]\d\.\d{3}) p=(\S+)", cell).groups()
+        assert difference == f"{mean(values['std'][measure]) - mean(values['svm'][measure]):+.3f}"
+        assert 0 <= float(p) <= 1
+
+
+def test_the_plot_has_both_chains(iris):
+    text = (iris[0] / "p.svg").read_text()
+    assert "<!-- svm -->" in text and "<!-- std -->" in text and "<!-- micro_f1 -->" in text
+
+
+def test_nothing_else_is_written(iris):
+    assert sorted(os.listdir(iris[0])) == ["j", "p.svg", "r.csv"]
+
+
+def test_the_same_command_goes_on_with_the_journal(iris, here):
+    folder, shown = iris
+    journal = (folder / "j").read_bytes()
+    again = ["--chain", "svm", "--chain", "std: standardize svm", "--folds", "3", "--journal", "j"]
+    done = here("evaluate", *again, "-o", "again.csv", IRIS, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
+    assert (folder / "again.csv").read_bytes() == (folder / "r.csv").read_bytes()
+    assert (folder / "j").read_bytes() == journal
+    (folder / "again.csv").unlink()
+    other = here("evaluate", *again, "--seed", "1", IRIS, cwd=folder)
+    assert (other.returncode, other.stdout) == (1, "")
+    assert other.stderr == "filterkit: j: this is of another evaluation (seed differ); name another file\n"
+
+
+def test_report_shows_the_same(iris):
+    folder, shown = iris
+    done = filterkit("report", "r.csv", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
+
+
+def test_tasks_curves_and_positives(tmp_path, here):
+    chains = ["--chain", "a: neighbors", "--chain", "b: standardize neighbors"]
+    curve = ["--train", "10%,0.25, 50%", "--folds", "2", "--one-against-rest", "--min-positives", "50"]
+    options = [*chains, *curve, "--measure", "auc", "--measure", "f1", "-o", "r.csv"]
+    done = here("--class", "first", "evaluate", WINE, *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = rows_of(tmp_path / "r.csv")
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    assert tasks == ["class_0", "class_1"]  # of 59, 71 and 48 rows
+    assert len(rows) == 2 * 2 * 3 * 2
+    title, head, *lines = done.stdout.partition("\n\n")[0].splitlines()
+    assert title.startswith("Means over 2 tasks") and "2 folds" in title
+    assert cells(head) == ["chain", "train", "auc", "f1"]
+    shares = {"0.1": "10%", "0.25": "25%", "0.5": "50%"}
+    assert [cells(line)[:2] for line in lines] == [[name, shown] for shown in shares.values() for name in "ab"]
+    for line, (share, name) in zip(lines, [(share, name) for share in shares for name in "ab"], strict=True):
+        for measure, cell in zip(("auc", "f1"), cells(line)[2:], strict=True):
+            units = [
+                mean(
+                    float(row[measure])
+                    for row in rows
+                    if (row["task"], row["share"], row["chain"]) == (task, share, name)
+                )
+                for task in tasks
+            ]
+            assert cell == f"{mean(units):.3f} ±{stdev(units) / 2**0.5:.3f}"
+    named = ["evaluate", WINE, "--chain", "neighbors", "--folds", "2", "--measure", "auc", "-o", "p.csv"]
+    done = here("--class", "first", "--positive", "class_2", *named, cwd=tmp_path)
+    assert {row["task"] for row in rows_of(tmp_path / "p.csv")} == {"class_2"}
+
+
+def test_data_of_one_name_is_told_apart(tmp_path, here):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "d.arff").write_bytes(Path(IRIS).read_bytes())
+    data = ["x/d.arff", "y/d.arff", IRIS]
+    options = ["--chain", "neighbors", "--folds", "2", "-o", "r.csv"]
+    assert here("evaluate", *data, *options, cwd=tmp_path).returncode == 0
+    assert list(dict.fromkeys(row["data"] for row in rows_of(tmp_path / "r.csv"))) == ["x/d.arff", "y/d.arff", "iris"]
+
+
+def test_a_kill_costs_the_part_in_work_only(tmp_path):
+    """And processes find the same."""
+    chains = ["--chain", "shape neighbors", "--chain", "near: neighbors --k 3"]
+    command = ["evaluate", DIGITS, *chains, "--folds", "12", "--measure", "f1"]
+    whole = filterkit(*command, "--jobs", "1", "-o", "whole.csv", cwd=tmp_path)
+    assert whole.returncode == 0
+    journal = tmp_path / "j"
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", *command, "--jobs", "1", "--journal", "j", "-o", "r.csv"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    assert killed.wait(60) == -signal.SIGKILL and killed.stdout.read() == b""
+    killed.stdout.close()
+    before = journal.read_bytes()
+    assert before.count(b"\n") < 13 and not (tmp_path / "r.csv").exists()
+    rest = with_changes(AT_ONCE, *command, "--jobs", "2", "--journal", "j", "-o", "r.csv", cwd=tmp_path)
+    assert (rest.returncode, rest.stderr) == (0, "")
+    assert journal.read_bytes().startswith(before[: before.rindex(b"\n") + 1])
+    assert journal.read_bytes().count(b"\n") == 13
+    assert rest.stdout == whole.stdout
+    assert without_seconds(tmp_path / "r.csv") == without_seconds(tmp_path / "whole.csv")
+
+
+PLUGIN = """
+import filterkit
+
+class Halve(filterkit.RowStage):
+    '''Divide every value by two.'''
+
+    name = "halve"
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X / 2)
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Halve]
+"""
+
+
+def test_processes_have_the_plugins(tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN)
+    command = ["--plugin", "my.py", "evaluate", IRIS, "--chain", "halve neighbors", "--folds", "3"]
+    one = filterkit(*command, "--jobs", "1", "-o", "1.csv", cwd=tmp_path)
+    two = with_changes(AT_ONCE, *command, "--jobs", "2", "-o", "2.csv", cwd=tmp_path)
+    assert (two.returncode, two.stderr) == (0, "")
+    assert two.stdout == one.stdout
+    assert without_seconds(tmp_path / "2.csv") == without_seconds(tmp_path / "1.csv")
+
+
+def alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGKILL, marks=pytest.mark.xfail(strict=True, reason="processes wait for ever")),
+    ],
+)
+def test_processes_end_with_the_command(how, tmp_path):
+    code = AT_ONCE + "; import sys; from filterkit.cli.main import main; main(sys.argv[1:])"
+    command = ["evaluate", DIGITS, "--chain", "shape neighbors", "--folds", "50", "--jobs", "2", "--journal", "j"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *command], cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        journal = tmp_path / "j"
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(how)
+        assert process.wait(30) == (-how if how == signal.SIGKILL else 128 + how)
+        deadline = time.monotonic() + 2
+        while alive(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not alive(process.pid)
+        assert process.stderr.read() == b""
+    finally:
+        if alive(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stderr.close()
+
+
+def test_progress_is_lines_and_only_on_request():
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "3", "--jobs", "1"]
+    asked = with_changes(CLOCK, "--progress", *command)
+    assert asked.stderr.splitlines() == [
+        f"filterkit: {part} of 3 folds, about {left} s left" for part, left in [(1, 20), (2, 10), (3, 0)]
+    ]
+    silent = with_changes(CLOCK, *command)
+    assert (silent.stdout, silent.stderr) == (asked.stdout, "")
+    command[-3] = "25"
+    parts = [int(line.split()[1]) for line in with_changes(CLOCK, "--progress", *command).stderr.splitlines()]
+    assert parts == list(range(3, 25, 3))  # no line before another tenth is done
+
+
+@pytest.mark.parametrize("close", ["at once", "after a line"])
+def test_a_closed_pipe_ends_it_quietly(close, tmp_path):
+    (tmp_path / "r.csv").write_text(Results(table(drawn(3, 2, 6, 9), tuple(np.arange(1, 10) / 10))).text())
+    command = (
+        ["report", "r.csv"] if close == "after a line" else ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    if close == "after a line":
+        assert process.stdout.readline().startswith(b"Means over 3 tasks")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 0
+    process.stderr.close()
+
+
+# ---- report ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory):
+    """A file of results of three methods, two of them in two variants, on seven tasks: its path and the values."""
+    names = ["bns/10", "bns/50", "ig/10", "ig/50", "plain"]
+    values = np.round(0.9 + 0.1 * drawn(2, 7, 3, 5), 3)  # (measures, tasks, folds, chains)
+    rows = [
+        result(name, 0.5, f"d{t}", fold=f, f1=float(values[0, t, f, c]), auc=float(values[1, t, f, c]))
+        for c, name in enumerate(names)
+        for t in range(7)
+        for f in range(3)
+    ]
+    path = tmp_path_factory.mktemp("variants") / "r.csv"
+    path.write_text(Results(rows).text())
+    return path, values
+
+
+@pytest.mark.parametrize(("within", "tolerance"), [("1%", 0.01), ("0.02", 0.02), ("0%", 0.0), (" 0.5 %", 0.005)])
+def test_advice_is_that_of_plain_code(within, tolerance, variants, here):
+    path, values = variants
+    done = here("report", str(path), "--within", within, "--measure", "f1", "--measure", "auc")
+    assert (done.returncode, done.stderr) == (0, "")
+    methods = {"bns": [0, 1], "ig": [2, 3], "plain": [4]}
+    shares, advice = [], []
+    for measure, cube in zip(("f1", "auc"), values, strict=True):
+        near = {name: [] for name in methods}
+        for task in cube.tolist():  # folds × chains
+            best = {name: max(mean(fold[c] for fold in task) for c in chains) for name, chains in methods.items()}
+            for name in methods:
+                near[name].append(int(best[name] >= max(best.values()) * (1 - tolerance)))
+        shares.append({name: f"{mean(hits):.1%}" for name, hits in near.items()})
+        leader = max(methods, key=lambda name: sum(near[name]))
+        pairs = {pair: mean(map(max, near[pair[0]], near[pair[1]])) for pair in combinations(methods, 2)}
+        one, other = max(pairs, key=pairs.get)
+        together = {name: mean(map(max, near[leader], near[name])) for name in methods if name != leader}
+        second = max(together, key=together.get)
+        advice.append(
+            [
+                measure,
+                f"{leader} {mean(near[leader]):.1%}",
+                f"{leader} + {second} {together[second]:.1%}",
+                f"{one} + {other} {pairs[one, other]:.1%}",
+            ]
+        )
+    first, _, second = done.stdout.partition("\n\n")
+    title, head, *lines = first.splitlines()
+    assert title == f"Share of 7 tasks on which a method is within {tolerance:.1%} of the best"
+    assert cells(head) == ["method", "f1", "auc"]
+    assert [cells(line) for line in lines] == [[name, *(share[name] for share in shares)] for name in methods]
+    title, head, *lines = second.splitlines()
+    assert title == "The best method, the best to have beside it, and the best pair of all"
+    assert cells(head) == ["measure", "best", "with a second", "best pair"]
+    assert [cells(line) for line in lines] == advice
+
+
+def test_the_second_is_another_method(tmp_path, here):
+    """Even where it adds nothing."""
+    (tmp_path / "r.csv").write_text(Results(table([[[[0.9], [0.5], [0.4]]], [[[0.8], [0.2], [0.3]]]])).text())
+    done = here("report", "r.csv", "--within", "1%", "--measure", "f1", cwd=tmp_path)
+    assert cells(done.stdout.splitlines()[-1]) == ["f1", "a 100.0%", "a + b 100.0%", "a + b 100.0%"]
+
+
+def test_advice_can_be_plotted(variants, tmp_path, here):
+    done = here("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"bns", "ig", "plain", "best pair"} <= set(re.findall("<!-- (.*?) -->", (tmp_path / "p.svg").read_text()))
+
+
+def test_two_files_are_one_comparison(tmp_path, here):
+    rows = table(drawn(3, 2, 2, 1))
+    (tmp_path / "a.csv").write_text(Results([row for row in rows if row.chain == "a"]).text())
+    (tmp_path / "b.csv").write_text(Results([row for row in rows if row.chain == "b"]).text())
+    (tmp_path / "both.csv").write_text(Results(rows).text())
+    two = here("report", "a.csv", "b.csv", cwd=tmp_path)
+    one = here("report", "both.csv", cwd=tmp_path)
+    assert (two.returncode, two.stdout, two.stderr) == (0, one.stdout, "")
+    assert [cells(line)[0] for line in one.stdout.splitlines()[2:4]] == ["a", "b"]
+    alone = here("report", "a.csv", cwd=tmp_path)
+    assert alone.stdout == "".join(one.stdout.splitlines(keepends=True)[:3])
+
+
+def test_many_chains_are_tested_against_the_first(tmp_path, here):
+    for count, pairs in [(4, ["ab", "ac", "ad", "bc", "bd", "cd"]), (5, ["ab", "ac", "ad", "ae"])]:
+        (tmp_path / "r.csv").write_text(Results(table(drawn(3, 2, count, 1))).text())
+        done = here("report", "--measure", "f1", "r.csv", cwd=tmp_path)
+        tests = done.stdout.partition("\n\n")[2].splitlines()[2:]
+        assert ["".join(cells(line)[:2]) for line in tests] == pairs
+
+
+# ---- help and mistakes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate_command), ("report", report_command)])
+def test_help_names_every_option_and_measure(name, command):
+    for flag in ("--help", "-h"):
+        done = filterkit(name, flag)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"Usage: filterkit {name} [OPTIONS] ")
+        assert all(re.search(rf"^ +{measure} +\S", done.stdout, re.M) for measure in MEASURES)
+        options = [option.opts[-1] for option in command.params if isinstance(option, click.Option)]
+        assert all(f"{option} " in done.stdout for option in options)
+    assert re.search(rf"^ +{name} [A-Z]", filterkit("--help").stdout, re.M)
+
+
+DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n3,z\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ("evaluate iris.arff", 2, "evaluate: missing option '--chain'; see: filterkit evaluate --help"),
+        ("evaluate --chain svm", 2, "evaluate: missing argument 'DATA...'; see: filterkit evaluate --help"),
+        ("evaluate iris.arff --chain svm --fold 3", 2, "evaluate: no such option '--fold'. Did you mean '--folds'?"),
+        ("evaluate iris.arff --chian svm", 2, "evaluate: no such option '--chian'"),
+        ("evaluate iris.arff --chain svm --folds 1", 2, "evaluate: invalid value for '--folds': 1 is not in the range"),
+        ("evaluate iris.arff --chain svm --measure auk", 2, "evaluate: invalid value for '--measure': 'auk' is not"),
+        ("evaluate iris.arff --chain svm --train 5x", 2, "--train: '5x' is no share such as 10% or 0.1"),
+        ("evaluate iris.arff --chain svm --train 10%,95%", 2, "10 folds leave 90% to train on, not 95%"),
+        ("evaluate iris.arff --chain svm --plot p.gif", 2, "--plot p.gif: the name must end in .png, .svg, .pdf"),
+        ("evaluate iris.arff --chain svm --min-positives 3", 2, "evaluate: --min-positives goes with --one-against"),
+        ("evaluate iris.arff --chain svn", 2, "no stage 'svn'; did you mean 'svm'?"),
+        ("evaluate iris.arff --chain l2", 2, "chain 'l2' must end in a learner: "),
+        ("evaluate iris.arff --chain svm --chain svm", 2, "there must be chains to compare, each of a name of its own"),
+        ("--save x evaluate iris.arff --chain svm", 2, "--save is of no use to 'evaluate'"),
+        ("evaluate wine.arff --chain svm", 1, "wine: there is no nominal class and there are no labels to predict"),
+        ("evaluate none.arff --chain svm", 1, "none.arff: No such file or directory"),
+        ("evaluate {data} --chain svm", 1, "{data}:7: attribute 'c': 'z' is not one of its values"),
+        ("evaluate mixed.arff --chain neighbors", 1, "mixed, outcome, fold 1, chain 'neighbors': neighbors: attribute"),
+        ("evaluate one-row.arff --chain svm", 1, "one-row, class: fold 1 of 10 has no rows"),
+        ("report", 2, "report: missing argument 'RESULTS...'; see: filterkit report --help"),
+        ("report none.csv", 1, "none.csv: No such file or directory"),
+        ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
+        ("report {one} --within 2x", 2, "--within: '2x' is no share such as 10% or 0.1"),
+        ("report {one} --within 1%", 1, "--within: there must be at least two methods to compare"),
+        ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
+        ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(arguments, status, message, tmp_path, here):
+    data, one = tmp_path / "data.arff", tmp_path / "r.csv"
+    data.write_text(DATA)
+    one.write_text(Results(table(drawn(2, 2, 1, 1))).text())
+    done = here(*arguments.format(data=data, one=one).split(), cwd=SAMPLES)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(f"filterkit: {message.format(data=data)}")
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir(tmp_path)) == ["data.arff", "r.csv"]
+
+
+@pytest.mark.xfail(strict=True, reason="tasks are in the order in which a first part of each is done")
+def test_what_is_done_first_does_not_show(tmp_path, here, monkeypatch):
+    command = ["evaluate", IRIS, DIGITS, "--chain", "neighbors", "--folds", "2", "--jobs", "1", "-o"]
+    first = here(*command, "first.csv", cwd=tmp_path)
+    run = evaluation.run
+    monkeypatch.setattr(evaluation, "run", lambda *given: reversed(list(run(*given))))
+    second = here(*command, "second.csv", cwd=tmp_path)
+    assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
+    assert without_seconds(tmp_path / "first.csv") == without_seconds(tmp_path / "second.csv")
+
+
+@pytest.mark.xfail(strict=True, reason="it is not looked at")
+def test_an_output_before_the_name_counts(tmp_path, here):
+    command = ["-o", "r.csv", "evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
+    done = here(*command, cwd=tmp_path)
+    assert done.returncode == 2 or rows_of(tmp_path / "r.csv")
+
+
+@pytest.mark.xfail(strict=True, reason="found out when all is done")
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_a_place_that_cannot_be_written_is_named_at_once(option, tmp_path, here):
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "--journal", "j", option, "no/x.svg"]
+    done = here(*command, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "filterkit: no/x.svg: No such file or directory\n"
+    assert not (tmp_path / "j").exists() or (tmp_path / "j").read_text().count("\n") < 2
+
+
+def test_the_csv_may_go_to_standard_output():
+    done = filterkit("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
+    assert len(list(csv.DictReader(io.StringIO(done.stdout.partition("Means over")[0])))) == 2

@@ -1,0 +1,462 @@
+"""Multi-label data: which attributes are labels, their way into y and out of X, and that stages keep them."""
+
+import json
+import re
+import subprocess
+import sys
+
+import arff
+import numpy as np
+import pytest
+from agreement import dense
+from conftest import write_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, saved, testing
+from filterkit.alignment import Alignment
+from filterkit.batch import empty
+from filterkit.labels import find_targets, join, split
+from filterkit.notes import schema_note, schema_of
+
+BIT = ("0", "1")
+
+# The same rows: labels first and last, dense and sparse; the third row has a missing label, the last is all zeros.
+HEADER = """@relation '{relation}'
+{first}@attribute n numeric
+@attribute c {{x,y}}
+@attribute m numeric
+{last}@data
+"""
+LABELS = "@attribute p {0,1}\n@attribute q {0,1}\n"
+FIRST = HEADER.format(relation="r: -C 2", first=LABELS, last="")
+LAST = HEADER.format(relation="r: -C -2", first="", last=LABELS)
+TEXTS = {
+    "first": FIRST + "1,0,2.5,y,-1\n1,1,?,x,2\n?,1,3,?,0\n0,0,0,x,0\n",
+    "last": LAST + "2.5,y,-1,1,0\n?,x,2,1,1\n3,?,0,?,1\n0,x,0,0,0\n",
+    "first-sparse": FIRST + "{0 1,2 2.5,3 y,4 -1}\n{0 1,1 1,2 ?,4 2}\n{0 ?,1 1,2 3,3 ?}\n{}\n",
+    "last-sparse": LAST + "{0 2.5,1 y,2 -1,3 1}\n{0 ?,2 2,3 1,4 1}\n{0 3,1 ?,3 ?,4 1}\n{}\n",
+}
+Y = [[1, 0], [1, 1], [-1, 1], [0, 0]]
+NAN = np.nan
+X = [[2.5, 1, -1], [NAN, 0, 2], [3, NAN, 0], [0, 0, 0]]
+
+
+def read(tmp_path, text, name="t.arff", **options):
+    return filterkit.read(str(write_text(tmp_path, text, name)), **options)
+
+
+@pytest.fixture(params=TEXTS)
+def data(request, tmp_path):
+    return read(tmp_path, TEXTS[request.param])
+
+
+def cut(batch, step=1):
+    return [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
+
+
+def many(rows=200, sparse=False, labels=3, width=4, seed=0):
+    """Rows of small counts whose labels depend on them; a label of every tenth row is missing."""
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 3, (rows, width)) * 1.0
+    y = (values[:, :labels] + random.integers(0, 3, (rows, labels)) > 2).astype(np.int8)
+    y[::10, 0] = -1
+    attributes = [Attribute(f"a{j}") for j in range(width)] + [
+        Attribute(f"l{j}", "nominal", BIT) for j in range(labels)
+    ]
+    schema = Schema("made", attributes, labels=tuple(range(width, width + labels)))
+    batch = Batch(schema, values, y)
+    return batch.in_form(True).replace(schema=schema.replace(sparse=True, zero=True)) if sparse else batch
+
+
+# ---- which attributes ------------------------------------------------------------------------------------
+
+
+FIVE = (Attribute("a"), *(Attribute(name, "nominal", BIT) for name in "bcde"))
+
+
+@pytest.mark.parametrize(
+    ("relation", "class_", "labels", "expected"),
+    [
+        ("r", None, 2, (None, (3, 4))),
+        ("r: -C 3", None, None, (None, (0, 1, 2))),
+        ("r: -C -3", None, None, (None, (2, 3, 4))),
+        ("r: -C +3", None, None, (None, (0, 1, 2))),
+        ("r:-C -1", None, None, (None, (4,))),
+        ("r: -split-percentage 67 -C -2 -x 1", None, None, (None, (3, 4))),
+        ("a:b c: -C 5", None, None, (None, (0, 1, 2, 3, 4))),
+        ("r: -C 3", "c", None, (2, ())),
+        ("r: -C 3", "last", None, (4, ())),
+        ("r: -C 3", "none", None, (None, ())),
+        ("r: -C 3", None, 1, (None, (4,))),
+        ("r -C 3", None, None, (4, ())),
+        ("r: -C 3x", None, None, (4, ())),
+        ("r: x-C 3", None, None, (4, ())),
+        ("r", None, None, (4, ())),
+    ],
+)
+def test_which_attributes_are_labels(relation, class_, labels, expected):
+    assert find_targets(relation, FIVE, class_, labels) == expected
+
+
+def test_labels_and_class_of_other_data_are_found_by_name():
+    like = Schema("s", [FIVE[4], FIVE[2], Attribute("x", "nominal", BIT)], labels=(0, 1, 2))
+    assert find_targets("r: -C 1", FIVE, None, None, like) == (None, (2, 4))
+    assert find_targets("r: -C 1", FIVE, None, None, like.replace(class_index=0, labels=())) == (4, ())
+    assert find_targets("r: -C 1", FIVE, None, None, like.replace(labels=())) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("relation", "class_", "labels", "error", "message"),
+    [
+        ("r", None, 6, FilterkitError, "--labels 6, and there are 5 attributes"),
+        ("r", None, 0, FilterkitError, "--labels 0, and there are 5 attributes"),
+        ("r: -C 6", None, None, FilterkitError, r"asks for 6 labels \(-C 6\), and there are 5 attributes"),
+        ("r: -C -6", None, None, FilterkitError, r"asks for 6 labels \(-C -6\), and there are 5 attributes"),
+        ("r: -C 0", None, None, FilterkitError, "asks for 0 labels"),
+        ("r", "e", 2, UsageError, "--labels beside --class: give either"),
+    ],
+)
+def test_wrong_counts(relation, class_, labels, error, message):
+    with pytest.raises(error, match=message):
+        find_targets(relation, FIVE, class_, labels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("numeric", "numeric"),
+        ("string", "string"),
+        ("{no,yes}", "{no, yes}"),
+        ("{0,1,2}", "{0, 1, 2}"),
+        ("{1}", "{1}"),
+        ("{1,0}", "{1, 0}"),
+    ],
+)
+def test_a_label_is_nominal_of_0_and_1(kind, what, tmp_path):
+    with pytest.raises(FilterkitError) as caught:
+        read(tmp_path, f"@relation r\n@attribute a numeric\n@attribute p {kind}\n@data\n", labels=1)
+    assert str(caught.value).endswith(f"t.arff: a label must be a nominal attribute {{0,1}}, and 'p' is {what}")
+
+
+# ---- into y and out of it ----------------------------------------------------------------------------------
+
+
+def test_labels_are_in_y_and_not_in_x(data):
+    assert [a.name for a in data.schema.label_attributes] == ["p", "q"]
+    assert data.schema.class_attribute is None
+    assert [a.name for a in data.schema.features] == ["n", "c", "m"]
+    assert data.y.dtype == np.int8
+    assert data.y.tolist() == Y
+    np.testing.assert_array_equal(dense(data), X)
+
+
+def test_labels_of_no_rows(tmp_path):
+    data = read(tmp_path, FIRST)
+    out = filterkit.chain("impute l2").fit(data).transform(data)
+    for batch in (data, out, empty(data.schema)):
+        assert (batch.y.shape, batch.y.dtype) == ((0, 2), np.int8)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_written_is_what_was_read(name, tmp_path):
+    data = read(tmp_path, TEXTS[name])
+    filterkit.write(data, str(tmp_path / "out.arff"))
+    rows = [(tmp_path / file).read_text().partition("@data\n")[2] for file in ("t.arff", "out.arff")]
+    assert rows[0] == rows[1]
+    assert testing.same(filterkit.read(str(tmp_path / "out.arff")), data)
+    filterkit.write(data, str(tmp_path / "other.arff"), sparse=not data.sparse)
+    other = filterkit.read(str(tmp_path / "other.arff"))
+    assert other.sparse != data.sparse
+    assert other.y.tolist() == Y
+    np.testing.assert_array_equal(dense(other), X)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_both_ways_to_read_in_any_blocks(sparse, way, tmp_path):
+    data = many(800, sparse)
+    path = str(tmp_path / "t.arff")
+    filterkit.write(data, path)
+    whole = filterkit.read(path, labels=3)
+    assert testing.same(whole, data)
+    for block_size in (1, 700, 5000):
+        parts = list(filterkit.batches(path, labels=3, block_size=block_size))
+        assert len(parts) > 1
+        assert testing.same(filterkit.concatenate(parts, parts[0].schema), whole)
+
+
+@given(st.integers(0, 5), st.sets(st.integers(0, 5), min_size=1), st.booleans(), st.integers(0, 99))
+def test_split_undoes_join(rows, labels, sparse, seed):
+    random = np.random.default_rng(seed)
+    attributes = [Attribute(f"a{i}", "nominal", BIT) for i in range(6)]
+    schema = Schema("s", attributes, None, None, sparse, labels=tuple(sorted(labels)))
+    flat = schema.replace(labels=())
+    values = random.choice([0, 0, 1, np.nan], (rows, 6))
+    given_ = Batch(schema.replace(sparse=False, labels=()), values, weights=np.arange(rows) / 2).in_form(sparse)
+    given_ = given_.replace(schema=flat)
+    batch = split(given_, schema)
+    rest = [i for i in range(6) if i not in labels]
+    np.testing.assert_array_equal(dense(batch), values[:, rest])
+    np.testing.assert_array_equal(batch.y, np.nan_to_num(values[:, sorted(labels)], nan=-1))
+    assert testing.same(join(batch, flat), given_)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_labels_survive_the_spool(sparse):
+    data = many(sparse=sparse)
+    order = np.random.default_rng(4).permutation(len(data))
+    for memory in (0, 1 << 30):
+        fitted, out = filterkit.chain("standardize shuffle --seed 4 l2").fit_transform(
+            iter(cut(data, 7)), memory=memory
+        )
+        assert out.y.tolist() == data.y[order].tolist()
+        assert testing.same(fitted.transform(data).take(order), out)
+
+
+# ---- other data --------------------------------------------------------------------------------------------
+
+
+OTHER = """@relation other
+@attribute q {{0,1}}
+@attribute m numeric
+@attribute p {{0,1}}
+@attribute c {{y,x}}
+@attribute n numeric
+@data
+{rows}"""
+OTHERS = {
+    "dense": OTHER.format(rows="0,-1,1,y,2.5\n1,2,1,x,?\n1,0,?,?,3\n0,0,0,x,0\n"),
+    "sparse": OTHER.format(rows="{1 -1,2 1,4 2.5}\n{0 1,1 2,2 1,3 x,4 ?}\n{0 1,2 ?,3 ?,4 3}\n{3 x}\n"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_other_data_comes_into_the_columns_and_labels_fitted_on(other, data, tmp_path):
+    rows = read(tmp_path, OTHERS[other], class_="none")
+    as_features = Alignment(rows.schema, data.schema).apply(rows)
+    assert testing.same(as_features, data)
+    schema = rows.schema.replace(labels=(0, 2))
+    as_labels = split(rows, schema)
+    assert testing.same(Alignment(schema, data.schema).apply(as_labels), data)
+
+
+def test_labels_of_other_data_may_declare_1_first(data, tmp_path):
+    text = OTHERS["dense"].replace("p {0,1}", "p {1,0}")
+    assert "p {1,0}" in text
+    rows = read(tmp_path, text, class_="none")
+    assert testing.same(Alignment(rows.schema, data.schema).apply(rows), data)
+
+
+def test_labels_of_other_data_may_be_absent(data, tmp_path):
+    for text, y in (("{y},{m},{n}", [-1, -1]), ("{q},{y},{m},{n}", [-1, 0])):
+        names = {"y": "c {x,y}", "m": "m numeric", "n": "n numeric", "q": "q {0,1}"}
+        header = "".join(f"@attribute {names[name]}\n" for name in re.findall(r"\w", text))
+        row = text.format(y="y", m=-1, n=2.5, q=0)
+        rows = read(tmp_path, f"@relation o\n{header}@data\n{row}\n", class_="none")
+        wanted = data.rows(0, 1).replace(y=np.array([y], np.int8))
+        assert testing.same(Alignment(rows.schema, data.schema).apply(rows), wanted)
+
+
+def test_a_class_is_no_label(data, tmp_path):
+    rows = read(tmp_path, OTHERS["dense"], class_="p")
+    with pytest.raises(FilterkitError, match="the class is 'p', and "):
+        Alignment(rows.schema, data.schema)
+
+
+# ---- stages and schemas -----------------------------------------------------------------------------------
+
+
+STAGES = [
+    *("binary", "l2", "ordinal", "tfidf", "range", "standardize", "impute", "onehot", "bins --method frequency"),
+    *(
+        "remove --range 2",
+        "remove --match .0",
+        "remove --type nominal",
+        "keep --type nominal",
+        "rename --find a --replace b",
+    ),
+    *("head 5", "shuffle", "write /dev/null", "sklearn --class sklearn.preprocessing.MaxAbsScaler", "svm"),
+]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("stage", STAGES)
+def test_stages_keep_the_labels(stage, sparse, tmp_path):
+    data = many(50, sparse)
+    fitted = filterkit.chain(stage).fit(data)
+    out = fitted.transform(data)
+    assert [a.name for a in out.schema.label_attributes] == ["l0", "l1", "l2"]
+    assert out.y.tolist() == data.y.tolist()
+    filterkit.write(out, str(tmp_path / "out.arff"))
+    again = filterkit.read(str(tmp_path / "out.arff"), labels=3)
+    np.testing.assert_array_equal(dense(again), dense(out))
+    assert again.y.tolist() == data.y.tolist()
+    assert again.schema.attributes == out.schema.attributes
+
+
+SKLEARN = "impute onehot sklearn --class sklearn.preprocessing.MinMaxScaler"
+
+
+@pytest.mark.parametrize(
+    ("place", "stage"),
+    [
+        *((p, s) for p in ("first", "last") for s in ("words --keep 2", "remove --type string", "impute onehot svm")),
+        *((p, SKLEARN) for p in ("first", "last")),
+    ],
+)
+def test_labels_are_where_the_relations_name_says(place, stage, tmp_path):
+    text = TEXTS[place].replace("@attribute n", "@attribute s string\n@attribute n")
+    rows = [line.split(",") for line in text.partition("@data\n")[2].split()]
+    at = 2 if place == "first" else 0
+    text = (
+        text.partition("@data\n")[0] + "@data\n" + "".join(",".join([*r[:at], "'a b'", *r[at:]]) + "\n" for r in rows)
+    )
+    data = read(tmp_path, text)
+    out = filterkit.chain(stage).fit(data).transform(data)
+    assert out.y.tolist() == Y
+    filterkit.write(out, str(tmp_path / "out.arff"))
+    assert testing.same(filterkit.read(str(tmp_path / "out.arff")), out)
+
+
+def test_a_transformer_that_wants_labels_gets_rows_that_have_them_all():
+    data = many()
+    known = data.take(np.flatnonzero((data.y >= 0).all(axis=1)))
+    assert 0 < len(known) < len(data)
+    chain = filterkit.chain("sklearn --class sklearn.cross_decomposition.PLSRegression")
+    assert testing.same(chain.fit(data).transform(data), chain.fit(known).transform(data))
+
+
+@pytest.mark.parametrize("stage", ["bns", "shape", "shape --cross-fit 2", "bins", "normal", "select --by ig --top 1"])
+def test_a_stage_that_needs_a_class_says_so(stage):
+    with pytest.raises(StageError) as caught:
+        filterkit.chain(stage).fit(many())
+    assert str(caught.value).startswith(f"{stage.partition(' ')[0]}: it needs a class, and there are labels; ")
+    assert "\n" not in str(caught.value)
+
+
+def test_further_columns_stand_before_labels_that_come_last():
+    made = [Attribute("new"), Attribute("newer")]
+    bit = [Attribute(name, "nominal", BIT) for name in "pq"]
+    ab = [Attribute("a"), Attribute("b")]
+
+    def order(attributes, labels):
+        schema = Schema("s", attributes, labels=labels).with_more(made)
+        assert [schema.attributes[i] for i in schema.labels] == [a for a in attributes if a in bit]
+        assert schema.features[-2:] == tuple(made)
+        return " ".join(a.name for a in schema.attributes)
+
+    assert order([*ab, *bit], (2, 3)) == "a b new newer p q"
+    assert order([*bit, *ab], (0, 1)) == "p q a b new newer"
+    assert order([ab[0], bit[0], ab[1], bit[1]], (1, 3)) == "a p b new newer q"
+    assert order(bit, (0, 1)) == "new newer p q"
+
+
+def test_labels_move_with_their_attributes():
+    schema = Schema(
+        "s", [Attribute("p", "nominal", BIT), Attribute("a"), Attribute("q", "nominal", BIT)], labels=(0, 2)
+    )
+    assert schema.targets == (0, 2)
+    assert schema.targets_at({0: 4, 2: 7}) == {"class_index": None, "labels": (4, 7)}
+    assert Schema("s", [Attribute("a"), Attribute("q", "nominal", BIT)], 1).targets_at({1: 5}) == {
+        "class_index": 5,
+        "labels": (),
+    }
+    wider = schema.with_features([Attribute("a"), Attribute("a2"), Attribute("a3")], np.array([0, 0, 0]))
+    assert [a.name for a in wider.attributes] == ["p", "a", "a2", "a3", "q"]
+    assert wider.labels == (0, 4)
+    assert wider != wider.replace(labels=(0,))
+    with pytest.raises(FilterkitError, match="--positive 'x' needs a nominal class"):
+        schema.replace(positive="x")
+
+
+# ---- kept, and elsewhere ------------------------------------------------------------------------------------
+
+
+def test_a_kept_chain_knows_its_labels(data, tmp_path):
+    path = str(tmp_path / "chain")
+    fitted = filterkit.chain("impute standardize svm").fit(data)
+    saved.save(fitted, path)
+    loaded = saved.load(path)
+    assert loaded.incoming == data.schema
+    assert testing.same(loaded.transform(data), fitted.transform(data))
+    assert "from  'r" in saved.describe(path)[2] and saved.describe(path)[2].endswith("3 features, 2 labels")
+
+
+def note_of(*labels):
+    schema = Schema("s", [Attribute("p", "nominal", BIT), Attribute("q", "nominal", BIT)], labels=labels)
+    return json.loads(json.dumps(schema_note(schema)))
+
+
+@pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
+def test_labels_that_make_no_sense_in_a_file(labels):
+    note = note_of(0, 1)
+    assert schema_of(note).labels == (0, 1)
+    with pytest.raises(FilterkitError):
+        schema_of(note | {"labels": labels})
+
+
+def test_a_class_beside_labels_in_a_file():
+    note = note_of(0)
+    with pytest.raises(FilterkitError, match="its labels make no sense"):
+        schema_of(note | {"class": 1})
+
+
+def test_elsewhere_labels_are_columns(data):
+    names = [a.name for a in data.schema.attributes]
+    frame, table, liac = filterkit.to_pandas(data), filterkit.to_arrow(data), filterkit.to_liac(data)
+    assert list(frame.columns) == table.column_names == [name for name, _ in liac["attributes"]] == names
+    for j, name in enumerate("pq"):
+        expected = [None if row[j] < 0 else str(row[j]) for row in Y]
+        assert list(frame[name].cat.categories) == ["0", "1"]
+        assert [None if value != value else value for value in frame[name]] == expected
+        assert table[name].to_pylist() == expected
+    columns = [dict(liac["attributes"])[name] for name in "pq"]
+    assert columns == [["0", "1"]] * 2
+    again = arff.loads(arff.dumps(liac), return_type=arff.LOD if data.sparse else arff.DENSE)
+    assert testing.same(split(filterkit.from_liac(again, class_="none"), data.schema), data)
+
+
+# ---- the command line ---------------------------------------------------------------------------------------
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_command_line_takes_labels_and_test_rows(tmp_path):
+    write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
+    write_text(tmp_path, OTHERS["sparse"].replace("{1 -1,2 1", "{1 -1,2 ?"), "test.arff")
+    chain = ["impute", "standardize"]
+    done = run(tmp_path, "--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain)
+    assert (done.returncode, done.stderr) == (0, "")
+    first = (tmp_path / "o.arff").read_text().splitlines()[0]
+    assert first == "% filterkit 0.1.0: --labels 2 train.arff impute standardize"
+    train = filterkit.read(str(tmp_path / "train.arff"), labels=2)
+    fitted = filterkit.chain("impute standardize").fit(train)
+    assert testing.same(filterkit.read(str(tmp_path / "o.arff"), labels=2), fitted.transform(train))
+    y = train.y.copy()
+    y[0, 0] = -1
+    assert testing.same(filterkit.read(str(tmp_path / "t.arff"), labels=2), fitted.transform(train.replace(y=y)))
+
+
+def test_the_command_line_refuses_labels_in_one_line(tmp_path):
+    write_text(tmp_path, TEXTS["last"])
+    for options, status, message in (
+        (["--labels", "2", "--class", "p"], 2, "--labels beside --class: give either"),
+        (["--labels", "6"], 1, "t.arff: --labels 6, and there are 5 attributes"),
+        (["--labels", "3"], 1, "t.arff: a label must be a nominal attribute {0,1}, and 'm' is numeric"),
+    ):
+        done = run(tmp_path, *options, "t.arff", "l2")
+        assert (done.returncode, done.stdout) == (status, "")
+        assert done.stderr.splitlines()[-1].endswith(message)
+    done = run(tmp_path, "t.arff", "bns")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,637 @@
+"""Learners: what they put out, what they learn from and refuse, linear models, and refits for inner trials."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from agreement import dense, make, sample
+from conftest import write_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import Attribute, Batch, Chain, FilterkitError, LinearModel, Schema, StageError, Tasks, saved, testing
+from filterkit.crossfit import draw_folds
+from filterkit.plugins import Registry, registry
+
+NAN = np.nan
+BIT = ("0", "1")
+
+
+class Means(filterkit.Learner):
+    """Predict what has the nearer mean: that of its training rows, or that of all others."""
+
+    name = "means"
+
+    def learn(self, training):
+        planes = []
+        for positive in training.truth.T:
+            up, down = (np.average(dense_of(training.X)[own], axis=0) for own in (positive, ~positive))
+            planes.append((up - down, (down @ down - up @ up) / 2))
+        return LinearModel(np.column_stack([w for w, _ in planes]), np.array([b for _, b in planes]))
+
+
+class Recorder(Means):
+    """Keep what the trials of `means` are given."""
+
+    name = "recorder"
+    folds: int = filterkit.option(3, "Of the trials.")
+    seed: int = filterkit.option(0, "Of the folds.")
+
+    def inner_folds(self):
+        return self.folds
+
+    def inner_seed(self):
+        return self.seed
+
+    def learn_refitting(self, training, refits):
+        self.training, self.trials = training, list(refits)
+        return self.learn(training)
+
+
+class Given(filterkit.Learner):
+    """Give each row the scores in its columns, as many as there are tasks."""
+
+    name = "given"
+
+    def learn(self, training):
+        return LinearModel(
+            np.eye(training.X.shape[1])[:, : len(training.tasks.names)], np.zeros(len(training.tasks.names))
+        )
+
+
+def dense_of(X):
+    return X if isinstance(X, np.ndarray) else X.toarray()
+
+
+def fit(stage, batch):
+    return Chain([stage]).fit(batch)
+
+
+def two_labels(X, y, weights=None):
+    attributes = [Attribute(f"a{j}") for j in range(np.shape(X)[1])]
+    schema = Schema(
+        "s", [*attributes, *(Attribute(n, "nominal", BIT) for n in "pq")], labels=(len(attributes), 1 + len(attributes))
+    )
+    weights = None if weights is None else np.array(weights, np.float64)
+    return Batch(schema, np.asarray(X, np.float64), np.array(y, np.int8), weights)
+
+
+def made(fitted):
+    """The attributes that a learner adds."""
+    old = {a.name for a in fitted.incoming.attributes}
+    return [a for a in fitted.schema.attributes if a.name not in old]
+
+
+# ---- what is put out --------------------------------------------------------------------------------------
+
+
+def test_means_worked_by_hand():
+    # The means are 1 and 5, half-way is 3; w = 4, and the score of x is 4 (x - 3).
+    batch = make([[0], [2], [5], [5]], [0, 0, 0, 1]).take(np.array([0, 1, 3]))
+    fitted = fit(Means(), batch)
+    assert fitted.transform(batch).X.tolist() == [[0, 0, -12], [2, 0, -4], [5, 1, 8]]
+    assert fitted.transform(make([[3], [3.5]], [-1, -1])).X.tolist() == [[3, 0, 0], [3.5, 1, 2]]
+
+
+def test_of_two_classes_the_rarer_is_scored():
+    for y, positive, name in (
+        ([0, 0, 1], None, "yes"),
+        ([0, 1, 1], None, "no"),
+        ([0, 1, 0, 1], None, "yes"),
+        ([0, 0, 1], "no", "no"),
+        ([0, 1, 1], "yes", "yes"),
+    ):
+        batch = make(np.arange(len(y))[:, None], y, positive=positive)
+        fitted = fit(Means(), batch)
+        assert [a.name for a in fitted.schema.attributes] == ["a0", "prediction", f"score@{name}", "class"]
+        assert made(fitted) == [Attribute("prediction", "nominal", ("no", "yes")), Attribute(f"score@{name}")]
+        out = fitted.transform(batch)
+        assert out.X[:, 1].tolist() == [int((score > 0) == (name == "yes")) for score in out.X[:, 2]]
+
+
+def test_the_rarer_class_is_that_of_less_weight():
+    batch = make([[0], [1], [2]], [0, 0, 1], weights=[1, 1, 3])
+    assert made(fit(Means(), batch))[1].name == "score@no"
+
+
+def test_each_of_several_classes_that_has_rows_is_scored():
+    batch = make([[0], [1], [5], [9]], [0, 0, 1, 3], "abcd")
+    fitted = fit(Means(), batch)
+    prediction, *scores = made(fitted)
+    assert prediction == Attribute("prediction", "nominal", tuple("abcd"))
+    assert [a.name for a in scores] == ["score@a", "score@b", "score@d"]
+    out = fitted.transform(batch).X
+    assert out[:, 1].tolist() == [[0, 1, 3][best] for best in out[:, 2:].argmax(axis=1)]
+    assert out[[0, 3], 1].tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(("classes", "rest"), [(("b", "c", "d"), "rest"), (("b", "rest", "d"), "other")])
+def test_the_positive_one_of_several_is_told_from_the_rest(classes, rest):
+    batch = make([[0], [4], [9]], [0, 1, 2], classes, positive=classes[1])
+    fitted = fit(Means(), batch)
+    assert made(fitted) == [Attribute("prediction", "nominal", (rest, classes[1])), Attribute(f"score@{classes[1]}")]
+    out = fitted.transform(batch).X
+    assert out[:, 1].tolist() == (out[:, 2] > 0).tolist()
+
+
+def test_each_label_is_scored():
+    batch = two_labels([[0], [1], [9]], [[1, 0], [1, 1], [0, 1]])
+    fitted = fit(Means(), batch)
+    names = ["a0", "prediction@p", "prediction@q", "score@p", "score@q", "p", "q"]
+    assert [a.name for a in fitted.schema.attributes] == names
+    assert [a.values for a in made(fitted)] == [BIT, BIT, (), ()]
+    out = fitted.transform(batch)
+    assert out.X[:, 1:3].tolist() == (out.X[:, 3:] > 0).tolist() == [[1, 0], [1, 0], [0, 1]]
+    assert out.y.tolist() == batch.y.tolist()
+
+
+def test_columns_go_to_the_end_or_before_the_class():
+    data = testing.sample("dense-three-classes")  # the class comes first
+    assert [a.name for a in fit(Means(), data).schema.attributes][:4] == ["class", "a", "b", "prediction"]
+    middle = Schema("s", [Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("b")], 1)
+    fitted = fit(Means(), Batch(middle, np.array([[1.0, 2], [3, 4]]), np.array([0, 1], np.int32)))
+    assert [a.name for a in fitted.schema.attributes] == ["a", "c", "b", "prediction", "score@y"]
+
+
+def test_sparse_rows_stay_sparse_and_their_zero_is_no_longer_special():
+    batch = make([[1, 0], [0, 2], [0, 0]], [0, 1, 1], sparse=True)
+    fitted = fit(Means(), batch)
+    out = fitted.transform(batch)
+    assert out.sparse and fitted.schema.sparse and not fitted.schema.zero
+    assert out.X.has_canonical_format and (out.X.data != 0).all()
+    np.testing.assert_array_equal(dense(out), fit(Means(), batch.in_form(False)).transform(batch.in_form(False)).X)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_scores_become_predictions(labels):
+    """The highest score of a class, the first on a tie; labels whose score is above 0."""
+    scores = np.array([[3, 1], [1, 3], [2, 2], [-1, -2], [0, 0], [-1, 1e-300]])
+    if labels:
+        out = fit(Given(), two_labels(scores, [[1, 0]] * 3 + [[0, 1]] * 3)).transform(
+            two_labels(scores, [[-1, -1]] * 6)
+        )
+        assert out.X[:, 2:4].tolist() == [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]
+    else:
+        batch = make(scores, [0, 1, 1, 0, 1, 0], "xyz")
+        out = fit(Given(), batch).transform(batch)
+        assert out.X[:, 2].tolist() == [0, 1, 0, 0, 0, 1]
+    np.testing.assert_array_equal(out.X[:, -2:], scores)
+
+
+def test_probabilities_are_named_so_and_predict_above_a_half():
+    class Calibrated(Means):
+        """Means with a sigmoid."""
+
+        name = "calibrated"
+
+        def learn(self, training):
+            model = super().learn(training)
+            return LinearModel(model.coefficients, model.intercepts, np.array([[-1.0], [0.0]]), True)
+
+    batch = make([[0], [2], [5]], [0, 0, 1])
+    fitted = fit(Calibrated(), batch)
+    assert made(fitted)[1].name == "probability@yes"
+    assert fitted.transform(make([[3], [3.01]], [-1, -1])).X[:, 1].tolist() == [0, 1]
+    assert fitted.transform(batch).X[:, 2] == pytest.approx(1 / (1 + np.exp([12, 4, -8])))
+
+
+# ---- what is learned from ---------------------------------------------------------------------------------
+
+
+def test_rows_without_class_or_weight_are_left_out():
+    batch = make([[0], [2], [99], [5], [77]], [0, 0, -1, 1, 1], weights=[1, 2, 1, 1, 0])
+    chosen = batch.take(np.array([0, 1, 3]))
+    recorder = Recorder(folds=0)
+    recorder.learn_refitting = None  # without folds it is not called
+    seen = []
+    recorder.learn = lambda training: seen.append(training) or Means.learn(recorder, training)
+    assert testing.same(fit(recorder, batch).transform(batch), fit(Means(), chosen).transform(batch))
+    training = seen[0]
+    assert training.X.tolist() == [[0], [2], [5]]
+    assert training.truth.tolist() == [[False], [False], [True]]
+    assert training.weights.tolist() == [1, 2, 1]
+    assert training.tasks == Tasks(("yes",), np.array([1]), True)
+
+
+def test_rows_with_any_label_missing_are_left_out():
+    X, y = [[0], [1], [50], [60], [9]], [[1, 0], [1, 1], [-1, 1], [0, -1], [0, 1]]
+    batch = two_labels(X, y)
+    assert testing.same(
+        fit(Means(), batch).transform(batch), fit(Means(), batch.take(np.array([0, 1, 4]))).transform(batch)
+    )
+
+
+def test_the_outcome_is_of_rows_whose_class_is_known():
+    batch = make([[0], [2], [99], [5], [4]], [0, 0, -1, 1, 0])
+    learned = fit(Means(), make([[0], [2], [5]], [0, 0, 1])).stages[0]
+    outcome = learned.outcome(batch)
+    assert outcome.truth.tolist() == [[False], [False], [True], [False]]
+    assert outcome.predicted.tolist() == [[False], [False], [True], [True]]
+    assert outcome.scores.tolist() == [[-12], [-4], [8], [4]]
+    assert outcome.exclusive
+    none = learned.outcome(batch.take(np.array([2])))
+    assert none.truth.shape == none.predicted.shape == none.scores.shape == (0, 1)
+
+
+def test_a_nominal_attribute_of_two_values_is_its_index():
+    schema = Schema("s", [Attribute("n", "nominal", ("x", "y")), Attribute("class", "nominal", ("no", "yes"))], 1)
+    batch = Batch(schema, np.array([[0.0], [1], [1]]), np.array([0, 1, 1], np.int32))
+    plain = make([[0], [1], [1]], [0, 1, 1])
+    np.testing.assert_array_equal(fit(Means(), batch).transform(batch).X, fit(Means(), plain).transform(plain).X)
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (make([[1, 2], [3, NAN]], [0, 1]), "row 2: attribute 'a1' is missing; put impute before it"),
+        (make([[0, 2], [0, NAN]], [0, 1], sparse=True), "row 2: attribute 'a1' is missing; put impute before it"),
+        (make([[1], [-np.inf]], [0, 1]), "row 2: attribute 'a0' is -inf"),
+        (
+            make([[1], [2]], [0, 1], nominal=[0]),
+            "attribute 'a0' is nominal with more than two values; put onehot before it",
+        ),
+        (make([[1], [2]], [1, 1]), "the training rows are all of one class, which leaves nothing to learn"),
+        (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class"),
+        (make([[1], [2]], [0, 1], "abc", positive="c"), "the training rows are all of one class"),
+        (make([[1], [2]], [0, 0], "a"), "the training rows are all of one class"),
+        (make([[1], [2]], [-1, -1]), "there are no training rows"),
+        (make(np.empty((0, 1)), []), "there are no training rows"),
+        (make(np.empty((2, 0)), [0, 1]), "there are no features to learn from"),
+        (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
+        (
+            Batch(Schema("s", [Attribute("a")]), np.ones((2, 1))),
+            "there is nothing to predict; name a class with --class, or --labels",
+        ),
+        (
+            Batch(Schema("s", [Attribute("a"), Attribute("n")], 1), np.ones((2, 1)), np.ones(2)),
+            "it predicts a nominal class, and 'n' is numeric",
+        ),
+    ],
+)
+def test_what_cannot_be_learned_from(batch, message):
+    with pytest.raises(StageError) as caught:
+        fit(Means(), batch)
+    assert str(caught.value).startswith(f"means: {message}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("step", [1, 9])
+def test_a_missing_value_is_told_with_the_number_of_its_row(step):
+    batch = make([[1], [2], [3], [NAN], [4]], [-1, 0, -1, 1, 1])
+    with pytest.raises(StageError, match="row 4: attribute 'a0' is missing"):
+        fit(Means(), [batch.rows(i, min(i + step, 5)) for i in range(0, 5, step)])
+
+
+def test_a_missing_value_in_a_later_row_is_told():
+    fitted = fit(Means(), make([[1], [2]], [0, 1]))
+    with pytest.raises(StageError, match="means: row 43: attribute 'a0' is missing"):
+        fitted.transform(make([[1], [1], [NAN]], [-1] * 3).replace(start=40))
+
+
+@pytest.mark.parametrize("name", ["prediction", "score@yes"])
+def test_names_that_are_taken(name):
+    batch = make([[1], [2]], [0, 1])
+    batch = batch.replace(schema=batch.schema.with_features([Attribute(name)], np.array([0])))
+    with pytest.raises(StageError, match=f"means: there is an attribute '{name}' already"):
+        fit(Means(), batch)
+    with pytest.raises(StageError, match="means: there is an attribute 'prediction' already"):
+        Chain([Means(), Means()]).fit(make([[1], [2]], [0, 1]))
+
+
+def test_a_learner_says_what_is_left_to_write():
+    class Bare(filterkit.Learner):
+        name = "bare"
+
+    with pytest.raises(NotImplementedError, match="Bare has no learn"):
+        fit(Bare(), make([[1], [2]], [0, 1]))
+
+
+# ---- linear models ----------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 4), st.booleans(), st.integers(0, 99))
+def test_a_row_has_the_same_score_in_any_company(rows, features, tasks, calibrated, seed):
+    random = np.random.default_rng(seed)
+    sigmoids = random.normal(size=(2, tasks)) if calibrated else None
+    model = LinearModel(random.normal(size=(features, tasks)), random.normal(size=tasks), sigmoids, True)
+    X = random.normal(size=(rows, features)) * 10.0 ** random.integers(-9, 9, (rows, features))
+    X[random.random(X.shape) < 0.3] = 0
+    batch = make(X, [0] * rows)
+    sparse = batch.in_form(True)
+    whole = model.scores(batch.X)
+    np.testing.assert_array_equal(whole, model.scores(sparse.X))
+    order = random.permutation(rows)
+    np.testing.assert_array_equal(whole[order], model.scores(batch.X[order]))
+    for row in range(rows):
+        np.testing.assert_array_equal(whole[row : row + 1], model.scores(batch.X[row : row + 1]))
+        np.testing.assert_array_equal(whole[row : row + 1], model.scores(sparse.rows(row, row + 1).X))
+    if not calibrated:
+        np.testing.assert_allclose(whole, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
+
+
+def test_sigmoids_by_hand():
+    scores = np.array([[0.0, 1], [2, -2]])
+    sigmoids = np.array([[-1.0, -2], [0, 1]])
+    probability = 1 / (1 + np.exp(scores * sigmoids[0] + sigmoids[1]))
+    assert probability[0].tolist() == [0.5, 1 / (1 + np.exp(-1))]
+    labels = LinearModel(np.eye(2), np.zeros(2), sigmoids, False)
+    assert labels.threshold == 0.5
+    assert labels.scores(scores) == pytest.approx(probability)
+    classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
+    assert classes == pytest.approx(probability / probability.sum(axis=1, keepdims=True))
+    far = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(np.array([[1e4, 1e4]]))
+    assert far.tolist() == [[0.5, 0.5]]  # neither has any probability left
+
+
+# ---- kept -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def known():
+    """All stages and those of here."""
+    found = Registry()
+    for stage in [*registry().stages.values(), Means, Recorder, Given]:
+        found.add_stage(stage)
+    return found
+
+
+@pytest.mark.parametrize("name", ["breast-cancer", "iris", "sparse-counts-multiclass"])
+def test_a_learner_of_ones_own_in_a_kept_chain(name, known, tmp_path):
+    batch = sample(name)
+    fitted = Chain.parse("standardize means", known).fit(batch)
+    saved.save(fitted, str(tmp_path / "chain"), known)
+    loaded = saved.load(str(tmp_path / "chain"), known)
+    assert testing.same(loaded.transform(batch), fitted.transform(batch))
+
+
+@pytest.mark.parametrize("name", testing.SAMPLES)
+def test_the_kit_finds_nothing_wrong_with_it(name):
+    for check in testing.CHECKS:
+        check(Means(), testing.sample(name))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"coefficients": np.zeros((3, 3))},
+        {"coefficients": np.zeros((4, 2))},
+        {"coefficients": np.zeros((4, 3), np.int64)},
+        {"coefficients": [[0.0]]},
+        {"coefficients": None},
+        {"intercepts": np.zeros(4)},
+        {"intercepts": np.zeros((3, 1))},
+        {"sigmoids": np.zeros((3, 2))},
+        {"sigmoids": np.zeros((2, 3), bool)},
+        {"names": ["setosa", "versicolor", "rose"]},
+        {"names": ["setosa", "versicolor"]},
+        {"names": []},
+        {"names": ["versicolor", "setosa", "virginica"]},
+        {"codes": np.array([0, 1])},
+        {"codes": np.array([0, 1, 3])},
+        {"codes": np.array([0.0, 1.0, 2.0])},
+        {"codes": np.array([1, 1, 1])},
+        {"codes": np.array([-1, 0, 1, 2])},
+    ],
+    ids=str,
+)
+def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
+    fitted = Chain([Means()]).fit(sample("iris"))
+    kept = fitted.stages[0].kept()
+    monkeypatch.setattr(fitted.stages[0], "kept", lambda: kept)
+    path = str(tmp_path / "chain")
+    saved.save(fitted, path, known)
+    saved.load(path, known)
+    monkeypatch.setattr(fitted.stages[0], "kept", lambda: kept | damage)
+    saved.save(fitted, path, known)
+    with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:
+        saved.load(path, known)
+    assert "\n" not in str(caught.value)
+
+
+# ---- refits -----------------------------------------------------------------------------------------------
+
+
+def recorded(before, batch, rows=None, folds=3, seed=0, **options):
+    """A recorder behind the stages `before`, fitted on `rows`, by default the batch whole."""
+    recorder = Recorder(folds=folds, seed=seed)
+    chain = Chain([*Chain.parse(before).stages, recorder])
+    return recorder, chain.fit(batch if rows is None else rows, **options)
+
+
+def gaps(recorder):
+    return [(sorted(inner.X[:, 0]), sorted(outer.X[:, 0])) for inner, outer in recorder.trials]
+
+
+def test_every_counted_row_is_held_out_once():
+    y = [0] * 10 + [1] * 7 + [-1] * 3 + [2] + [0, 1] * 6
+    batch = make(np.arange(33.0)[:, None], y, "abc", weights=[1.0] * 21 + [0.0] * 12)
+    recorder, _ = recorded("", batch)
+    out = [row for _, outer in gaps(recorder) for row in outer]
+    assert sorted(out) == list(range(17))  # not those without class or weight, nor the only row of c
+    for (inner, outer), (training, held_out) in zip(gaps(recorder), recorder.trials, strict=True):
+        assert sorted(inner + outer) == [*range(17), 20]
+        assert held_out.truth.argmax(axis=1).tolist() == [y[int(row)] for row in held_out.X[:, 0]]
+        assert training.truth.argmax(axis=1).tolist() == [y[int(row)] for row in training.X[:, 0]]
+        assert training.tasks.names == held_out.tasks.names == tuple("abc")
+        assert set(training.weights) == {1}
+    sizes = np.array([held_out.truth.sum(axis=0) for _, held_out in recorder.trials])
+    assert np.sort(sizes, axis=0).tolist() == [[3, 2, 0], [3, 2, 0], [4, 3, 0]]
+    assert sorted(sizes.sum(axis=1)) == [5, 6, 6]
+
+
+def test_of_labels_every_row_with_all_of_them_is_held_out_once():
+    y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
+    recorder, _ = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
+    assert sorted(row for _, outer in gaps(recorder) for row in outer) == list(range(19))
+    assert sorted(len(outer) for _, outer in gaps(recorder)) == [4, 5, 5, 5]
+
+
+def test_folds_without_rows_give_no_trial():
+    recorder, _ = recorded("", make([[0], [1], [2], [3], [4]], [0, 0, 1, 1, 2], "abc"), folds=6)
+    assert sorted(len(outer) for _, outer in gaps(recorder)) == [1, 1, 1, 1]
+    recorder, _ = recorded("", make([[0], [1]], [0, 1]))
+    assert recorder.trials == []
+
+
+def test_means_and_deviations_are_those_of_the_other_folds():
+    batch = make([[1], [2], [4], [8], [16], [32]], [0, 0, 0, 1, 1, 1])
+    recorder, _ = recorded("standardize", batch)
+    fold = draw_folds(batch.y, 3, 0)
+    assert len(recorder.trials) == 3
+    for number, (inner, outer) in enumerate(recorder.trials):
+        own = fold == number
+        mean, deviation = batch.X[~own].mean(), batch.X[~own].std(ddof=1)
+        np.testing.assert_allclose(inner.X, (batch.X[~own] - mean) / deviation, rtol=1e-12)
+        np.testing.assert_allclose(outer.X, (batch.X[own] - mean) / deviation, rtol=1e-12)
+    np.testing.assert_allclose(recorder.training.X, (batch.X - batch.X.mean()) / batch.X.std(ddof=1), rtol=1e-12)
+
+
+BEFORE = [
+    *(
+        "",
+        "standardize",
+        "shape",
+        "shape --cross-fit 3 bns",
+        "l2",
+        "select --by ig --top 2 range",
+        "standardize l2 shape",
+    ),
+    *(
+        "sample --fraction 1/2",
+        "shuffle standardize",
+        "head 40 standardize",
+        "split --fold 1/3 --rest bns",
+        "write /dev/null",
+    ),
+    *("standardize sample --rows 15 bns", "standardize write /dev/null l2"),
+]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("name", ["breast-cancer", "sparse-counts-multiclass"])
+def test_stages_are_fitted_on_the_other_folds(before, name):
+    """A trial is given what the stages, fitted on the rows of the other folds alone, make of them and of the fold."""
+    batch = partly_known(name)
+    fold = draw_folds(batch.y, 3, 5)
+    recorder, _ = recorded(before, batch, seed=5)
+    trials = iter(recorder.trials)
+    for number in range(3):
+        own = fold == number
+        if not own.any():
+            continue
+        others, training = filterkit.chain(before).fit_transform(batch.take(np.flatnonzero(~own)))
+        inner, outer = next(trials)
+        _equal(inner, training)
+        _equal(outer, others.transform(batch.take(np.flatnonzero(own))))
+    assert next(trials, None) is None
+    _equal(recorder.training, filterkit.chain(before).fit_transform(batch)[1])
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("name", ["breast-cancer", "sparse-counts-multiclass"])
+def test_a_stream_makes_the_same_trials(before, name):
+    batch = partly_known(name)
+    recorder, fitted = recorded(before, batch, seed=5)
+    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
+    again, streamed = recorded(before, batch, iter(parts), seed=5, memory=1 << 16, jobs=2)
+    assert testing.same(streamed.transform(batch), fitted.transform(batch))
+    for one, other in zip(recorder.trials, again.trials, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(dense_of(a.X), dense_of(b.X))
+
+
+def partly_known(name):
+    """Up to 90 rows of a sample, every eighth without class."""
+    batch = sample(name)
+    batch = batch.rows(0, min(len(batch), 90))
+    y = batch.y.copy()
+    y[::8] = -1
+    return batch.replace(y=y)
+
+
+def _equal(training, batch):
+    """Training rows are those of a batch that are known."""
+    chosen = np.flatnonzero(batch.y >= 0)
+    np.testing.assert_array_equal(dense_of(training.X), dense(batch)[chosen])
+    np.testing.assert_array_equal(training.truth, training.tasks.truth(batch.take(chosen)))
+
+
+@pytest.mark.parametrize("before", ["standardize write", "write"])
+def test_what_is_written_before_a_learner_is_the_whole(before, tmp_path):
+    batch = sample("breast-cancer").rows(0, 60)
+    path = tmp_path / "kept.arff"
+    for rows in (batch, iter([batch.rows(0, 40), batch.rows(40, 60)])):
+        recorder, _ = recorded(f"{before} {path}", batch, rows)
+        expected = filterkit.chain(before.removesuffix("write")).fit(batch).transform(batch)
+        assert testing.same(filterkit.read(str(path)), expected)
+        assert len(recorder.trials) == 3
+
+
+def test_without_folds_the_stages_are_fitted_once():
+    class Counts(filterkit.RowStage):
+        """Count the fits."""
+
+        name = "counts"
+        fits = 0
+
+        def fit(self, rows, schema):
+            Counts.fits += 1
+            return super().fit(rows, schema)
+
+        def transform(self, batch):
+            return batch
+
+    batch = sample("breast-cancer").rows(0, 60)
+    for learner, fits in ((Means(), 1), (Recorder(folds=0), 1), (Recorder(folds=4), 5)):
+        Counts.fits = 0
+        Chain([Counts(), learner]).fit(batch)
+        assert Counts.fits == fits
+
+
+def test_an_error_in_a_trial_is_told():
+    batch = make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
+    with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):
+        recorded("sample --rows 6", batch)
+
+
+# ---- the command line --------------------------------------------------------------------------------------
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "filterkit", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+PLUGIN = '''
+import numpy as np
+import filterkit
+
+class Means(filterkit.Learner):
+    """Predict what has the nearer mean."""
+
+    name = "means"
+
+    def learn(self, training):
+        up, down = (training.X[own].mean(axis=0) for own in (training.truth[:, 0], ~training.truth[:, 0]))
+        return filterkit.LinearModel((up - down)[:, None], np.array([(down @ down - up @ up) / 2]))
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Means]
+'''
+
+
+def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
+    write_text(tmp_path, PLUGIN, "my.py")
+    header = "@relation r\n@attribute x numeric\n@attribute class {no,yes}\n@data\n"
+    write_text(tmp_path, header + "0,no\n2,no\n50,?\n5,yes\n", "train.arff")
+    write_text(tmp_path, header + "3.5,?\n1,yes\n", "test.arff")
+    write_text(tmp_path, "@relation r\n@attribute x numeric\n@data\n5\n3\n", "bare.arff")
+    files = ["--test", "test.arff", "t.arff", "--test", "bare.arff", "b.arff", "-o", "o.arff", "--save", "c"]
+    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
+    assert rows(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
+    assert rows(tmp_path / "b.arff") == ["5,yes,8,?", "3,no,0,?"]
+    assert [a.name for a in filterkit.read(str(tmp_path / "b.arff")).schema.attributes] == [
+        *("x", "prediction", "score@yes", "class")
+    ]
+    done = run(tmp_path, "--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(tmp_path / "l.arff") == rows(tmp_path / "b.arff")
+    write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
+    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    assert done.returncode == 1
+    assert done.stderr == "filterkit: means: test.arff: row 2: attribute 'x' is missing; put impute before it\n"
+
+
+def rows(path):
+    return [line for line in path.read_text().partition("@data\n")[2].splitlines() if not line.startswith("%")]

@@ -1,0 +1,261 @@
+"""Results: averages, tests and best variants of hand-made numbers, and their way through a CSV file."""
+
+import csv
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+
+from filterkit import FilterkitError
+from filterkit.evaluation import Result
+from filterkit.measuring import MEASURES
+from filterkit.results import Results, mean, read_results
+
+NAN = float("nan")
+
+
+def result(chain, value, data="d", task="t", fold=0, share=0.9, **others):
+    """A result whose measures are all `value` but those that are named."""
+    return Result(data, task, fold, share, chain, 90, 10, 1.5, {name: others.get(name, value) for name in MEASURES})
+
+
+def table(values, shares=(0.9,)):
+    """Results of values (tasks, folds, chains, shares), the chains named a, b, …"""
+    return [
+        result("abcdef"[c], float(value), f"d{t}", "t", f, shares[s])
+        for (t, f, c, s), value in np.ndenumerate(np.asarray(values, float))
+    ]
+
+
+def drawn(*shape, holes=0.0):
+    rng = np.random.default_rng(3)
+    values = rng.random(shape)
+    return np.where(rng.random(shape) < holes, NAN, values)
+
+
+def equal(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+# ---- the cube -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("holes", [0, 0.3])
+def test_values_have_their_places(holes):
+    cube = drawn(3, 4, 2, 2, holes=holes)
+    results = Results(table(cube, (0.1, 0.5)))
+    assert results.tasks == [("d0", "t"), ("d1", "t"), ("d2", "t")]
+    assert (results.chains, results.shares) == (["a", "b"], [0.1, 0.5])
+    np.testing.assert_array_equal(results.values("f1"), cube)
+
+
+def test_rows_are_put_in_order():
+    rows = table(drawn(2, 3, 2, 2), (0.1, 0.5))
+    mixed = [rows[0], *np.random.default_rng(0).permutation(np.array(rows[1:], object)).tolist()]
+    mixed = [Result(*row) for row in mixed]
+    results = Results(mixed)
+    places = [
+        (results.tasks.index(row[:2]), row.fold, row.share, results.chains.index(row.chain)) for row in results.rows
+    ]
+    assert places == sorted(places) and len(set(places)) == len(rows)
+    cube = results.values("auc")
+    for row in rows:
+        c, s = results.chains.index(row.chain), results.shares.index(row.share)
+        assert cube[results.tasks.index(row[:2]), row.fold, c, s] == row.values["auc"]
+
+
+def test_what_is_missing_is_nan():
+    results = Results([result("a", 0.5), result("b", 0.25, fold=2), result("a", 0.75, task="u", share=0.1)])
+    cube = results.values("accuracy")
+    assert cube.shape == (2, 3, 2, 2)
+    known = ~np.isnan(cube)
+    assert cube[known].tolist() == [0.5, 0.25, 0.75]
+    assert np.argwhere(known).tolist() == [[0, 0, 0, 1], [0, 2, 1, 1], [1, 0, 0, 0]]
+
+
+def test_measures_are_told_apart():
+    results = Results([result("a", 0.5, auc=0.75, f1=NAN)])
+    assert [results.values(name).item() for name in ("auc", "accuracy")] == [0.75, 0.5]
+    assert np.isnan(results.values("f1"))
+
+
+# ---- averages -------------------------------------------------------------------------------------
+
+
+def test_a_mean_leaves_nan_out():
+    equal(mean(np.array([[1.0, NAN, 3], [NAN, NAN, NAN]]), 1), [2, NAN])
+    equal(mean(np.array([[1.0, NAN], [3, NAN]]), 0), [2, NAN])
+
+
+def test_the_folds_of_one_task_are_the_units():
+    cube = drawn(1, 5, 3, 2)
+    results = Results(table(cube, (0.1, 0.9)))
+    equal(results.units("f1"), cube[0])
+    summary = results.summary("f1")
+    assert summary.shape == (3, 2, 2)
+    equal(summary[..., 0], cube[0].mean(axis=0))
+    equal(summary[..., 1], cube[0].std(axis=0, ddof=1) / np.sqrt(5))
+
+
+def test_tasks_are_averaged_over_their_folds_first():
+    """However many folds each has that tell something."""
+    cube = drawn(4, 3, 2, 1, holes=0.25)
+    cube[2, :, 1] = NAN
+    results = Results(table(cube))
+    with warnings.catch_warnings(action="ignore"):  # about means of nothing
+        by_task = np.nanmean(cube, axis=1)
+    equal(results.units("f1"), by_task)
+    equal(results.summary("f1")[..., 0], np.nanmean(by_task, axis=0))
+    known = (~np.isnan(by_task)).sum(axis=0)
+    assert known.tolist() == [[4], [3]]
+    equal(results.summary("f1")[..., 1], np.nanstd(by_task, axis=0, ddof=1) / np.sqrt(known))
+
+
+def test_one_value_has_no_standard_error():
+    equal(Results(table([[[[0.5]], [[NAN]]]])).summary("f1"), [[[0.5, NAN]]])
+    equal(Results(table([[[[NAN]], [[NAN]]]])).summary("f1"), [[[NAN, NAN]]])
+
+
+def test_paired_tests_are_those_of_scipy():
+    cube = drawn(6, 2, 3, 2)
+    results = Results(table(cube, (0.1, 0.9)))
+    by_task = cube.mean(axis=1)
+    for one, other, share in [(0, 1, 0), (2, 0, 1), (1, 2, 1)]:
+        a, b = by_task[:, one, share], by_task[:, other, share]
+        equal(results.paired("f1", one, other, share), ((a - b).mean(), ttest_rel(a, b).pvalue))
+    folds = drawn(1, 6, 3, 2)  # of one task
+    a, b = folds[0, :, 0, 1], folds[0, :, 2, 1]
+    equal(Results(table(folds, (0.1, 0.9))).paired("f1", 0, 2, 1), ((a - b).mean(), ttest_rel(a, b).pvalue))
+
+
+def test_a_paired_test_by_hand():
+    """Differences 1, 2, 3: mean 2, standard error 1/√3, t = 2√3 with 2 degrees of freedom."""
+    results = Results(table([[[[1.0], [0.0]], [[2.0], [0.0]], [[3.0], [0.0]]]]))
+    t = 2 * np.sqrt(3)
+    equal(results.paired("f1", 0, 1, 0), (2, 1 - t / np.sqrt(2 + t * t)))
+    equal(results.paired("f1", 1, 0, 0), (-2, 1 - t / np.sqrt(2 + t * t)))
+
+
+def test_pairs_with_nan_are_left_out():
+    results = Results(table([[[[1.0], [0.0]], [[NAN], [5.0]], [[2.0], [0.0]], [[3.0], [0.0]], [[3.0], [NAN]]]]))
+    assert results.paired("f1", 0, 1, 0)[0] == 2
+
+
+# ---- methods --------------------------------------------------------------------------------------
+
+
+def test_the_best_of_methods_by_hand():
+    names = ["bns/100", "bns/500", "ig", "chi/all/of it", "bns/"]
+    values = np.array(
+        [  # (tasks, folds, chains)
+            [[0.1, 0.9, 0.5, NAN, 0.0], [0.6, 0.2, 0.5, NAN, 0.0]],
+            [[0.3, NAN, 0.2, 0.4, 0.1], [0.3, 0.5, 0.1, NAN, 0.1]],
+        ]
+    )
+    rows = [result(names[c], value, f"d{t}", fold=f) for (t, f, c), value in np.ndenumerate(values)]
+    rows += [result("ig", 0.9, "d1", fold=0, share=0.1), result("ig", 0.8, "d1", fold=1, share=0.1)]
+    results = Results(rows)
+    assert results.methods() == ["bns", "ig", "chi"]
+    # Means over folds are compared: 0.55 of bns/500, not 0.9; 0.85 of ig at another share.
+    equal(results.best_of_methods("f1"), [[0.55, 0.5, NAN], [0.5, 0.85, 0.4]])
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+ODD = ['a, b "c"', "select --by 'x y' svm", "ünïcode – 漢", "", " blank ", "two\nlines", "=1+1", "nan"]
+
+
+def round_trip(rows, path):
+    results = Results(rows)
+    path.write_text(results.text(), encoding="utf-8", newline="")
+    return results.rows, read_results(str(path))
+
+
+def test_a_file_holds_all_of_it(tmp_path):
+    rows = [
+        Result(name, ODD[-1 - i], i, 1 / (i + 3), ODD[i - 3], 7, 3, 1e-9 / 3, dict(zip(MEASURES, column, strict=True)))
+        for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(MEASURES), holes=0.2).tolist(), strict=True)
+    ]
+    written, found = round_trip(rows, tmp_path / "r.csv")
+    assert repr(found) == repr(written)
+    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict]
+
+
+@given(st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(MEASURES), max_size=len(MEASURES)), st.floats(1e-9, 0.99))
+def test_numbers_come_back_to_the_last_bit(tmp_path_factory, values, share):
+    row = Result("d", "t", 3, share, "c", 1, 2, 0.1 + 0.2, dict(zip(MEASURES, values, strict=True)))
+    written, found = round_trip([row], tmp_path_factory.getbasetemp() / "r.csv")
+    assert repr(found) == repr(written) == repr([row])
+
+
+def test_a_file_is_plain_csv():
+    text = Results([result("a, b", 0.5, auc=NAN)]).text()
+    head, row = csv.reader(text.splitlines())
+    assert head == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES]
+    assert row[:8] == ["d", "t", "0", "0.9", "a, b", "90", "10", "1.5"]
+    assert dict(zip(head, row, strict=True))["auc"] == ""
+    assert text.endswith("\n") and "\r" not in text
+
+
+def test_two_files_together(tmp_path):
+    cube = drawn(2, 3, 3, 1)
+    rows = table(cube)
+    parts = [[r for r in rows if r.chain == "a"], [r for r in rows if r.chain != "a"]]
+    read = []
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number}.csv").write_text(Results(part).text())
+        read += read_results(str(tmp_path / f"{number}.csv"))
+    together = Results(read)
+    assert together.chains == ["a", "b", "c"] and together.text() == Results(rows).text()
+    equal(together.values("f1"), cube)
+    assert together.paired("f1", 0, 2, 0) == Results(rows).paired("f1", 0, 2, 0)
+
+
+HEAD = ",".join(["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES])
+GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("", None, "there are no results in it"),
+        (HEAD + "\n", None, "there are no results in it"),
+        ("@relation r\n@attribute a numeric\n", 2, "these are no results of an evaluation"),
+        (f"{HEAD}\n{GOOD}\n{GOOD.replace('0.9', 'much')}\n", 3, "these are no results of an evaluation"),
+        (f"{HEAD}\n{GOOD.replace('d,t,0,', 'd,t,0.5,')}\n", 2, "these are no results of an evaluation"),
+        (f"{HEAD}\n{GOOD}\n{GOOD}\nd,t,1\n", 4, "these are no results of an evaluation"),
+        (f"{HEAD.replace('auc', 'AUC')}\n{GOOD}\n", 2, "these are no results of an evaluation"),
+        (f"{HEAD}\n{GOOD.replace('0.5', 'half', 1)}\n", 2, "these are no results of an evaluation"),
+        (f'{HEAD}\n"d"x{GOOD}\n', None, "',' expected after '\"'"),
+    ],
+)
+def test_what_is_no_results_is_refused(text, line, problem, tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    place = str(path) if line is None else f"{path}:{line}"
+    with pytest.raises(FilterkitError, match=f"^{re.escape(f'{place}: {problem}')}"):
+        read_results(str(path))
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    for name, problem in [("none.csv", "No such file"), (".", "Is a directory"), ("bytes", "'utf-8' codec can't")]:
+        with pytest.raises(FilterkitError, match=f"^{re.escape(str(tmp_path / name))}: {problem}"):
+            read_results(str(tmp_path / name))
+
+
+@pytest.mark.xfail(strict=True, reason="measures that are cut off are read as unknown")
+def test_a_line_that_was_cut_is_refused(tmp_path):
+    (tmp_path / "r.csv").write_text(f"{HEAD}\n{GOOD}\n{GOOD[:40]}")
+    with pytest.raises(FilterkitError, match=r"r\.csv:3: "):
+        read_results(str(tmp_path / "r.csv"))
+
+
+@pytest.mark.xfail(strict=True, reason="the last one is taken")
+def test_two_results_of_one_place_are_refused():
+    with pytest.raises(FilterkitError, match="twice"):
+        Results([result("a", 0.5), result("a", 0.75)])
