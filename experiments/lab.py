@@ -14,7 +14,8 @@ import numpy as np
 import filterkit
 from filterkit.comparison import paired
 from filterkit.engine.local import available_cores
-from filterkit.evaluation import Design, named_chain, run
+from filterkit.evaluation import named_chain, run
+from filterkit.folds import Design
 from filterkit.journal import Journal
 from filterkit.results import Results
 

@@ -14,6 +14,7 @@ from lab import (
     write,
 )
 
+from filterkit.plots import plot_curves
 from filterkit.results import Results
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds {inner} --calibrate"
@@ -90,15 +91,20 @@ def main() -> None:
         if chain != "shaping"
     ]
     head = ["", *MEASURES]
+    pictures = [given.output.with_name(f"{given.output.stem}_{name}.svg") for name in ("text", "uci")]
+    for results, picture in zip((text, uci), pictures):
+        plot_curves(results, list(MEASURES), str(picture))
     parts = [
         HEAD.format(text=len(text.tasks), uci=len(uci.tasks), rows=UCI_ROWS, folds=UCI_FOLDS, inner=INNER),
         "## Text\n",
         PAPER_TEXT,
         curves(text),
+        f"![learning curves on text]({pictures[0].name})\n",
         per_task(text),
         "## UCI\n",
         PAPER_UCI,
         curves(uci),
+        f"![learning curves on UCI data]({pictures[1].name})\n",
         per_task(uci),
         "## Lesion study on UCI\n",
         PAPER_LESIONS,

@@ -9,61 +9,32 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
+import re
+import shlex
 import signal
+import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.batch import Batch
 from filterkit.chains import Chain
-from filterkit.crossfit import draw_folds
 from filterkit.errors import FilterkitError, StageError, UsageError, quoted
+from filterkit.folds import Design, Splits
 from filterkit.learner import REST, FittedLearner, Learner
 from filterkit.measuring import measures
 from filterkit.plugins import Registry, registry
-from filterkit.stage import transform
+from filterkit.stage import TrainingStage, transform
+from filterkit.words import parse_stages
 
 Part = tuple[str, str, int]  # data, task and fold
-_WORTH_PROCESSES = 3.0  # seconds of work; to start a process takes some half of one
-
-
-@dataclass(frozen=True)
-class Design:
-    """How chains are compared.
-
-    Attributes
-    ----------
-    chains : name and text of each.
-    folds : of the cross-validation, stratified by class.
-    shares : the shares of all rows to train on, ascending; without any, all that the fold leaves.
-    one_against_rest : whether each class of several, or each label, is a task of its own.
-    min_positives : the rows that a class or label must have to be one.
-    seed : of folds and subsamples; stages that draw random numbers have seeds of their own.
-    """
-
-    chains: tuple[tuple[str, str], ...]
-    folds: int = 10
-    shares: tuple[float, ...] = ()
-    one_against_rest: bool = False
-    min_positives: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        most = (self.folds - 1) / self.folds
-        if self.folds < 2:
-            raise UsageError(f"there must be at least 2 folds, not {self.folds}")
-        if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
-            raise UsageError("the shares to train on must be above 0 and ascend")
-        if self.shares and self.shares[-1] > most + 1e-9:
-            raise UsageError(f"{self.folds} folds leave {most:.0%} to train on, not {self.shares[-1]:.0%}")
-        names = [name for name, _ in self.chains]
-        if not names or len(set(names)) < len(names):
-            raise UsageError("there must be chains to compare, each of a name of its own")
+_STARTUP = 1.5  # seconds that the first part may take for imports
+_WORTH_PROCESSES = 3.0  # seconds of work for which processes are started
 
 
 class Result(NamedTuple):
@@ -88,21 +59,32 @@ class Result(NamedTuple):
     values: dict[str, float]
 
 
-def named_chain(text: str, known: Registry | None = None) -> tuple[str, str]:
+def named_chain(text: str, known: Registry | None = None, seed: int | None = None) -> tuple[str, str]:
     """Name and text of a chain: ``NAME: STAGES``, or the stages alone, which then are the name too.
+
+    Parameters
+    ----------
+    text : the name has no blanks.
+    known : the plugins, by default those of this process.
+    seed : for stages that draw random numbers and say none.
 
     Raises
     ------
-    UsageError : an unknown stage or option, or no learner at the end.
+    UsageError : an unknown stage or option, no learner at the end, or a stage that keeps rows, of every fold anew.
     """
-    name, colon, stages = text.partition(": ")
-    if not colon or " " in name:
-        name = stages = text
-    chain = Chain.parse(stages, known)
+    known = known or registry()
+    match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
+    name, stages = (match[1], match[2]) if match else (text.strip(), text)
+    if not name:
+        raise UsageError(f"chain {quoted(text)} has no name before the colon")
+    chain = Chain(parse_stages(shlex.split(stages), known, seed))
     if not chain.stages or not isinstance(chain.stages[-1], Learner):
-        learners = sorted(s.name for s in (known or registry()).stages.values() if issubclass(s, Learner))
+        learners = sorted(s.name for s in known.stages.values() if issubclass(s, Learner))
         raise UsageError(f"chain {quoted(stages)} must end in a learner: {', '.join(learners)}")
-    return name.strip(), str(chain)
+    for stage in chain.stages:
+        if isinstance(stage, TrainingStage) and stage.to_the_end:
+            raise UsageError(f"chain {quoted(name)}: '{stage.name}' would keep the rows of the last fold; leave it out")
+    return name, str(chain)
 
 
 def _known(data: Batch) -> Batch:
@@ -123,15 +105,19 @@ def _strata(data: Batch, task: Batch) -> np.ndarray:
 def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
     """The tasks of some data, each a name and its rows."""
     schema, target = data.schema, data.schema.class_attribute
-    assert data.y is not None
+    y = data.y
+    assert y is not None
     names = [a.name for a in schema.label_attributes] if target is None else list(target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
+        if target is not None and len(names) == 2 and schema.positive is None:  # for all folds the same
+            first, second = np.bincount(y, data.weights, 2).tolist()
+            data = data.replace(schema=schema.replace(positive=names[0 if first < second else 1]))
         yield (schema.relation if target is None else schema.positive or target.name), data
         return
-    rows = data.y.sum(axis=0) if target is None else np.bincount(data.y, minlength=len(names))
+    rows = y.sum(axis=0) if target is None else np.bincount(y, minlength=len(names))
     chosen = [i for i in range(len(names)) if design.min_positives <= rows[i] < len(data) and rows[i]]
     if not chosen:
-        raise FilterkitError(f"no class has {design.min_positives} rows")
+        raise FilterkitError(f"no class has {design.min_positives} rows, and others beside it")
     for i in chosen:
         yield names[i], _against_rest(data, i, names[i])
 
@@ -151,38 +137,6 @@ def _against_rest(data: Batch, number: int, name: str) -> Batch:
     )
     y = data.y == number if data.y.ndim == 1 else data.y[:, number] == 1
     return data.replace(schema=schema, y=y.astype(np.int32))
-
-
-class Splits:
-    """The training and test rows of the folds of one data set.
-
-    Parameters
-    ----------
-    y : the codes that are spread evenly, int (rows,).
-    design : says how.
-    """
-
-    def __init__(self, y: np.ndarray, design: Design) -> None:
-        self._y = y
-        self._design = design
-        self._fold = draw_folds(y, design.folds, design.seed)
-
-    def test(self, fold: int) -> np.ndarray:
-        """The numbers of the rows to test on."""
-        return np.flatnonzero(self._fold == fold)
-
-    def training(self, fold: int, share: float | None) -> np.ndarray:
-        """The numbers of the rows to train on, ascending: those outside the fold, or of each class as many as are its
-        `share` of all rows, at least one, drawn so that a larger share has all rows of a smaller one."""
-        rows = np.flatnonzero(self._fold != fold)
-        if share is None:
-            return rows
-        drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
-        drawn = drawn[np.argsort(self._y[drawn], kind="stable")]
-        count = np.bincount(self._y[drawn])
-        whole = np.bincount(self._y)
-        rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
-        return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
 
 
 class Evaluator:
@@ -206,7 +160,11 @@ class Evaluator:
             try:
                 rows = _known(rows)
                 for task, batch in _tasks(rows, design):
-                    self._tasks[name, task] = batch, Splits(_strata(rows, batch), design)
+                    splits = Splits(_strata(rows, batch), design)
+                    if not all(len(splits.test(fold)) for fold in range(design.folds)):
+                        rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
+                        raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
+                    self._tasks[name, task] = batch, splits
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
         self.parts = [(*key, fold) for key in self._tasks for fold in range(design.folds)]
@@ -220,12 +178,10 @@ class Evaluator:
         """
         batch, splits = self._tasks[data, task]
         test = batch.take(splits.test(fold))
-        if not len(test):
-            raise FilterkitError(f"{data}, {task}: fold {fold + 1} of {self.design.folds} has no rows")
         results = []
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
-            shown = share or (self.design.folds - 1) / self.design.folds
+            shown = share or self.design.most
             for name, chain in self._chains:
                 began = time.perf_counter()
                 try:
@@ -233,7 +189,10 @@ class Evaluator:
                     learner = fitted.stages[-1]
                     assert isinstance(learner, FittedLearner)
                     outcome = learner.outcome(transform(fitted.stages[:-1], test))
+                    if not len(outcome.truth):
+                        raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
                 except StageError as error:
+                    error.row = None  # it counts the rows of a part
                     raise FilterkitError(f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}: {error}") from None
                 seconds = time.perf_counter() - began
                 rows = (len(training), len(test))
@@ -259,7 +218,7 @@ def run(
     """
     evaluator = Evaluator(data, design)
     parts = [part for part in evaluator.parts if part not in done]
-    began = time.perf_counter()
+    began = time.perf_counter() + _STARTUP
     for number, part in enumerate(parts):
         left = len(parts) - number
         if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
@@ -296,9 +255,18 @@ def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, 
     threadpool_limits(1)  # the processes are the threads
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     for path in plugins:
         registry().add_file(path)
     _evaluator = Evaluator(data, design)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that it works for was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _evaluate(part: Part) -> list[Result]:

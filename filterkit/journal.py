@@ -10,7 +10,8 @@ from typing import IO, Any
 
 from filterkit.batch import Batch
 from filterkit.errors import FilterkitError, quoted
-from filterkit.evaluation import Design, Part, Result
+from filterkit.evaluation import Part, Result
+from filterkit.folds import Design
 
 FORMAT = "filterkit journal 1"
 
@@ -43,9 +44,13 @@ class Journal:
         except (OSError, UnicodeDecodeError) as error:
             raise FilterkitError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
         whole = [line for line in lines if line.endswith("\n")]
+        if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
+            raise FilterkitError(f"{path}: this is no journal of an evaluation")
         if whole:
             self._check(whole[0], about)
-            self.results = [result for line in whole[1:] for result in self._results(line)]
+            self.results = [
+                result for number, line in enumerate(whole[1:], 2) for result in self._results(number, line)
+            ]
         if len(whole) < len(lines):
             self._file.truncate(sum(len(line.encode()) for line in whole))
         if not whole:
@@ -75,14 +80,15 @@ class Journal:
         other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
         if other:
             raise FilterkitError(
-                f"{self._path}: this is of another evaluation ({', '.join(other)} differ); name another file"
+                f"{self._path}: this is of another evaluation (not the same {', '.join(other)}); name another file"
             )
 
-    def _results(self, line: str) -> list[Result]:
+    def _results(self, number: int, line: str) -> list[Result]:
         try:
             return [Result(**each) for each in json.loads(line)]
         except (ValueError, TypeError):
-            raise FilterkitError(f"{self._path}: damaged at {quoted(line[:40])}") from None
+            found = quoted(line.rstrip("\n"), 40)
+            raise FilterkitError(f"{self._path}:{number}: damaged: {found}") from None
 
     def _write(self, what: Any) -> None:
         try:
@@ -94,7 +100,9 @@ class Journal:
 
 def _digest(batch: Batch) -> str:
     """What tells these rows from others."""
-    digest = hashlib.sha256(repr(batch.schema.attributes).encode())
+    schema = batch.schema
+    about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
+    digest = hashlib.sha256(repr(about).encode())
     parts = [*(batch.csr[:3] if batch.sparse else [batch.X]), batch.y, batch.weights]
     for part in parts:
         digest.update(b"-" if part is None else part.tobytes())

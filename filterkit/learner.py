@@ -186,9 +186,11 @@ class FittedLearner(Fitted):
             made = [Attribute("prediction", "nominal", target.values)]
         made += [Attribute(f"{kind}@{name}") for name in tasks.names]
         taken = {a.name for a in schema.attributes}
-        for attribute in made:
-            if attribute.name in taken:
-                raise StageError(learner.name, f"there is an attribute {quoted(attribute.name)} already")
+        if any(a.name in taken for a in made):  # of another learner, or of a word such as score
+            made = [a._replace(name=f"{learner.name}.{a.name}") for a in made]
+        twice = next((a.name for a in made if a.name in taken), None)
+        if twice is not None:
+            raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
         self.schema = schema.with_more(made).replace(zero=False)  # a score of zero is as good as any other
 
     def kept(self) -> dict[str, Any]:

@@ -12,6 +12,18 @@ from typing import IO, Any
 from filterkit.errors import FilterkitError
 
 
+def check_output(path: str) -> None:
+    """Refuse a path that cannot be written to, before work is begun.
+
+    Raises
+    ------
+    FilterkitError : names it.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    if path != "-" and not os.access(folder, os.W_OK):
+        raise FilterkitError(f"{path}: {'Permission denied' if os.path.isdir(folder) else 'No such file or directory'}")
+
+
 @contextmanager
 def open_output(path: str) -> Iterator[IO[bytes]]:
     """A binary stream to write to `path`.

@@ -43,7 +43,7 @@ def plot_curves(results: Results, measures: list[str], path: str) -> None:
         for number, name in enumerate(results.chains):
             mean, error = summary[number, :, 0], summary[number, :, 1]
             x = np.array(results.shares) * 100 if len(results.shares) > 1 else np.array([number])
-            style = {"marker": _MARKERS[number % len(_MARKERS)], "capsize": 3, "label": name, "markersize": 5}
+            style = {"marker": _MARKERS[number % len(_MARKERS)], "capsize": 3, "label": _label(name), "markersize": 5}
             panel.errorbar(x, mean, np.where(np.isnan(error), 0, error), **style)
         panel.set_title(measure)
         if len(results.shares) > 1:
@@ -61,7 +61,8 @@ def plot_near_best(results: Results, measures: list[str], path: str) -> None:
         best = results.best_of_methods(measure)
         shares = np.array([share_near_best(best, tolerance) for tolerance in _TOLERANCES]) * 100
         for number, name in enumerate(results.methods()):
-            panel.plot(_TOLERANCES * 100, shares[:, number], label=name, marker=_MARKERS[number % len(_MARKERS)], ms=3)
+            marker = _MARKERS[number % len(_MARKERS)]
+            panel.plot(_TOLERANCES * 100, shares[:, number], label=_label(name), marker=marker, ms=3)
         pair = np.array([best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         panel.plot(_TOLERANCES * 100, pair, "k--", label="best pair")
         panel.set_title(measure)
@@ -84,13 +85,20 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
     return figure, panels
 
 
+def _label(name: str) -> str:
+    """A name that matplotlib does not hide, as it does those that begin with _."""
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
 def _legend(figure: Any, panel: Any, path: str) -> None:
     import matplotlib
 
     handles, names = panel.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4), fontsize="small")
+    legend = figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4), fontsize="small")
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     kind = os.path.splitext(path)[1][1:].lower()
-    with matplotlib.rc_context({"svg.hashsalt": "filterkit"}), open_output(path) as out:
+    with matplotlib.rc_context({"svg.hashsalt": "filterkit", "svg.fonttype": "none"}), open_output(path) as out:
         figure.savefig(out, format=kind, dpi=120, metadata={} if kind == "png" else {_DATE[kind]: None})
 
 

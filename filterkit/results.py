@@ -38,8 +38,11 @@ class Results:
             [(place[0][row.data, row.task], row.fold, place[1][row.chain], place[2][row.share]) for row in self.rows],
             np.int64,
         ).reshape(-1, 4)
-        self.rows = [self.rows[i] for i in np.lexsort(self._places.T[[2, 3, 1, 0]])]
-        self._places = self._places[np.lexsort(self._places.T[[2, 3, 1, 0]])]
+        if len(np.unique(self._places, axis=0)) < len(self.rows):
+            raise FilterkitError("there are two results of one chain on one fold; leave one of the files out")
+        order = np.lexsort(self._places.T[[2, 3, 1, 0]])
+        self.rows = [self.rows[i] for i in order]
+        self._places = self._places[order]
 
     def values(self, measure: str) -> np.ndarray:
         """float64 (tasks, folds, chains, shares), NaN where there is no result."""
@@ -56,13 +59,13 @@ class Results:
 
     def methods(self) -> list[str]:
         """The names of chains without what tells variants of a method apart: ``bns`` of ``bns/500``."""
-        return list(dict.fromkeys(name.partition(_ENDING)[0] for name in self.chains))
+        return list(dict.fromkeys(map(_method, self.chains)))
 
     def best_of_methods(self, measure: str) -> np.ndarray:
-        """float64 (tasks, methods): the best mean over folds that any variant of a method has at any share (Forman
-        2003, section on attaining the maximum)."""
+        """float64 (tasks, methods): the best mean over folds that any variant of a method has at any share; where
+        Forman (2003) averages the best of each trial."""
         means = mean(self.values(measure), 1)
-        owners = [name.partition(_ENDING)[0] for name in self.chains]
+        owners = [_method(name) for name in self.chains]
         best = np.full((len(self.tasks), len(self.methods())), -np.inf)
         for number, method in enumerate(self.methods()):
             own = means[:, [owner == method for owner in owners]]
@@ -86,8 +89,14 @@ class Results:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([*_KEYS, *MEASURES])
         for row in self.rows:
+            row = row._replace(fold=row.fold + 1)
             writer.writerow([*row[: len(_KEYS)], *("" if np.isnan(v) else repr(v) for v in row.values.values())])
         return out.getvalue()
+
+
+def _method(chain: str) -> str:
+    """The method of which a named chain, whose name has no blanks, is a variant."""
+    return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:
@@ -107,15 +116,16 @@ def read_results(path: str) -> list[Result]:
     """
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
+            reader = csv.DictReader(file, strict=True)
+            lines = [(reader.line_num, line) for line in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise FilterkitError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     rows = []
-    for number, line in enumerate(lines, 2):
+    for number, line in lines:
         try:
-            values = {name: float(line[name] or "nan") for name in MEASURES}
+            values = {name: float("nan" if line[name] == "" else line[name]) for name in MEASURES}
             counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
-            place = (line["data"], line["task"], int(line["fold"]), float(line["share"]), line["chain"])
+            place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
         except (KeyError, ValueError, TypeError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
         rows.append(Result(*place, *counts, values))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
@@ -15,7 +16,7 @@ from statistics import mean, stdev
 import click
 import numpy as np
 import pytest
-from test_results import drawn, result, table
+from test_results import drawn, result, svg_texts, table
 
 from filterkit import evaluation
 from filterkit.cli.evaluating import evaluate_command
@@ -26,11 +27,11 @@ from filterkit.results import Results
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine", "digits"))
-SHOWN = ["accuracy", "precision", "recall", "f1", "specificity", "auc", "p20", "bep"]
-MICRO = ["micro_precision", "micro_recall", "micro_f1"]
+SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
+MICRO = ()  # of a nominal class, micro F1 is accuracy
 
 # Processes from the second part on, however little there is to do; and a clock that goes on ten seconds when looked at.
-AT_ONCE = "from filterkit import evaluation; evaluation._WORTH_PROCESSES = 0"
+AT_ONCE = "from filterkit import evaluation; evaluation._WORTH_PROCESSES = evaluation._STARTUP = 0"
 CLOCK = (
     "import itertools, types; from filterkit.cli import evaluating; "
     "evaluating.time = types.SimpleNamespace(monotonic=itertools.count(step=10).__next__)"
@@ -88,7 +89,9 @@ def cells(line):
 def iris(tmp_path_factory):
     """What an evaluation of two chains says, and its files."""
     folder = tmp_path_factory.mktemp("iris")
-    files = ["--jobs", "1", "-o", "r.csv", "--journal", "j", "--plot", "p.svg"]
+    files = ["--jobs", "1", "-o", "r.csv", "--journal", "j"]
+    if find_spec("matplotlib"):
+        files += ["--plot", "p.svg"]
     done = filterkit(
         *("evaluate", IRIS, "--chain", "svm", "--chain", "std: standardize svm", "--folds", "3", *files), cwd=folder
     )
@@ -101,7 +104,7 @@ def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
     assert list(rows[0])[:8] == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
     assert list(rows[0])[8:] == list(MEASURES)
     places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
-    assert places == [("iris", "class", fold, chain) for fold in "012" for chain in ("svm", "std")]
+    assert places == [("iris", "class", fold, chain) for fold in "123" for chain in ("svm", "std")]
     assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
     assert all(0 <= float(row[name]) <= 1 for row in rows for name in MEASURES)
     assert all(float(row["seconds"]) > 0 for row in rows)
@@ -119,25 +122,26 @@ def test_the_table_has_the_means_of_the_csv(iris):
         for name in ("svm", "std")
     }
     for name, line in zip(("svm", "std"), lines, strict=True):
-        expected = [f"{mean(values[name][m]):.3f} ±{stdev(values[name][m]) / 3**0.5:.3f}" for m in SHOWN + MICRO]
-        assert cells(line) == [name, "67%", *expected]
-    title, head, line = second.splitlines()
+        expected = [f"{mean(values[name][m]):.3f} ±{stdev(values[name][m]) / 3**0.5:.3f}" for m in (*SHOWN, *MICRO)]
+        assert cells(line) == [name, "66.7%", *expected]
+    title, warning, head, line = second.splitlines()
     assert "second minus the first" in title and "paired t-test" in title and "3 folds" in title
+    assert warning == "(training parts overlap, so p is smaller than it should be)"
     assert cells(head) == ["first", "second", "train", *SHOWN, *MICRO]
-    assert cells(line)[:3] == ["svm", "std", "67%"]
-    for measure, cell in zip(SHOWN + MICRO, cells(line)[3:], strict=True):
+    assert cells(line)[:3] == ["svm", "std", "66.7%"]
+    for measure, cell in zip((*SHOWN, *MICRO), cells(line)[3:], strict=True):
         difference, p = re.fullmatch(r"([+-]\d\.\d{3}) p=(\S+)", cell).groups()
         assert difference == f"{mean(values['std'][measure]) - mean(values['svm'][measure]):+.3f}"
         assert 0 <= float(p) <= 1
 
 
 def test_the_plot_has_both_chains(iris):
-    text = (iris[0] / "p.svg").read_text()
-    assert "<!-- svm -->" in text and "<!-- std -->" in text and "<!-- micro_f1 -->" in text
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    assert {"svm", "std", "f1", "auc"} <= set(svg_texts(iris[0] / "p.svg"))
 
 
 def test_nothing_else_is_written(iris):
-    assert sorted(os.listdir(iris[0])) == ["j", "p.svg", "r.csv"]
+    assert sorted({*os.listdir(iris[0])} - {"p.svg"}) == ["j", "r.csv"]
 
 
 def test_the_same_command_goes_on_with_the_journal(iris, here):
@@ -151,7 +155,7 @@ def test_the_same_command_goes_on_with_the_journal(iris, here):
     (folder / "again.csv").unlink()
     other = here("evaluate", *again, "--seed", "1", IRIS, cwd=folder)
     assert (other.returncode, other.stdout) == (1, "")
-    assert other.stderr == "filterkit: j: this is of another evaluation (seed differ); name another file\n"
+    assert other.stderr == "filterkit: j: this is of another evaluation (not the same seed); name another file\n"
 
 
 def test_report_shows_the_same(iris):
@@ -268,7 +272,7 @@ def alive(group):
     "how",
     [
         signal.SIGTERM,
-        pytest.param(signal.SIGKILL, marks=pytest.mark.xfail(strict=True, reason="processes wait for ever")),
+        signal.SIGKILL,
     ],
 )
 def test_processes_end_with_the_command(how, tmp_path):
@@ -288,7 +292,7 @@ def test_processes_end_with_the_command(how, tmp_path):
         while alive(process.pid) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not alive(process.pid)
-        assert process.stderr.read() == b""
+        assert how == signal.SIGKILL or process.stderr.read() == b""
     finally:
         if alive(process.pid):
             os.killpg(process.pid, signal.SIGKILL)
@@ -367,13 +371,15 @@ def test_advice_is_that_of_plain_code(within, tolerance, variants, here):
             [
                 measure,
                 f"{leader} {mean(near[leader]):.1%}",
-                f"{leader} + {second} {together[second]:.1%}",
+                f"{leader} + {second} {together[second]:.1%}"
+                if together[second] > mean(near[leader])
+                else "adds nothing",
                 f"{one} + {other} {pairs[one, other]:.1%}",
             ]
         )
     first, _, second = done.stdout.partition("\n\n")
     title, head, *lines = first.splitlines()
-    assert title == f"Share of 7 tasks on which a method is within {tolerance:.1%} of the best"
+    assert title == f"Share of 7 tasks on which a method is within {tolerance * 100:g}% of the best"
     assert cells(head) == ["method", "f1", "auc"]
     assert [cells(line) for line in lines] == [[name, *(share[name] for share in shares)] for name in methods]
     title, head, *lines = second.splitlines()
@@ -382,17 +388,17 @@ def test_advice_is_that_of_plain_code(within, tolerance, variants, here):
     assert [cells(line) for line in lines] == advice
 
 
-def test_the_second_is_another_method(tmp_path, here):
-    """Even where it adds nothing."""
+def test_a_second_method_that_adds_nothing(tmp_path, here):
     (tmp_path / "r.csv").write_text(Results(table([[[[0.9], [0.5], [0.4]]], [[[0.8], [0.2], [0.3]]]])).text())
     done = here("report", "r.csv", "--within", "1%", "--measure", "f1", cwd=tmp_path)
-    assert cells(done.stdout.splitlines()[-1]) == ["f1", "a 100.0%", "a + b 100.0%", "a + b 100.0%"]
+    assert cells(done.stdout.splitlines()[-1]) == ["f1", "a 100.0%", "adds nothing", "a + b 100.0%"]
 
 
 def test_advice_can_be_plotted(variants, tmp_path, here):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
     done = here("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert {"bns", "ig", "plain", "best pair"} <= set(re.findall("<!-- (.*?) -->", (tmp_path / "p.svg").read_text()))
+    assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(tmp_path / "p.svg"))
 
 
 def test_two_files_are_one_comparison(tmp_path, here):
@@ -449,13 +455,13 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svm --min-positives 3", 2, "evaluate: --min-positives goes with --one-against"),
         ("evaluate iris.arff --chain svn", 2, "no stage 'svn'; did you mean 'svm'?"),
         ("evaluate iris.arff --chain l2", 2, "chain 'l2' must end in a learner: "),
-        ("evaluate iris.arff --chain svm --chain svm", 2, "there must be chains to compare, each of a name of its own"),
+        ("evaluate iris.arff --chain svm --chain svm", 2, "two chains are named 'svm'"),
         ("--save x evaluate iris.arff --chain svm", 2, "--save is of no use to 'evaluate'"),
         ("evaluate wine.arff --chain svm", 1, "wine: there is no nominal class and there are no labels to predict"),
         ("evaluate none.arff --chain svm", 1, "none.arff: No such file or directory"),
         ("evaluate {data} --chain svm", 1, "{data}:7: attribute 'c': 'z' is not one of its values"),
         ("evaluate mixed.arff --chain neighbors", 1, "mixed, outcome, fold 1, chain 'neighbors': neighbors: attribute"),
-        ("evaluate one-row.arff --chain svm", 1, "one-row, class: fold 1 of 10 has no rows"),
+        ("evaluate one-row.arff --chain svm", 1, "one-row: 1 row is too few for 10 folds"),
         ("report", 2, "report: missing argument 'RESULTS...'; see: filterkit report --help"),
         ("report none.csv", 1, "none.csv: No such file or directory"),
         ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
@@ -476,7 +482,6 @@ def test_mistakes_are_told_in_a_line(arguments, status, message, tmp_path, here)
     assert sorted(os.listdir(tmp_path)) == ["data.arff", "r.csv"]
 
 
-@pytest.mark.xfail(strict=True, reason="tasks are in the order in which a first part of each is done")
 def test_what_is_done_first_does_not_show(tmp_path, here, monkeypatch):
     command = ["evaluate", IRIS, DIGITS, "--chain", "neighbors", "--folds", "2", "--jobs", "1", "-o"]
     first = here(*command, "first.csv", cwd=tmp_path)
@@ -487,14 +492,12 @@ def test_what_is_done_first_does_not_show(tmp_path, here, monkeypatch):
     assert without_seconds(tmp_path / "first.csv") == without_seconds(tmp_path / "second.csv")
 
 
-@pytest.mark.xfail(strict=True, reason="it is not looked at")
 def test_an_output_before_the_name_counts(tmp_path, here):
     command = ["-o", "r.csv", "evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
     done = here(*command, cwd=tmp_path)
     assert done.returncode == 2 or rows_of(tmp_path / "r.csv")
 
 
-@pytest.mark.xfail(strict=True, reason="found out when all is done")
 @pytest.mark.parametrize("option", ["-o", "--plot"])
 def test_a_place_that_cannot_be_written_is_named_at_once(option, tmp_path, here):
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "--journal", "j", option, "no/x.svg"]

@@ -63,11 +63,16 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     FilterkitError : the data, a chain or the output fails.
     """
     given = parsed(evaluate_command, "evaluate", words)
-    from filterkit.evaluation import Design, named_chain, run
+    from filterkit.evaluation import Evaluator, named_chain, run
+    from filterkit.folds import Design
     from filterkit.journal import Journal
-    from filterkit.output import open_output
+    from filterkit.output import check_output, open_output
     from filterkit.results import Results
 
+    output = given["output"] or (None if options["output"] == "-" else options["output"])
+    for path in (output, given["plot"]):
+        if path:
+            check_output(path)
     if given["plot"]:
         from filterkit.plots import check_plot
 
@@ -76,7 +81,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
         raise UsageError("evaluate: --min-positives goes with --one-against-rest")
     seed = options["seed"] if given["seed"] is None else given["seed"]
     design = Design(
-        tuple(named_chain(text) for text in given["chains"]),
+        tuple(named_chain(text, None, options["seed"]) for text in given["chains"]),
         given["folds"],
         tuple(share_of("--train", text) for text in given["train"].split(",")) if given["train"] else (),
         given["one_against_rest"],
@@ -84,6 +89,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
         seed or 0,
     )
     data = [(name, _read(path, options)) for name, path in _names(given["paths"]).items()]
+    order = {part: number for number, part in enumerate(Evaluator(data, design).parts)}
     jobs = given["jobs"] or options["engine"].jobs
     journal = Journal(given["journal"], data, design) if given["journal"] else None
     found = [] if journal is None else list(journal.results)
@@ -99,11 +105,11 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
         progress.close()
         if journal is not None:
             journal.close()
-    results_ = Results(found)
-    if given["output"]:
-        with open_output(given["output"]) as out:
-            out.write(results_.text().encode())
-    show(results_, given)
+    whole = Results(sorted(found, key=lambda result: order[result[:3]]))
+    if output:
+        with open_output(output) as out:
+            out.write(whole.text().encode())
+    show(whole, given)
 
 
 def _names(paths: tuple[str, ...]) -> dict[str, str]:

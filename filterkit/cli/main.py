@@ -145,6 +145,8 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         for name in ("test", "save", "load", "chain", "rejects", "max_rejects"):
             if options[name]:
                 raise UsageError(f"--{name.replace('_', '-')} is of no use to '{first}'")
+        if options["output"] != "-" and first not in ("scores", "evaluate"):
+            raise UsageError(f"--output is of no use to '{first}'")
         if first in _SUBCOMMAND_HELP and rest[:1] == ["--help"]:
             click.echo(_SUBCOMMAND_HELP[first])
             return

@@ -11,8 +11,7 @@ from filterkit.cli.table import aligned
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.measuring import MEANINGS, MEASURES
 
-_SHOWN = ("accuracy", "precision", "recall", "f1", "specificity", "auc", "p20", "bep")
-_MICRO = ("micro_precision", "micro_recall", "micro_f1")
+_SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # what a terminal is wide enough for
 _PAIRS = 6  # up to so many pairs of chains are all tested, else each chain against the first
 
 MEASURE = click.option(
@@ -72,21 +71,26 @@ def report(words: list[str]) -> None:
 
 def share_of(option: str, text: str) -> float:
     """The share that a text such as 10% or 0.1 says; a `UsageError` that names the option otherwise."""
+    percent = text.strip().endswith("%")
     try:
-        share = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
     except ValueError:
         share = -1.0
-    if not 0 <= share <= 1:
+    if not 0 <= share <= 1 or (share == 1 and not percent):  # who writes 1 may mean one percent
         raise UsageError(f"{option}: {quoted(text)} is no share such as 10% or 0.1")
     return share
 
 
 def _measures(results: Any, given: dict[str, Any]) -> list[str]:
-    """Which measures are shown: those asked for, or the usual ones, and micro averages where they differ."""
+    """Which measures are shown: those asked for, or the usual ones, and micro F1 where it is none of them."""
     if given["shown"]:
         return list(given["shown"])
-    differ = any(row.values["micro_f1"] != row.values["f1"] for row in results.rows)
-    return [*_SHOWN, *(_MICRO if differ else ())]
+    told = all(row.values["micro_f1"] in (row.values["f1"], row.values["accuracy"]) for row in results.rows)
+    return [*_SHOWN, *(() if told else ("micro_f1",))]
+
+
+def _number(value: float, form: str) -> str:
+    return "–" if value != value else format(value, form)
 
 
 def show(results: Any, given: dict[str, Any]) -> None:
@@ -97,7 +101,11 @@ def show(results: Any, given: dict[str, Any]) -> None:
     click.echo(f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}")
     summaries = [results.summary(measure) for measure in measures]
     rows = [
-        [name, f"{share:.0%}", *(f"{s[c, n, 0]:.3f} ±{s[c, n, 1]:.3f}" for s in summaries)]
+        [
+            name,
+            f"{share * 100:.3g}%",
+            *(f"{_number(s[c, n, 0], '.3f')} ±{_number(s[c, n, 1], '.3f')}" for s in summaries),
+        ]
         for n, share in enumerate(results.shares)
         for c, name in enumerate(results.chains)
     ]
@@ -109,12 +117,14 @@ def show(results: Any, given: dict[str, Any]) -> None:
     if pairs:
         against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
         click.echo(f"\nThe second minus the first, with p of a paired t-test over {over}{against}")
+        if over == folds:
+            click.echo("(training parts overlap, so p is smaller than it should be)")
         rows = []
         for n, share in enumerate(results.shares):
             for i, j in pairs:
                 tests = [results.paired(measure, j, i, n) for measure in measures]
-                cells = [f"{difference:+.3f} p={p:.2g}" for difference, p in tests]
-                rows.append([results.chains[i], results.chains[j], f"{share:.0%}", *cells])
+                cells = [f"{_number(difference, '+.3f')} p={_number(p, '.2g')}" for difference, p in tests]
+                rows.append([results.chains[i], results.chains[j], f"{share * 100:.3g}%", *cells])
         click.echo("\n".join(aligned([["first", "second", "train", *measures], *rows], left=2)))
     if given["plot"]:
         from filterkit.plots import plot_curves
@@ -131,7 +141,9 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
         raise FilterkitError("--within: there must be at least two methods to compare")
     best = [results.best_of_methods(measure) for measure in measures]
     shares = [share_near_best(values, tolerance) for values in best]
-    click.echo(f"Share of {len(results.tasks)} tasks on which a method is within {tolerance:.1%} of the best")
+    tasks = f"{len(results.tasks)} task{'s' * (len(results.tasks) > 1)}"
+    where = ", each trained on the share that is best for it" if len(results.shares) > 1 else ""
+    click.echo(f"Share of {tasks} on which a method is within {tolerance * 100:.3g}% of the best{where}")
     rows = [[name, *(f"{s[i]:.1%}" for s in shares)] for i, name in enumerate(methods)]
     click.echo("\n".join(aligned([["method", *measures], *rows], left=1)))
     click.echo("\nThe best method, the best to have beside it, and the best pair of all")
@@ -141,12 +153,13 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
         beside = residual_wins(values, tolerance, leader)
         beside[leader] = -1
         backup = int(beside.argmax())
+        more = beside[backup] > share[leader]
         (one, other), together = best_pair(values, tolerance)
         rows.append(
             [
                 measure,
                 f"{methods[leader]} {share[leader]:.1%}",
-                f"{methods[leader]} + {methods[backup]} {beside[backup]:.1%}",
+                f"{methods[leader]} + {methods[backup]} {beside[backup]:.1%}" if more else "adds nothing",
                 f"{methods[one]} + {methods[other]} {together:.1%}",
             ]
         )
