@@ -16,7 +16,7 @@ def chains(after: str) -> list[str]:
     for ranking, stage in RANKINGS.items():
         for sparsity in SPARSITIES:
             selected = f"tfidf l2 {stage} --score-only select --sparsity {sparsity}"
-            made.append(f"{ranking.replace('/', ':')}/{sparsity}: {selected} svm{after}")
+            made.append(f"{ranking.replace('/', '_')}/{sparsity}: {selected} svm{after}")
     return made
 
 
@@ -35,7 +35,7 @@ def table(results: Results, measure: str) -> str:
     summary = results.summary(measure)
     rows = []
     for ranking in RANKINGS:
-        name = ranking.replace("/", ":")
+        name = ranking.replace("/", "_")
         cells = [with_error(summary[results.chains.index(f"{name}/{s}"), 0]) for s in SPARSITIES]
         rows.append([ranking, *cells])
     rows.append(["all features", with_error(summary[results.chains.index("all"), 0]), *[""] * (len(SPARSITIES) - 1)])
@@ -44,9 +44,9 @@ def table(results: Results, measure: str) -> str:
 
 def tests(results: Results) -> str:
     rows = []
-    for one, other in (("normal-1", "ig"), ("normal-1", "odds"), ("ig", "odds"), ("normal-1", "normal-1:4")):
+    for one, other in (("normal-1", "ig"), ("normal-1", "odds"), ("ig", "odds"), ("normal-1", "normal-1_4")):
         cells = [difference(results, "f1", f"{one}/{s}", f"{other}/{s}") for s in SPARSITIES]
-        rows.append([f"{one} − {other}".replace(":", "/"), *cells])
+        rows.append([f"{one} − {other}".replace("_", "/"), *cells])
     rows += [
         [f"{name} − all", *(difference(results, "f1", f"{name}/{s}", "all") for s in SPARSITIES)]
         for name in ("normal-1", "ig")
