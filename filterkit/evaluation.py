@@ -77,7 +77,10 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
     name, stages = (match[1], match[2]) if match else (text.strip(), text)
     if not name:
         raise UsageError(f"chain {quoted(text)} has no name before the colon")
-    chain = Chain(parse_stages(shlex.split(stages), known, seed))
+    try:
+        chain = Chain(parse_stages(shlex.split(stages), known, seed))
+    except ValueError as error:  # of shlex: a quote is not closed
+        raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):
         learners = sorted(s.name for s in known.stages.values() if issubclass(s, Learner))
         raise UsageError(f"chain {quoted(stages)} must end in a learner: {', '.join(learners)}")
