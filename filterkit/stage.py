@@ -218,7 +218,8 @@ class TrainingStage(Stage):
 
     Attributes
     ----------
-    to_the_end : whether it has to see all rows, even if a stage behind it needs only the first.
+    to_the_end : whether it has to see all rows, even if a stage behind it needs only the first; such a stage keeps
+        what passes, and is left out of the trials of a learner.
     """
 
     to_the_end: ClassVar[bool] = False

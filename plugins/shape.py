@@ -215,7 +215,12 @@ class Shape(ColumnStage):
         assert target is not None
         tasks = totals.tasks()
         several = len(target.values) > 2 and schema.positive is None
-        suffixes = [f"@{target.values[task]}" if several else "" for task in tasks]
+        if not several and tasks:
+            return np.arange(len(schema.features)), [
+                a if a.kind == "numeric" or kept else Attribute(a.name, weight=a.weight, scores=a.scores)
+                for a, kept in zip(schema.features, state["kept"].tolist(), strict=True)
+            ]
+        suffixes = [f"@{target.values[task]}" for task in tasks]
         source, attributes = [], []
         for number, (attribute, kept) in enumerate(zip(schema.features, state["kept"].tolist(), strict=True)):
             if kept:
