@@ -198,7 +198,7 @@ def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable
         # Cut where the cells of all tables together come in parts of one size.
         upto = np.sum([table.indptr for table in tables], axis=0)
         cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
-        bounds = np.unique([0, *cuts.tolist(), len(first)]).tolist()
+        bounds = sorted({0, *cuts.tolist(), len(first)})
         spans = [[table.span(low, high) for table in tables] for low, high in pairwise(bounds)]
         return _side_by_side(list(LocalEngine(jobs).map(merge, spans)), first)
     width = max(table.total_parts.shape[-1] for table in tables)

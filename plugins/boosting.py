@@ -7,7 +7,6 @@ categorization", SPIRE 2006.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -77,6 +76,8 @@ def boost(
     cuts = range(_BLOCK, labels, _BLOCK)
     weights, intercept = np.zeros((features, labels)), np.zeros(labels)
     pivots = np.empty((rounds, labels), np.int32)
+    from concurrent.futures import ThreadPoolExecutor  # which few chains need
+
     with ExitStack() as stack:
         each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
         for pivot in pivots:

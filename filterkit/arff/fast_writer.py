@@ -27,7 +27,7 @@ def rows(formatter: Formatter, batch: Batch) -> list[memoryview]:
     if batch.sparse:
         entries = batch.csr.indptr
         cuts = np.searchsorted(entries, np.arange(_AT_ONCE, int(entries[-1]), _AT_ONCE))
-        bounds = np.unique([0, *cuts.tolist(), len(batch)]).tolist()
+        bounds = sorted({0, *cuts.tolist(), len(batch)})  # np.unique would import numpy.ma
         return [piece for first, stop in pairwise(bounds) for piece in _sparse(formatter, batch.rows(first, stop))]
     lines = _dense(formatter, batch)
     weights: Any = ""
