@@ -23,14 +23,15 @@ def main() -> None:
     """Run the command line; status 1 if a work failed or its check did, 2 for wrong usage."""
     options = _options()
     cores = pin(options.cores)
-    # The contenders find this package wherever the command was given.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory(prefix="filterkit-benchmarks-") as temporary:
         data = Path(options.data or temporary).resolve()
         data.mkdir(parents=True, exist_ok=True)
         places = Places(
             data, options.text.resolve(), class_path("3.9", options.weka39), class_path("3.6", options.weka36)
         )
+        # Where `python -m benchmarks` finds this package. With a PYTHONPATH the source would come before the installed
+        # filterkit, and where Python writes no bytecode be compiled anew in every run.
+        os.chdir(HERE.parent)
         chosen = [work for work in works(places) if _wanted(work.name, options.only)]
         if not chosen:
             sys.exit(f"no work is named {' or '.join(options.only)}; --list shows them")

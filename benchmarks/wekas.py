@@ -21,7 +21,7 @@ def class_path(version: str, given: str | None) -> str | None:
         return None
     found = given or os.environ.get("FILTERKIT_WEKA" + version.replace(".", ""))
     if found:
-        return found
+        return os.pathsep.join(map(os.path.abspath, found.split(os.pathsep)))
     if version == "3.6" and DEBIAN.exists():
         return str(DEBIAN)
     if GET_WEKA.exists():
