@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -89,6 +88,7 @@ class Sklearn(Stage):
 
     def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
         import base64
+        import zipfile
 
         import skops.io
 
@@ -122,6 +122,7 @@ class FittedSklearn(Fitted):
 
     def kept(self) -> dict[str, Any]:
         import base64
+        import zipfile
 
         try:
             import skops.io

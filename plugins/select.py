@@ -84,9 +84,7 @@ class Select(ColumnStage):
         return state
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        features = list(schema.features)
-        if self._by is not None:
-            features = [a.scored(self._by.name, s) for a, s in zip(features, state["score"].tolist())]
+        features = schema.features
         total = float(totals.totals.sum())
         candidate = np.ones(len(features), bool)
         if self.min_count is not None:
@@ -107,7 +105,10 @@ class Select(ColumnStage):
         source = np.flatnonzero(candidate)
         if len(features) and not len(source):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
-        return source, [features[i] for i in source.tolist()]
+        chosen = [features[i] for i in source.tolist()]
+        if self._by is not None:
+            chosen = [a.scored(self._by.name, s) for a, s in zip(chosen, state["score"][source].tolist())]
+        return source, chosen
 
     def _limit(self, columns: int) -> int:
         """How many columns `--top` and `--fraction` leave."""

@@ -144,7 +144,7 @@ def parse_header(text: str) -> Header:
     if not attributes:
         raise ArffError("no attribute is declared before @data", line=tokens.line)
     _refuse_twins(attributes, lines)
-    return Header(relation.text, tuple(attributes), tuple(_HISTORY.findall(text)))
+    return Header(relation.text, tuple(attributes), tuple(_HISTORY.findall(text) if "% filterkit " in text else ()))
 
 
 def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:
