@@ -14,6 +14,7 @@ from lab import (
     write,
 )
 
+from filterkit.comparison import spread
 from filterkit.plots import plot_curves
 from filterkit.results import Results
 
@@ -58,17 +59,23 @@ def per_task(results: Results) -> str:
     auc = results.units("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
+    of_folds = results.values("auc")[:, :, :, -1]
+    errors = [
+        spread(of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")])
+        for t in range(len(results.tasks))
+    ]
     rows = [
-        [f"{data}: {task}", float(b), float(s), float(g)]
-        for (data, task), b, s, g in zip(results.tasks, baseline, shaping, gain)
+        [f"{data}: {task}", float(b), float(s), float(g), with_error(error)]
+        for (data, task), b, s, g, error in zip(results.tasks, baseline, shaping, gain, errors)
     ]
     rows.sort(key=lambda row: -row[3])
+    rows = [[*row[:3], row[4]] for row in rows]
     shown = rows if len(rows) <= 12 else [*rows[:6], ["…", "", "", ""], *rows[-6:]]
     wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
     return (
         f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
         f"{losses}, of {len(gain)}; the baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
-        + markdown(["task", "baseline", "shaping", "gain"], shown)
+        + markdown(["task", "baseline", "shaping", "gain, ± over folds"], shown)
     )
 
 

@@ -52,7 +52,11 @@ def advice(results: Results) -> str:
                 f"{names[one]} + {names[other]} {together:.0%}",
             ]
         )
-    rows = [[methods[c], *(f"{share[i]:.0%}" for share in shares)] for i, c in enumerate(chosen)]
+    errors = [np.sqrt(share * (1 - share) / len(results.tasks)) for share in shares]
+    rows = [
+        [methods[c], *(f"{share[i]:.0%} ± {error[i] * 100:.0f}" for share, error in zip(shares, errors))]
+        for i, c in enumerate(chosen)
+    ]
     heads = [f"{measure}, within {TOLERANCES[measure]:.1%}" for measure in MEASURES]
     return markdown(["metric", *heads], rows) + "\n" + markdown(["", "best", "with a second", "best pair"], pairs)
 
