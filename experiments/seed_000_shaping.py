@@ -55,7 +55,7 @@ def curves(results: Results) -> str:
 
 
 def per_task(results: Results) -> str:
-    """AUC of each task at the largest share: how many gain and lose, and the extremes."""
+    """AUC of each task at the largest share: how many gain and lose, and all of them, the largest gain first."""
     auc = results.units("auc")[:, :, -1]
     baseline, shaping = (auc[:, results.chains.index(name)] for name in ("baseline", "shaping"))
     gain = shaping - baseline
@@ -70,12 +70,11 @@ def per_task(results: Results) -> str:
     ]
     rows.sort(key=lambda row: -row[3])
     rows = [[*row[:3], row[4]] for row in rows]
-    shown = rows if len(rows) <= 12 else [*rows[:6], ["…", "", "", ""], *rows[-6:]]
     wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
     return (
         f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
         f"{losses}, of {len(gain)}; the baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
-        + markdown(["task", "baseline", "shaping", "gain, ± over folds"], shown)
+        + markdown(["task", "baseline", "shaping", "gain, ± over folds"], rows)
     )
 
 
