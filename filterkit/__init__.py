@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from filterkit.batch import Batch, concatenate
     from filterkit.chains import Chain, FittedChain
     from filterkit.columns import ColumnStage, FittedColumns, Fold, State
-    from filterkit.contingency import ContingencyTable
+    from filterkit.contingency import ContingencyTable, of_any_class
     from filterkit.csr import Csr
     from filterkit.engine.local import LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from filterkit.rows import Rows
     from filterkit.saved import load, save
     from filterkit.scaling import Scaling, rescaled, scaling_state
-    from filterkit.schema import Attribute, Schema
+    from filterkit.schema import Attribute, Renewed, Schema
     from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
@@ -58,6 +58,7 @@ _HOME = {
     "Fold": "columns",
     "State": "columns",
     "ContingencyTable": "contingency",
+    "of_any_class": "contingency",
     "Csr": "csr",
     "ArffError": "errors",
     "FilterkitError": "errors",
@@ -95,6 +96,7 @@ _HOME = {
     "load": "saved",
     "save": "saved",
     "Attribute": "schema",
+    "Renewed": "schema",
     "Schema": "schema",
     "Fitted": "stage",
     "RowStage": "stage",
@@ -131,6 +133,7 @@ __all__ = [
     "PluginError",
     "Points",
     "Ragged",
+    "Renewed",
     "RowStage",
     "Rows",
     "Scaling",
@@ -155,6 +158,7 @@ __all__ = [
     "load",
     "log_losses",
     "measures",
+    "of_any_class",
     "one_against_rest",
     "option",
     "predicted",

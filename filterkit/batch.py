@@ -158,7 +158,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 
 def empty(schema: Schema) -> Batch:
     """A batch of no rows."""
-    width = len(schema.features)
+    width = schema.width
     X: Any = np.empty((0, width))
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)

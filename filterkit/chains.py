@@ -23,9 +23,9 @@ from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
 from filterkit.learner import Learner
 from filterkit.plugins import Registry, registry
-from filterkit.rows import Passed, Rows, rows_of
+from filterkit.rows import KeptRows, Passed, Rows, rows_of
 from filterkit.schema import Schema
-from filterkit.stage import Fitted, Stage, TrainingStage, transform
+from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, transform
 from filterkit.tables import Tables
 from filterkit.words import parse_stages
 
@@ -93,8 +93,10 @@ class Chain:
 
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
         """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
-        if any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages):
+        trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
+        if trying:
             deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
+        first = 0  # of the stages that trials have to fit
         out: Rows = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
@@ -114,12 +116,16 @@ class Chain:
                 fitted.append(tables.fit(stage, out.schema))
             elif isinstance(stage, Learner):
                 tables = None
-                trials = partial(refits, Chain(self.stages[:number]), rows, stage, memory)
+                trials = partial(refits, Chain(self.stages[first:number]), rows, stage, memory)
                 jobs = rows.source.engine.jobs
                 fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
             else:
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                if trying and isinstance(stage, RowStage) and out is rows and isinstance(rows, KeptRows):
+                    rows = out = rows.through(fitted[-1])  # the same in every trial, and in memory anyway
+                    first = number + 1
+                    continue
             out = Passed(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out
 
@@ -133,8 +139,11 @@ def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator
     fold = draw_folds(counted_classes(rows), count, learner.inner_seed())
     for number in range(count):
         own = fold == number
-        fitted, training = again.fit_rows(Passed(rows, Chosen(rows.schema, ~own)), memory)
-        held_out = Passed(rows, Chosen(rows.schema, own))
+        others, held_out = (
+            rows.through(chosen) if isinstance(rows, KeptRows) else Passed(rows, chosen)
+            for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
+        )
+        fitted, training = again.fit_rows(others, memory)
         images = held_out.map(partial(transform, fitted.stages))
         yield (
             concatenate(training.map(_itself), fitted.schema),
@@ -169,15 +178,18 @@ class FittedChain:
     chain : the stages and their options.
     incoming : the schema fitted on.
     stages : the fitted stages.
-    schema : the schema put out.
     """
 
     def __init__(self, chain: Chain, incoming: Schema, stages: list[Fitted]) -> None:
         self.chain = chain
         self.incoming = incoming
         self.stages = stages
-        self.schema = stages[-1].schema if stages else incoming
         self._alignment: Alignment | None = None  # of the rows transformed last
+
+    @property
+    def schema(self) -> Schema:
+        """Of the batches put out."""
+        return self.stages[-1].schema if self.stages else self.incoming
 
     def transform(self, batch: Batch) -> Batch:
         """The batch that comes out for `batch`, whose attributes are matched by name (`filterkit.alignment`).

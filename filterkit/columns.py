@@ -12,7 +12,7 @@ from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
 from filterkit.notes import attribute_note, attribute_of
 from filterkit.ragged import Ragged, ranges
-from filterkit.schema import Attribute, Schema
+from filterkit.schema import Attribute, Renewed, Schema
 from filterkit.stage import Fitted, Stage
 
 State = dict[str, Any]  # of ndarray and Ragged, by name
@@ -50,7 +50,7 @@ class ColumnStage(Stage):
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute] | Renewed]:
         """The columns put out, for the state of all columns.
 
         Parameters
@@ -62,9 +62,9 @@ class ColumnStage(Stage):
         Returns
         -------
         source, attributes : for each column put out, the column of X it comes from, ascending, and its
-            attribute. The default keeps every column as it is.
+            attribute; or `Renewed` ones if every column stays one of its name. The default keeps every column as it is.
         """
-        return np.arange(len(schema.features)), list(schema.features)
+        return np.arange(schema.width), Renewed(lambda: schema.features, schema.nominal)
 
     def output(self, schema: Schema) -> Schema:
         """The schema put out, apart from the columns of X: override to change `zero`."""
@@ -131,7 +131,12 @@ class FittedColumns(Fitted):
     """
 
     def __init__(
-        self, stage: ColumnStage, incoming: Schema, state: State, source: np.ndarray, attributes: list[Attribute]
+        self,
+        stage: ColumnStage,
+        incoming: Schema,
+        state: State,
+        source: np.ndarray,
+        attributes: list[Attribute] | Renewed,
     ) -> None:
         self.stage = stage
         self.incoming = incoming
@@ -144,7 +149,7 @@ class FittedColumns(Fitted):
             )
         except FilterkitError as error:
             raise StageError(stage.name, str(error)) from None
-        width = len(incoming.features)
+        width = incoming.width
         self._first = np.searchsorted(source, np.arange(width + 1))
         self._same = len(source) == width and bool((source == np.arange(width)).all())
         if self.schema.zero and len(source) and self._apply(np.zeros(len(source)), np.arange(len(source))).any():
@@ -168,7 +173,7 @@ class FittedColumns(Fitted):
         """
         state = {key.removeprefix("state."): value for key, value in kept.items() if key.startswith("state.")}
         source, attributes = kept["source"], [attribute_of(note) for note in kept["attributes"]]
-        width = len(schema.features)
+        width = schema.width
         for key, value in state.items():
             if not isinstance(value, (np.ndarray, Ragged)) or len(value) not in (width, len(source)):
                 raise FilterkitError(f"the {key} of {stage.name} is not that of its columns")
@@ -224,25 +229,31 @@ class FittedColumns(Fitted):
         """
         outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
         place = np.searchsorted(table.columns, self.source[outputs])
-        # Every cell of the input, zero and missing made explicit, times every output of its column.
-        full = table.with_zeros()
-        sizes = np.diff(full.indptr)
-        values = np.insert(full.values, full.indptr[1:], np.nan)
-        parts = np.insert(full.parts, full.indptr[1:], full.missing_parts, axis=0)
-        output = np.repeat(np.arange(len(outputs)), sizes[place] + 1)
-        cell = ranges((full.indptr[:-1] + np.arange(len(full)))[place], sizes[place] + 1)
-        weights = parts[cell]
-        image = self._apply(values[cell], outputs[output])
+        # Every cell of the input, missing and, unless it stays, zero made explicit, times every output of its column.
+        full = table if self.schema.zero else table.with_zeros()
+        if self._same:
+            output, values, parts = full.column_of_cell, full.values, full.parts
+        else:
+            sizes = np.diff(full.indptr)[place]
+            output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
+            values, parts = full.values[cell], full.parts.take(cell, axis=0)
+        gaps = np.flatnonzero(full.missing.any(axis=1)[place])
+        if len(gaps):
+            output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
+            parts = np.append(parts, full.missing_parts[place[gaps]], axis=0)
+        image = self._apply(values, outputs[output])
         missing_parts = np.zeros((len(outputs), *full.missing_parts.shape[1:]))
         absent = np.isnan(image)
-        np.add.at(missing_parts, output[absent], weights[absent])
-        present = ~absent & (weights != 0).any(axis=(1, 2))
+        if absent.any():
+            np.add.at(missing_parts, output[absent], parts[absent])
+            present = np.flatnonzero(~absent)
+            output, image, parts = output[present], image[present], parts.take(present, axis=0)
         return from_cells(
             self.schema,
             outputs,
-            output[present],
-            image[present],
-            weights[present],
+            output,
+            image,
+            parts,
             missing_parts,
             full.total_parts,
         )

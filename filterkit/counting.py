@@ -7,6 +7,7 @@ import numpy as np
 from filterkit.batch import Batch
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import StageError, quoted
+from filterkit.ragged import starts
 
 # Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
 # total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
@@ -104,7 +105,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     group, distinct = _codes(column, value)
     key = group * classes + y[row]
     cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
-    indptr = np.searchsorted(cell_column, np.arange(len(columns) + 1))
+    indptr = starts(cell_column, len(columns))
     return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
 
 
@@ -131,20 +132,29 @@ def _cells(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Column, value and parts of the cells counted by `key` = (column, value, class)."""
-    if weights is None:
-        key = np.sort(key)
+    largest = int(key.max(initial=0))
+    if weights is None and largest < len(key):
+        count = np.bincount(key)
+        key = np.flatnonzero(count)
+        amounts = count[key].astype(np.float64)[:, None]
+    elif weights is None:
+        key = np.sort(key.astype(np.int32) if largest < 1 << 31 else key)
         first = np.flatnonzero(np.diff(key, prepend=-1))
         amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+        key = key[first].astype(np.int64)
     else:
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = np.flatnonzero(np.diff(key, prepend=-1))
         amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
-    key = key[first]
-    cell, label = np.divmod(key, classes) if classes else (key, key)
+        key = key[first]
+    cell = key // max(classes, 1)
     begin = np.diff(cell, prepend=-1) != 0
     number = np.cumsum(begin) - 1
-    parts = np.zeros((int(begin.sum()), classes, amounts.shape[1]))
-    parts[number, label] = amounts
-    column, code = np.divmod(cell[begin], max(len(distinct), 1))
-    return column, distinct[code] if len(distinct) else np.empty(0), parts
+    parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
+    at = number * classes + (key - cell * classes)
+    for limb, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
+        limb[at] = amount
+    cell = cell[begin]
+    column = cell // max(len(distinct), 1)
+    return column, distinct[cell - column * len(distinct)], parts

@@ -6,6 +6,7 @@ A learner makes a model of the training rows (`filterkit.models`); its predictio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class Learner(Stage):
         if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
             raise FilterkitError("what is predicted is none of the classes or labels")
         tasks = Tasks(tuple(names), codes, target is not None)
-        return FittedLearner(self, schema, tasks, self.model(kept, len(schema.features), tasks))
+        return FittedLearner(self, schema, tasks, self.model(kept, schema.width, tasks))
 
     def _check(self, schema: Schema) -> None:
         target = schema.class_attribute
@@ -93,9 +94,10 @@ class Learner(Stage):
             raise StageError(self.name, "there is nothing to predict; name a class with --class, or --labels")
         if target is not None and target.kind != "nominal":
             raise StageError(self.name, f"it predicts a nominal class, and {quoted(target.name)} is {target.kind}")
-        if not schema.features:
+        if not schema.width:
             raise StageError(self.name, "there are no features to learn from")
-        many = next((a for a in schema.features if a.kind == "nominal" and len(a.values) > 2), None)
+        nominal = (schema.features[i] for i in np.flatnonzero(schema.nominal))
+        many = next((a for a in nominal if len(a.values) > 2), None)
         if many is not None:
             raise StageError(
                 self.name, f"attribute {quoted(many.name)} is nominal with more than two values; put onehot before it"
@@ -185,13 +187,19 @@ class FittedLearner(Fitted):
         else:
             made = [Attribute("prediction", "nominal", target.values)]
         made += [Attribute(f"{kind}@{name}") for name in tasks.names]
-        taken = {a.name for a in schema.attributes}
-        if any(a.name in taken for a in made):  # of another learner, or of a word such as score
+        if any(a.name in schema.names for a in made):  # of another learner, or of a word such as score
             made = [a._replace(name=f"{learner.name}.{a.name}") for a in made]
-        twice = next((a.name for a in made if a.name in taken), None)
+        twice = next((a.name for a in made if a.name in schema.names), None)
         if twice is not None:
             raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
-        self.schema = schema.with_more(made).replace(zero=False)  # a score of zero is as good as any other
+        self._incoming = schema
+        self._made = made
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        """With prediction and scores beside the features; made when asked for, which an evaluation does not."""
+        schema = self._incoming.with_more(self._made)
+        return schema.replace(zero=False)  # a score of zero is as good as any other
 
     def kept(self) -> dict[str, Any]:
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.kept()}

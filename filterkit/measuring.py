@@ -44,8 +44,8 @@ class Outcome(NamedTuple):
     exclusive: bool
 
 
-def measures(outcome: Outcome) -> dict[str, float]:
-    """How good the predictions are: a number from 0 to 1 for each of `MEASURES`, in that order, or NaN.
+def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:
+    """How good the predictions are: a number from 0 to 1 for each of `names`, in that order, or NaN.
 
     ``accuracy`` is the share of rows predicted right as a whole where tasks are exclusive, and the share of right
     cells otherwise, with several tasks 1 − Hamming loss. ``micro_`` stands for tp, fp and fn added up over tasks.
@@ -70,7 +70,7 @@ def measures(outcome: Outcome) -> dict[str, float]:
     ------
     ValueError : if the arrays differ in shape or have no cell, truth or predicted is not bool, or a score is NaN.
     """
-    truth, predicted, scores, exclusive = outcome
+    truth, predicted, scores, _ = outcome
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
         raise ValueError(f"not of one shape (rows, tasks): {truth.shape}, {predicted.shape}, {scores.shape}")
     if truth.dtype != bool or predicted.dtype != bool:
@@ -79,14 +79,32 @@ def measures(outcome: Outcome) -> dict[str, float]:
         raise ValueError("no rows or no tasks to measure")
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
-    right = truth == predicted
-    accuracy = (right.all(axis=1) if exclusive else right).mean()
+    found: dict[str, float] = {}
+    for group, measure in _GROUPS.items():
+        if any(name in group for name in names):
+            found.update(zip(group, map(float, measure(outcome)), strict=True))
+    return {name: found[name] for name in names}
+
+
+def _accuracy(outcome: Outcome) -> tuple[float]:
+    right = outcome.truth == outcome.predicted
+    return ((right.all(axis=1) if outcome.exclusive else right).mean(),)
+
+
+def _counted(outcome: Outcome) -> tuple[float, ...]:
+    truth, predicted = outcome.truth, outcome.predicted
     counts = np.stack([(a & b).sum(axis=0) for a in (truth, ~truth) for b in (predicted, ~predicted)])
     precision, recall, f1, specificity = map(_mean, _rates(*counts))
-    micro_precision, micro_recall, micro_f1, _ = _rates(*counts.sum(axis=1))
-    auc, p20, bep = map(_mean, np.array([_ranked(*task) for task in zip(truth.T, scores.T)]).T)
-    values = (accuracy, precision, recall, f1, micro_precision, micro_recall, micro_f1)
-    return dict(zip(MEASURES, map(float, (*values, recall, specificity, auc, p20, bep)), strict=True))
+    micro_precision, micro_recall, micro_f1, _ = map(float, _rates(*counts.sum(axis=1)))
+    return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
+
+
+def _ordered(outcome: Outcome) -> tuple[float, ...]:
+    return tuple(map(_mean, np.array([_ranked(*task) for task in zip(outcome.truth.T, outcome.scores.T)]).T))
+
+
+# What gives the measures of these places in MEASURES.
+_GROUPS = {MEASURES[:1]: _accuracy, MEASURES[1:9]: _counted, MEASURES[9:]: _ordered}
 
 
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:

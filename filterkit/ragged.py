@@ -22,6 +22,11 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
+def starts(row: np.ndarray, rows: int) -> np.ndarray:
+    """int64 (rows + 1,): where each row begins among entries whose rows, int64, ascend, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
+
+
 class Ragged:
     """Row i is ``values[indptr[i]:indptr[i + 1]]``; immutable.
 
@@ -101,7 +106,7 @@ class Ragged:
         row = np.repeat(np.arange(len(self)), self.lengths)
         step = np.clip(np.floor(self.values) + 1, 0, None).astype(np.int64)  # from this v on, the value is less
         largest = np.zeros(len(self), np.int64)
-        np.maximum.at(largest, row, step)
+        largest[row] = step  # of each row the last
         start = np.concatenate([[0], np.cumsum(largest + 1)])
         if start[-1] > 8 * (len(self.values) + len(self)):
             return None

@@ -30,7 +30,8 @@ class Rows(Protocol):
     source : where they come from, which knows threads and memory.
     """
 
-    schema: Schema
+    @property
+    def schema(self) -> Schema: ...
 
     @property
     def source(self) -> Source: ...
@@ -88,10 +89,14 @@ class Passed:
     """Rows as they come out of a fitted stage."""
 
     def __init__(self, rows: Rows, stage: Fitted) -> None:
-        self.schema = stage.schema
         # One loop through all stages holds one batch; a call within a call for each would hold them all.
         self._rows: Rows = rows._rows if isinstance(rows, Passed) else rows
         self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, Passed) else []), stage]
+
+    @property
+    def schema(self) -> Schema:
+        """Of the batches."""
+        return self._stages[-1].schema
 
     @property
     def source(self) -> Source:
@@ -172,6 +177,12 @@ class KeptRows(Source):
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
         return self.engine.map(function, self._batches)
+
+    def through(self, stage: Fitted) -> KeptRows:
+        """As they come out of a fitted stage, in memory too; closed together with these."""
+        rows = KeptRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
+        rows._arranged = self._arranged
+        return rows
 
 
 @contextmanager

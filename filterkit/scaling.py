@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
 from filterkit.metric import Metric
-from filterkit.schema import Attribute, Schema
+from filterkit.schema import Attribute, Renewed, Schema
 from filterkit.stage import option
 from filterkit.thresholds import COMBINATIONS, Thresholds, score_columns
 
@@ -34,9 +34,11 @@ class Scaling(ColumnStage):
         cells = table.with_zeros()
         return scaling_state(self.scores(table), *cells.extremes(), table.schema.zero, cells.nominal)
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        scores = state["score"].tolist()
-        return np.arange(len(scores)), [a.scored(self.name, s) for a, s in zip(schema.features, scores)]
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, Renewed]:
+        def attributes() -> list[Attribute]:
+            return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
+
+        return np.arange(schema.width), Renewed(attributes, schema.nominal)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy() if self.score_only else rescaled(values, columns, state)

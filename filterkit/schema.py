@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -34,6 +35,20 @@ class Attribute(NamedTuple):
         """This attribute with `score` under `metric` as its latest score."""
         rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
+
+
+class Renewed(NamedTuple):
+    """Attributes of columns of X that stay in number, place and name, made when somebody asks for them: trials of a
+    learner do not.
+
+    Attributes
+    ----------
+    make : makes them.
+    nominal : bool, which of them are nominal; the others are numeric.
+    """
+
+    make: Callable[[], Iterable[Attribute]]
+    nominal: np.ndarray
 
 
 class Schema:
@@ -98,8 +113,25 @@ class Schema:
                 )
             )
 
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All columns in file order."""
+        origin, features = self._renewed
+        attributes = list(origin.attributes)
+        for position, attribute in zip(self.feature_indices.tolist(), features.make(), strict=True):
+            attributes[position] = attribute
+        return tuple(attributes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.attributes  # noqa: B018 - made now, because what makes them may not be pickled
+        return {name: value for name, value in vars(self).items() if name != "_renewed"}
+
     def replace(self, **changes: Any) -> Schema:
         """A copy with some of the constructor's arguments changed."""
+        if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
+            copy = object.__new__(Schema)  # nothing to check, and what was found out about this one stays true
+            vars(copy).update(vars(self), **changes)
+            return copy
         current: dict[str, Any] = {
             "relation": self.relation,
             "attributes": self.attributes,
@@ -126,12 +158,12 @@ class Schema:
             f"class {self.class_attribute.name if self.class_attribute else None!r})"
         )
 
-    @property
+    @cached_property
     def class_attribute(self) -> Attribute | None:
         """The class attribute, or None."""
         return None if self.class_index is None else self.attributes[self.class_index]
 
-    @property
+    @cached_property
     def label_attributes(self) -> tuple[Attribute, ...]:
         """The labels of multi-label data."""
         return tuple(self.attributes[i] for i in self.labels)
@@ -142,6 +174,12 @@ class Schema:
         return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """Of all attributes."""
+        renewed = vars(self).get("_renewed")
+        return renewed[0].names if renewed else frozenset(a.name for a in self.attributes)
+
+    @cached_property
     def feature_indices(self) -> np.ndarray:
         """int64 positions in `attributes` of the columns of X: numeric and nominal, without the class and labels."""
         targets = set(self.targets)
@@ -150,10 +188,16 @@ class Schema:
             dtype=np.int64,
         )
 
+    @property
+    def width(self) -> int:
+        """The number of columns of X."""
+        return len(self.feature_indices)
+
     @cached_property
     def features(self) -> tuple[Attribute, ...]:
         """The attributes of X, in the order of its columns."""
-        return tuple(self.attributes[i] for i in self.feature_indices)
+        attributes = self.attributes
+        return tuple([attributes[i] for i in self.feature_indices.tolist()])
 
     @cached_property
     def nominal(self) -> np.ndarray:
@@ -165,15 +209,22 @@ class Schema:
         """The attributes that ride along and that no stage computes with: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
 
-    def with_features(self, features: list[Attribute], source: np.ndarray, **changes: Any) -> Schema:
+    def with_features(self, features: list[Attribute] | Renewed, source: np.ndarray, **changes: Any) -> Schema:
         """This schema with other columns in X.
 
         Parameters
         ----------
         features : the new columns of X, numeric or nominal, in order.
         source : int per new column, the column of the present X whose place it takes (ascending).
-        changes : further arguments of `replace`.
+        changes : `sparse` and `zero` of `replace`.
         """
+        if isinstance(features, Renewed):
+            same = ("relation", "class_index", "positive", "labels", "sparse", "zero", "class_attribute")
+            found = ("label_attributes", "feature_indices", "others")
+            copy = object.__new__(Schema)
+            vars(copy).update({name: getattr(self, name) for name in (*same, *found)}, **changes)
+            vars(copy).update(nominal=features.nominal, _renewed=(self, features))
+            return copy
         attributes: list[Attribute]
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
             attributes = list(self.attributes)

@@ -55,7 +55,7 @@ class Tables:
             self._through = []
             yield self._whole
             return
-        width = len(self._rows.schema.features)
+        width = self._rows.schema.width
         low = 0
         while True:
             table = self._take(low, width, reader)

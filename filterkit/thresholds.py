@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.contingency import ContingencyTable
+from filterkit.contingency import ContingencyTable, of_any_class
 from filterkit.errors import StageError, quoted
 from filterkit.metric import Metric
 
@@ -46,12 +46,15 @@ class Thresholds:
         counts, upto, column = cells.counts, cells.cumulative(), cells.column_of_cell
         first, last = cells.indptr[column], cells.indptr[column + 1] - 1
         nominal = cells.nominal[column]
-        selected = np.where(nominal[:, None], counts, upto[last] - upto + counts)
-        number = np.arange(len(column))
-        tests = np.flatnonzero(np.where(nominal, last > first, number > first))
+        selected = upto.take(last, axis=0) - upto + counts
+        is_test = np.arange(len(column)) > first
+        if nominal.any():
+            selected[nominal] = counts[nominal]
+            is_test[nominal] = (last > first)[nominal]
+        tests = np.flatnonzero(is_test)
         self.column = column[tests]
         self.values = cells.values[tests]
-        self.selected = np.clip(selected[tests], 0.0, cells.totals)  # weights that are not whole may round
+        self.selected = np.clip(selected.take(tests, axis=0), 0.0, cells.totals)  # weights not whole may round
         self._against: dict[int, Counts] = {}
 
     @cached_property
@@ -79,7 +82,7 @@ class Thresholds:
         """The counts of class `task` against the rest; None takes all rows as positive."""
         key = -1 if task is None else task
         if key not in self._against:
-            rows = self.selected.sum(axis=1)
+            rows = of_any_class(self.selected)
             total = float(self.table.totals.sum())
             tp = rows if task is None else self.selected[:, task]
             pos = total if task is None else float(self.table.totals[task])
@@ -113,11 +116,19 @@ class Thresholds:
 
 def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
     """The distinct pairs among (tp, fp): tests of rare words are mostly alike."""
-    key = tp * (neg + 1) + fp
-    if len(key) and (pos + 1) * (neg + 1) < 1 << 53 and not (tp % 1).any() and not (fp % 1).any():
+    room = (pos + 1) * (neg + 1)
+    if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
+        return Counts(tp, fp, np.arange(len(tp)), pos, neg)
+    key = (tp * (neg + 1) + fp).astype(np.int64)
+    if room > 32 * len(key):
         _, at, pair = np.unique(key, return_index=True, return_inverse=True)
         return Counts(tp[at], fp[at], pair, pos, neg)
-    return Counts(tp, fp, np.arange(len(tp)), pos, neg)
+    seen = np.zeros(int(room), bool)
+    seen[key] = True
+    pair = (np.cumsum(seen) - 1)[key]
+    at = np.empty(np.count_nonzero(seen), np.int64)
+    at[pair] = np.arange(len(key))
+    return Counts(tp[at], fp[at], pair, pos, neg)
 
 
 def one_against_rest(

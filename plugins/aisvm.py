@@ -65,10 +65,15 @@ class AiSvm(Learner):
         """Coefficients and intercept of the SVM with the effective C: Algorithm 1 of the paper and the text before."""
         target = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
         bound = self.high if self.until == "high" else self.low
-        before = plane = solver.solve(positive, unit)
+
+        def solved(step: int) -> tuple[np.ndarray, float]:
+            coefficients, intercepts = solver.solve(positive, [step * unit])
+            return coefficients[:, 0], float(intercepts[0])
+
+        before = plane = solved(1)
         for step in range(1, self.steps + 1):
             if step > 1:
-                before, plane = plane, solver.solve(positive, step * unit)
+                before, plane = plane, solved(step)
             found = (X @ plane[0] + plane[1] > 0) == positive
             recall = np.count_nonzero(found & target) / max(np.count_nonzero(target), 1)
             if recall >= bound:

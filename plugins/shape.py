@@ -14,11 +14,13 @@ from filterkit import (
     Fold,
     Points,
     Ragged,
+    Renewed,
     Schema,
     StageError,
     State,
     hookimpl,
     log_losses,
+    of_any_class,
     option,
     suggestion,
 )
@@ -97,7 +99,7 @@ class Shape(ColumnStage):
         if self.method == "isotonic":
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, _isotonic(cells, tasks))
         missing = _corrected(table.missing, tasks, prior)
-        missing[table.missing.sum(axis=1) == 0] = share
+        missing[of_any_class(table.missing) == 0] = share
         zero = np.zeros((len(table), len(tasks)))
         if special:
             zero = self._zero_estimates(cells, tasks, estimates, share, prior)
@@ -105,11 +107,11 @@ class Shape(ColumnStage):
         if self.method == "logodds":
             share, missing = _log_odds(share), _log_odds(missing)
             zero = _log_odds(zero) if special else zero
-        empty = (np.diff(cells.indptr) == 0) & ~(special & (table.zeros.sum(axis=1) > 0))
+        empty = (np.diff(cells.indptr) == 0) & ~(special & (of_any_class(table.zeros) > 0))
         missing[empty] = zero[empty] = 0.0
         images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
         return {
-            "kept": ~self._chosen([table.schema.features[column].name for column in table.columns.tolist()]),
+            "kept": ~self._chosen(table),
             "knots": Ragged(cells.indptr, cells.values),
             "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # those of all tasks together
             "zero": zero,
@@ -135,32 +137,38 @@ class Shape(ColumnStage):
         off the running count of rows. Numerator and denominator are brought to whole numbers, so that with
         whole weights p is the nearest float64, and estimates that are equal come out equal.
         """
-        upto, own = cells.cumulative(), cells.counts
-        rows_upto, rows_own = upto.sum(axis=1), own.sum(axis=1)
-        column = cells.column_of_cell
+        upto, rows_own, column = cells.cumulative(), cells.rows, cells.column_of_cell
+        rows_upto = of_any_class(upto)
         last = cells.indptr[1:][column] - 1
+        all_rows = rows_upto[last]
         reach = np.where(cells.nominal[column], 0.0, float(self.neighbors))
         low = np.maximum(rows_upto - rows_own - reach, 0.0)
-        high = np.minimum(rows_upto + reach, rows_upto[last])
+        high = np.minimum(rows_upto + reach, all_rows)
+        # The windows of a rare word hold its whole column.
+        estimates = (upto.take(last, axis=0)[:, tasks] + prior) / (all_rows + 2)[:, None]
+        within = np.flatnonzero((low > 0) | (high < all_rows))
+        column, last, low, high = column[within], last[within], low[within], high[within]
+        upto, own = upto[:, tasks], cells.counts[:, tasks]
         ranks = Ragged(cells.indptr, rows_upto)
-        whole = own.copy()  # positives in whole values of the window, for each class
+        whole = own.take(within, axis=0)  # positives in whole values of the window, for each task
+        before = upto.take(within, axis=0) - whole
+        after = before + whole
         taken, size, at = [], [], []
         for rank, below in ((low, True), (high, False)):
             cut = np.minimum(ranks.search(column, rank), last)
-            inside = rows_upto[cut] - rank if below else rank - rows_upto[cut] + rows_own[cut]
-            all_of_it = inside == rows_own[cut]
-            whole += upto - own - upto[cut] if below else upto[cut] - own[cut] - upto
-            whole += np.where(all_of_it[:, None], own[cut], 0.0)
+            rows_cut, own_cut, upto_cut = rows_own[cut], own.take(cut, axis=0), upto.take(cut, axis=0)
+            inside = rows_upto[cut] - rank if below else rank - rows_upto[cut] + rows_cut
+            all_of_it = inside == rows_cut
+            whole += before - upto_cut if below else upto_cut - own_cut - after
+            whole += np.where(all_of_it[:, None], own_cut, 0.0)
             part = ~all_of_it & (inside > 0)
-            taken.append(np.where(part, inside, 0.0))
-            size.append(np.where(part, rows_own[cut], 1.0))
-            at.append(cut)
-        denominator = (high - low + 2) * size[0] * size[1]
-        estimates = np.empty((len(cells.values), len(tasks)))
-        for i, task in enumerate(tasks):
-            numerator = (whole[:, task] + prior[i]) * size[0] * size[1]
-            numerator += taken[0] * own[at[0], task] * size[1] + taken[1] * own[at[1], task] * size[0]
-            estimates[:, i] = numerator / denominator
+            taken.append(np.where(part, inside, 0.0)[:, None])
+            size.append(np.where(part, rows_cut, 1.0)[:, None])
+            at.append(own_cut)
+        denominator = (high - low + 2)[:, None] * size[0] * size[1]
+        numerator = (whole + prior) * size[0] * size[1]
+        numerator += taken[0] * at[0] * size[1] + taken[1] * at[1] * size[0]
+        estimates[within] = numerator / denominator
         return estimates
 
     def _zero_estimates(
@@ -168,7 +176,7 @@ class Shape(ColumnStage):
     ) -> np.ndarray:
         """float64 (columns, tasks): p(0) where zero is special."""
         zero = _corrected(cells.zeros, tasks, prior)
-        absent = cells.zeros.sum(axis=1) == 0
+        absent = of_any_class(cells.zeros) == 0
         zero[absent] = share  # of a nominal column, and of an empty one until it is seen to be empty
         lengths = np.diff(cells.indptr)
         chosen = np.flatnonzero(absent & ~cells.nominal & (lengths > 0))
@@ -182,10 +190,11 @@ class Shape(ColumnStage):
             zero[chosen] = estimates[nearest]
         return zero
 
-    def _chosen(self, names: list[str]) -> np.ndarray:
-        """bool (names,): which attributes --only and --except leave to be shaped."""
+    def _chosen(self, table: ContingencyTable) -> np.ndarray:
+        """bool (columns,): which attributes --only and --except leave to be shaped."""
         if not (self.only or self.except_):
-            return np.ones(len(names), bool)
+            return np.ones(len(table), bool)
+        names = [table.schema.features[column].name for column in table.columns.tolist()]
         only, without = _matcher(self.only), _matcher(self.except_)
         return np.array([(not self.only or only(name)) and not without(name) for name in names], bool)
 
@@ -209,17 +218,22 @@ class Shape(ColumnStage):
         no_better = shaped >= as_it_is * (1 - 1e-9)
         return {"kept": kept | (no_better & ~table.nominal)}
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        self._check_names([attribute.name for attribute in schema.features])
+    def outputs(
+        self, schema: Schema, state: State, totals: ContingencyTable
+    ) -> tuple[np.ndarray, list[Attribute] | Renewed]:
+        self._check_names(schema)
         target = schema.class_attribute
         assert target is not None
         tasks = totals.tasks()
         several = len(target.values) > 2 and schema.positive is None
         if not several and tasks:
-            return np.arange(len(schema.features)), [
-                a if a.kind == "numeric" or kept else Attribute(a.name, weight=a.weight, scores=a.scores)
-                for a, kept in zip(schema.features, state["kept"].tolist(), strict=True)
-            ]
+            return np.arange(schema.width), Renewed(
+                lambda: [
+                    a if a.kind == "numeric" or kept else Attribute(a.name, weight=a.weight, scores=a.scores)
+                    for a, kept in zip(schema.features, state["kept"].tolist(), strict=True)
+                ],
+                schema.nominal & state["kept"],
+            )
         suffixes = [f"@{target.values[task]}" for task in tasks]
         source, attributes = [], []
         for number, (attribute, kept) in enumerate(zip(schema.features, state["kept"].tolist(), strict=True)):
@@ -233,8 +247,9 @@ class Shape(ColumnStage):
             source += [number] * (len(attributes) - len(source))
         return np.array(source, np.int64), attributes
 
-    def _check_names(self, names: list[str]) -> None:
+    def _check_names(self, schema: Schema) -> None:
         for flag, patterns in (("--only", self.only), ("--except", self.except_)):
+            names = [attribute.name for attribute in schema.features] if patterns else []
             for pattern in patterns:
                 if not any(map(_matcher((pattern,)), names)):
                     raise StageError(
@@ -268,7 +283,9 @@ class Shape(ColumnStage):
                 image[between] = lower + part * (image[between] - lower)
             if self.method == "logodds":
                 image = _log_odds(image) - state["zero"][column, task]
-            outside = (last < first) | (state["nominal"][column] & (at != values))
+            outside = last < first
+            if state["nominal"].any():
+                outside |= state["nominal"][column] & (at != values)
             if outside.any():
                 image = np.where(outside, unseen[column, task], image)
         else:
@@ -276,8 +293,9 @@ class Shape(ColumnStage):
         absent = np.isnan(values)
         if absent.any():
             image = np.where(absent, state["missing"][column, task], image)
-        held = (values == 0) & state["special"][column]
-        return np.where(held, 0.0, image) if held.any() else image
+        held = np.flatnonzero(values == 0)
+        image[held[state["special"][column[held]]]] = 0.0
+        return image
 
 
 class _Values:
@@ -293,7 +311,7 @@ class _Values:
 
     def means(self) -> np.ndarray:
         """The mean value of each column where it is known, 0 where it never is."""
-        rows = np.where(np.isnan(self.values), 0.0, self._counts.sum(axis=1))
+        rows = np.where(np.isnan(self.values), 0.0, of_any_class(self._counts))
         total = np.bincount(self.columns, rows, self._width)
         sums = np.bincount(self.columns, rows * np.nan_to_num(self.values), self._width)
         return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0))
@@ -304,7 +322,7 @@ class _Values:
 
     def points(self, values: np.ndarray, task: int) -> Points:
         """With other `values` in the place of these, for the positive class `task`."""
-        return Points(self.columns, values, self._counts[:, task], self._counts.sum(axis=1))
+        return Points(self.columns, values, self._counts[:, task], of_any_class(self._counts))
 
 
 def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
@@ -326,7 +344,7 @@ def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarra
 
 def _corrected(counts: np.ndarray, tasks: list[int], prior: np.ndarray) -> np.ndarray:
     """(positives + prior) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
-    return (counts[:, tasks] + prior) / (counts.sum(axis=1)[:, None] + 2)
+    return (counts[:, tasks] + prior) / (of_any_class(counts)[:, None] + 2)
 
 
 def _log_odds(p: np.ndarray) -> np.ndarray:
@@ -335,7 +353,7 @@ def _log_odds(p: np.ndarray) -> np.ndarray:
 
 def _isotonic(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
     """float64 (cells, tasks): the monotone fit of the share of positives on the values of each column."""
-    rows = cells.counts.sum(axis=1)
+    rows = cells.rows
     fits = np.zeros((len(rows), len(tasks)))
     columns = np.flatnonzero(np.diff(cells.indptr))
     for i, task in enumerate(tasks if len(rows) else []):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import Any
 
@@ -70,7 +70,9 @@ class Svm(Learner):
         trials = []
         for inner, outer in refits:
             planes = Hyperplanes(self.name, inner)
-            scores = [planes.solve_all(inner.truth, cost).scores(outer.X) for cost in self._costs]
+            scores = np.empty((len(self._costs), *outer.truth.shape))
+            for task, positive in enumerate(inner.truth.T):
+                scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
             trials.append((outer.truth, scores))
         if not trials:
             raise StageError(self.name, "no class has two training rows, one of which could be left out for a trial")
@@ -90,7 +92,7 @@ class Svm(Learner):
 
 
 def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool, criterion: str) -> float:
-    return measures(Outcome(truth, predicted(scores, exclusive, 0.0), scores, exclusive))[criterion]
+    return measures(Outcome(truth, predicted(scores, exclusive, 0.0), scores, exclusive), (criterion,))[criterion]
 
 
 class Hyperplanes:
@@ -107,23 +109,26 @@ class Hyperplanes:
             if not np.isfinite(self._products).all():
                 raise StageError(stage, "values are too large for their products; put range or l2 before it")
 
-    def solve(self, positive: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
-        """Coefficients, float64 (features,), and intercept of the SVM that tells the rows that are `positive`, bool,
-        from the others; where all or none are, no coefficients and an intercept of 1 or −1."""
+    def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients, float64 (features, costs), and intercepts, float64 (costs,), of the SVMs that tell the rows
+        that are `positive`, bool, from the others; where all or none are, no coefficients and intercepts of 1 or −1."""
         from sklearn.svm import SVC
 
         if positive.all() or not positive.any():
-            return np.zeros(self.X.shape[1]), 1.0 if positive.all() else -1.0
-        model = SVC(kernel="linear" if self._products is None else "precomputed", C=cost)
-        model.fit(self.X if self._products is None else self._products, positive, sample_weight=self._weights)
-        multipliers = model.dual_coef_
-        multipliers = multipliers.toarray() if hasattr(multipliers, "toarray") else multipliers
-        return self.X[model.support_].T @ multipliers.ravel(), float(model.intercept_[0])
+            return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
+        multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
+        for number, cost in enumerate(costs):
+            model = SVC(kernel="linear" if self._products is None else "precomputed", C=cost)
+            model.fit(self.X if self._products is None else self._products, positive, sample_weight=self._weights)
+            dual = model.dual_coef_
+            multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
+            intercepts[number] = model.intercept_[0]
+        return self.X.T @ multipliers, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
         """The SVMs of all tasks, bool (rows, tasks)."""
-        planes = [self.solve(positive, cost) for positive in truth.T]
-        return LinearModel(np.column_stack([w for w, _ in planes]), np.array([b for _, b in planes]))
+        planes = [self.solve(positive, [cost]) for positive in truth.T]
+        return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
 
 def sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
