@@ -149,9 +149,9 @@ class FittedColumns(Fitted):
             )
         except FilterkitError as error:
             raise StageError(stage.name, str(error)) from None
-        width = incoming.width
-        self._first = np.searchsorted(source, np.arange(width + 1))
-        self._same = len(source) == width and bool((source == np.arange(width)).all())
+        every = np.arange(incoming.width + 1)
+        self._same = np.array_equal(source, every[:-1])
+        self._first = every if self._same else np.searchsorted(source, every)
         if self.schema.zero and len(source) and self._apply(np.zeros(len(source)), np.arange(len(source))).any():
             # Sparse rows would keep the zero that the table and dense rows lose. No StageError: it is not the data.
             raise FilterkitError(
@@ -203,10 +203,9 @@ class FittedColumns(Fitted):
         image = self._apply(values, columns)
         if not self.schema.sparse:
             return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
-        keep = image != 0
-        if not keep.all():
-            indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
-            image, columns = image[keep], columns[keep]
+        if not image.all():
+            keep = np.flatnonzero(image)
+            indptr, image, columns = np.searchsorted(keep, indptr), image[keep], columns[keep]
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
         return batch.replace(schema=self.schema, X=matrix)
 
@@ -227,8 +226,11 @@ class FittedColumns(Fitted):
 
         Exactly the table of the transformed rows.
         """
-        outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
-        place = np.searchsorted(table.columns, self.source[outputs])
+        if self._same:
+            outputs, place = table.columns, np.arange(len(table))
+        else:
+            outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
+            place = np.searchsorted(table.columns, self.source[outputs])
         # Every cell of the input, missing and, unless it stays, zero made explicit, times every output of its column.
         full = table if self.schema.zero else table.with_zeros()
         if self._same:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from filterkit.engine.local import LocalEngine
-from filterkit.ragged import sort_key, starts
+from filterkit.ragged import sort_key, starts, turns
 from filterkit.schema import Schema
 
 # Fewer cells are merged sooner than threads are started.
@@ -153,7 +153,7 @@ class ContingencyTable:
 
     @cached_property
     def _explicit(self) -> ContingencyTable:
-        have = (self._zero_parts != 0).any(axis=(1, 2))
+        have = self._zero_parts.reshape(len(self), -1).any(axis=1)
         if not have.any():
             return self
         before = np.concatenate([[0], np.cumsum(have)])
@@ -164,13 +164,16 @@ class ContingencyTable:
         if below.any():
             own += np.bincount(column[below], minlength=len(self))
         own = own[have]
-        values = np.zeros(len(at) + len(own))
-        values[at] = self.values
-        parts = np.empty((len(values), *self.parts.shape[1:]))
-        parts[at], parts[own] = self.parts, self._zero_parts.compress(have, axis=0)
-        indptr = self.indptr + before
+        order = np.empty(len(at) + len(own), np.int64)
+        order[at], order[own] = np.arange(len(at)), np.arange(len(at), len(order))
         return ContingencyTable(
-            self.schema, self.columns, indptr, values, parts, self.missing_parts, self.total_parts
+            self.schema,
+            self.columns,
+            self.indptr + before,
+            np.concatenate([self.values, np.zeros(len(own))])[order],
+            np.concatenate([self.parts, self._zero_parts[have]]).take(order, axis=0),
+            self.missing_parts,
+            self.total_parts,
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -278,9 +281,7 @@ def from_cells(
         column, values, parts = column[keep], values[keep], parts.take(keep, axis=0)
     order = np.argsort(sort_key(column, values), kind="stable")  # quick on the sorted runs that most cells come in
     column, values, parts = column[order], values[order], parts.take(order, axis=0)
-    begin = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=begin[1:])
-    begin[1:] |= column[1:] != column[:-1]
+    begin = turns(values) | turns(column)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], np.add.reduceat(parts, first, axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 from filterkit.batch import Batch
 from filterkit.contingency import ContingencyTable
 from filterkit.errors import StageError, quoted
-from filterkit.ragged import starts
+from filterkit.ragged import starts, turns
 
 # Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
 # total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
@@ -139,17 +139,17 @@ def _cells(
         amounts = count[key].astype(np.float64)[:, None]
     elif weights is None:
         key = np.sort(key.astype(np.int32) if largest < 1 << 31 else key)
-        first = np.flatnonzero(np.diff(key, prepend=-1))
+        first = np.flatnonzero(turns(key))
         amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
         key = key[first].astype(np.int64)
     else:
         order = np.argsort(key, kind="stable")
         key = key[order]
-        first = np.flatnonzero(np.diff(key, prepend=-1))
+        first = np.flatnonzero(turns(key))
         amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
         key = key[first]
     cell = key // max(classes, 1)
-    begin = np.diff(cell, prepend=-1) != 0
+    begin = turns(cell)
     number = np.cumsum(begin) - 1
     parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
     at = number * classes + (key - cell * classes)

@@ -22,6 +22,13 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
+def turns(numbers: np.ndarray) -> np.ndarray:
+    """bool (n,): whether each of some numbers is the first or differs from the one before it."""
+    turn = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=turn[1:])
+    return turn
+
+
 def starts(row: np.ndarray, rows: int) -> np.ndarray:
     """int64 (rows + 1,): where each row begins among entries whose rows, int64, ascend, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
@@ -103,12 +110,13 @@ class Ragged:
         v >= 0; None where that would take much more room than the values."""
         if not len(self.values) or self.values.max() > 1 << 20:
             return None
-        row = np.repeat(np.arange(len(self)), self.lengths)
+        lengths = self.lengths
         step = np.clip(np.floor(self.values) + 1, 0, None).astype(np.int64)  # from this v on, the value is less
         largest = np.zeros(len(self), np.int64)
-        largest[row] = step  # of each row the last
+        filled = lengths > 0
+        largest[filled] = step[self.indptr[1:][filled] - 1]
         start = np.concatenate([[0], np.cumsum(largest + 1)])
         if start[-1] > 8 * (len(self.values) + len(self)):
             return None
-        passed = np.cumsum(np.bincount(start[row] + step, minlength=int(start[-1])))
-        return start[:-1], largest, passed
+        steps = np.concatenate([[0], np.repeat(start[:-1], lengths) + step, start[-1:]])
+        return start[:-1], largest, np.repeat(np.arange(len(steps) - 1), np.diff(steps))

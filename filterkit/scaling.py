@@ -50,8 +50,9 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
         values = values * state["unit"][columns]
     if state["offset"].any():
         values = values - state["offset"][columns]
-    image: np.ndarray = values / state["span"][columns] * state["factor"][columns]
-    return image
+    if (state["span"] != 1).any():  # not of presence and absence
+        values = values / state["span"][columns]
+    return np.asarray(values * state["factor"][columns])
 
 
 def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray) -> State:

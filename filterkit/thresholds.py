@@ -15,6 +15,7 @@ import numpy as np
 from filterkit.contingency import ContingencyTable, of_any_class
 from filterkit.errors import StageError, quoted
 from filterkit.metric import Metric
+from filterkit.ragged import turns
 
 COMBINATIONS = ("max", "mean", "weighted")
 
@@ -60,7 +61,7 @@ class Thresholds:
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
         """The columns that have a test, and the first test of each."""
-        begin = np.flatnonzero(np.diff(self.column, prepend=-1))
+        begin = np.flatnonzero(turns(self.column))
         return self.column[begin], begin
 
     @property

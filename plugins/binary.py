@@ -20,7 +20,9 @@ class Binary(RowStage):
         if batch.sparse:
             X = batch.csr
             image = np.where(np.isnan(X.data), X.data, 1.0)
-            return batch.replace(X=X._replace(data=np.where(nominal[X.indices], X.data, image)))
+            if nominal.any():
+                image = np.where(nominal[X.indices], X.data, image)
+            return batch.replace(X=X._replace(data=image))
         image = np.where(np.isnan(batch.X), batch.X, (batch.X != 0).astype(np.float64))
         return batch.replace(X=np.where(nominal, batch.X, image))
 

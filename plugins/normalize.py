@@ -28,7 +28,7 @@ class Normalizer(RowStage):
             X = batch.csr
             values = X.data
             counted = values if not nominal.any() else np.where(nominal[X.indices], 0.0, values)
-            data = self._scaled(values, self._lengths(counted, X.indptr, batch)[X.row_of_entry])
+            data = self._scaled(values, np.repeat(self._lengths(counted, X.indptr, batch), np.diff(X.indptr)))
             if nominal.any():
                 data = np.where(nominal[X.indices], values, data)
             return batch.replace(X=X._replace(data=data))

@@ -95,6 +95,7 @@ class Shape(ColumnStage):
         tasks = table.tasks()
         prior = self._prior(table, tasks)
         share = (table.totals[tasks] + prior) / (table.totals.sum() + 2)
+        knots = Ragged(cells.indptr, cells.values)
         estimates = self._estimates(cells, tasks, prior)
         if self.method == "isotonic":
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, _isotonic(cells, tasks))
@@ -102,7 +103,7 @@ class Shape(ColumnStage):
         missing[of_any_class(table.missing) == 0] = share
         zero = np.zeros((len(table), len(tasks)))
         if special:
-            zero = self._zero_estimates(cells, tasks, estimates, share, prior)
+            zero = self._zero_estimates(cells, knots, tasks, estimates, share, prior)
         # From here on T(p) for p, but for what is interpolated first.
         if self.method == "logodds":
             share, missing = _log_odds(share), _log_odds(missing)
@@ -112,7 +113,7 @@ class Shape(ColumnStage):
         images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
         return {
             "kept": ~self._chosen(table),
-            "knots": Ragged(cells.indptr, cells.values),
+            "knots": knots,
             "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # those of all tasks together
             "zero": zero,
             "missing": missing - zero,
@@ -172,7 +173,13 @@ class Shape(ColumnStage):
         return estimates
 
     def _zero_estimates(
-        self, cells: ContingencyTable, tasks: list[int], estimates: np.ndarray, share: np.ndarray, prior: np.ndarray
+        self,
+        cells: ContingencyTable,
+        knots: Ragged,
+        tasks: list[int],
+        estimates: np.ndarray,
+        share: np.ndarray,
+        prior: np.ndarray,
     ) -> np.ndarray:
         """float64 (columns, tasks): p(0) where zero is special."""
         zero = _corrected(cells.zeros, tasks, prior)
@@ -182,7 +189,6 @@ class Shape(ColumnStage):
         chosen = np.flatnonzero(absent & ~cells.nominal & (lengths > 0))
         if len(chosen):
             # The first value that is not negative and the one before it: one of them is nearest.
-            knots = Ragged(cells.indptr, cells.values)
             after = knots.search(chosen, np.zeros(len(chosen)))
             before = np.maximum(after - 1, cells.indptr[chosen])
             after = np.minimum(after, cells.indptr[chosen + 1] - 1)
@@ -268,13 +274,18 @@ class Shape(ColumnStage):
 
     def _shaped(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
         """The images of entries of the incoming `column` for a task."""
+        held = values == 0
+        if held.any():
+            held &= state["special"][column]
+            if held.all():
+                return np.zeros(len(values))
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
         first, last = knots.indptr[column], knots.indptr[column + 1] - 1
         if len(knots.values):
             right = np.minimum(knots.search(column, values), np.maximum(last, 0))
             at = knots.values[right]
-            image = images.values[right * tasks + task]
+            image = images.values[right if tasks == 1 else right * tasks + task]
             between = np.flatnonzero((at > values) & (right > first))
             if len(between):
                 left = right[between] - 1
@@ -293,8 +304,7 @@ class Shape(ColumnStage):
         absent = np.isnan(values)
         if absent.any():
             image = np.where(absent, state["missing"][column, task], image)
-        held = np.flatnonzero(values == 0)
-        image[held[state["special"][column[held]]]] = 0.0
+        image[held] = 0.0
         return image
 
 
