@@ -96,8 +96,8 @@ class Chain:
         trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
         if trying:
             deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
-        first = 0  # of the stages that trials have to fit
-        out: Rows = rows
+        first, base = 0, rows  # the stage that trials begin with, and the rows that go into it
+        out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
         for number, stage in enumerate(self.stages):
@@ -116,15 +116,16 @@ class Chain:
                 fitted.append(tables.fit(stage, out.schema))
             elif isinstance(stage, Learner):
                 tables = None
-                trials = partial(refits, Chain(self.stages[first:number]), rows, stage, memory)
+                trials = partial(refits, Chain(self.stages[first:number]), base, stage, memory)
                 jobs = rows.source.engine.jobs
                 fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
             else:
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))
-                if trying and isinstance(stage, RowStage) and out is rows and isinstance(rows, KeptRows):
-                    rows = out = rows.through(fitted[-1])  # the same in every trial, and in memory anyway
-                    first = number + 1
+                learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
+                if trying and learns_nothing and out is base and isinstance(base, KeptRows):
+                    first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
+                    out = base
                     continue
             out = Passed(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from filterkit.batch import Batch
-from filterkit.contingency import ContingencyTable, from_cells
+from filterkit.contingency import ContingencyTable, from_cells, of_any_class
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
 from filterkit.notes import attribute_note, attribute_of
@@ -50,7 +50,9 @@ class ColumnStage(Stage):
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute] | Renewed]:
+    def outputs(
+        self, schema: Schema, state: State, totals: ContingencyTable
+    ) -> tuple[np.ndarray, list[Attribute] | Renewed]:
         """The columns put out, for the state of all columns.
 
         Parameters
@@ -239,7 +241,7 @@ class FittedColumns(Fitted):
             sizes = np.diff(full.indptr)[place]
             output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
             values, parts = full.values[cell], full.parts.take(cell, axis=0)
-        gaps = np.flatnonzero(full.missing.any(axis=1)[place])
+        gaps = np.flatnonzero(of_any_class(full.missing)[place])
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
             parts = np.append(parts, full.missing_parts[place[gaps]], axis=0)

@@ -149,13 +149,13 @@ class ContingencyTable:
 
     def with_zeros(self) -> ContingencyTable:
         """This table with zero as an ordinary, explicit value of the columns where it occurs."""
-        return self._explicit
+        return self if self._explicit is None else self._explicit
 
     @cached_property
-    def _explicit(self) -> ContingencyTable:
-        have = self._zero_parts.reshape(len(self), -1).any(axis=1)
+    def _explicit(self) -> ContingencyTable | None:
+        have = self._zero_parts.any(axis=(1, 2))
         if not have.any():
-            return self
+            return None
         before = np.concatenate([[0], np.cumsum(have)])
         column = self.column_of_cell
         below = self.values < 0

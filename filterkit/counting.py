@@ -155,6 +155,6 @@ def _cells(
     at = number * classes + (key - cell * classes)
     for limb, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
         limb[at] = amount
-    cell = cell[begin]
+    cell = cell[np.flatnonzero(begin)]
     column = cell // max(len(distinct), 1)
     return column, distinct[cell - column * len(distinct)], parts

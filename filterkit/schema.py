@@ -70,6 +70,8 @@ class Schema:
         not nominal with the values 0 and 1.
     """
 
+    _renewed: tuple[Schema, Renewed]  # where the attributes come from, if they are made when asked for
+
     def __init__(
         self,
         relation: str,

@@ -117,10 +117,11 @@ class Thresholds:
 
 def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
     """The distinct pairs among (tp, fp): tests of rare words are mostly alike."""
-    room = (pos + 1) * (neg + 1)
+    width = np.floor(neg) + 1  # more than any whole fp
+    room = (np.floor(pos) + 1) * width
     if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
         return Counts(tp, fp, np.arange(len(tp)), pos, neg)
-    key = (tp * (neg + 1) + fp).astype(np.int64)
+    key = (tp * width + fp).astype(np.int64)
     if room > 32 * len(key):
         _, at, pair = np.unique(key, return_index=True, return_inverse=True)
         return Counts(tp[at], fp[at], pair, pos, neg)

@@ -6,7 +6,18 @@ import itertools
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, StageError, State, hookimpl, option
+from filterkit import (
+    Attribute,
+    ColumnStage,
+    ContingencyTable,
+    Ragged,
+    Schema,
+    StageError,
+    State,
+    hookimpl,
+    of_any_class,
+    option,
+)
 
 
 class Bins(ColumnStage):
@@ -66,7 +77,7 @@ class Bins(ColumnStage):
         return np.repeat(columns, len(step)), cuts.ravel()
 
     def _frequency_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-        rows = cells.counts.sum(axis=1)
+        rows = cells.rows
         running = np.cumsum(rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
@@ -120,10 +131,10 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
         first = np.cumsum(lengths) - lengths
         span = np.repeat(np.arange(len(starts)), lengths)
         at = np.arange(len(span)) - first[span] + starts[span]
-        left = before[at + 1] - before[starts[span]]
+        left = before.take(at + 1, axis=0) - before.take(starts[span], axis=0)
         whole = before[stops] - before[starts]
-        right = whole[span] - left
-        rows = whole.sum(axis=1)
+        right = whole.take(span, axis=0) - left
+        rows = of_any_class(whole)
         entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
         least = np.minimum.reduceat(entropy, first)
         # The first of the cuts that are equally good, as Weka takes it.
@@ -144,7 +155,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
 
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:
     """Bits of entropy of the shares of `counts` (n, classes), times their sum."""
-    total = counts.sum(axis=1)
+    total = of_any_class(counts)
     bits = total * np.log2(np.where(total > 0, total, 1.0))
     for count in counts.T:
         bits = bits - count * np.log2(np.where(count > 0, count, 1.0))
@@ -155,11 +166,11 @@ def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndar
     """Whether each cut shortens the description (Fayyad and Irani 1993, section 3): gain above the cost."""
     entropies, kinds = [], []
     for counts in (whole, left, right):
-        entropies.append(_entropy_sum(counts) / counts.sum(axis=1))
-        kinds.append((counts > 0).sum(axis=1))
-    shares = left.sum(axis=1) / rows, right.sum(axis=1) / rows
+        entropies.append(_entropy_sum(counts) / of_any_class(counts))
+        kinds.append(of_any_class(counts > 0))
+    shares = of_any_class(left) / rows, of_any_class(right) / rows
     gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]
-    k = kinds[0].astype(np.float64)
+    k = kinds[0]
     delta = np.log2(3.0**k - 2) - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
     cost = (np.log2(np.maximum(rows - 1, 1.0)) + delta) / rows
     return (gain > 1e-15) & (gain > cost)

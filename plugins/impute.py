@@ -20,7 +20,7 @@ class Impute(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        rows = cells.counts.sum(axis=1)
+        rows = cells.rows
         fill = np.zeros(len(cells))
         filled = np.flatnonzero(np.diff(cells.indptr))
         if len(filled):

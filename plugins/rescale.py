@@ -39,7 +39,7 @@ class Standardize(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        rows = cells.counts.sum(axis=1)
+        rows = cells.rows
         total = by_column(rows, cells)
         largest = np.maximum(*map(np.abs, cells.extremes()))
         extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # whose squares are no numbers

@@ -16,6 +16,7 @@ from filterkit import (
     UsageError,
     find_metric,
     hookimpl,
+    of_any_class,
     one_against_rest,
     option,
     score_columns,
@@ -74,7 +75,7 @@ class Select(ColumnStage):
         self.needs_class = by is not None and by.needs_class  # type: ignore[misc]
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        state: State = {"rows": (table.totals - table.zeros - table.missing).sum(axis=1)}
+        state: State = {"rows": of_any_class(table.totals - table.zeros - table.missing)}
         thresholds = Thresholds(table)
         state["varied"] = thresholds.varied
         if self._by is not None:

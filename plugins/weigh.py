@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, ContingencyTable, StageError, State, hookimpl, option
+from filterkit import ColumnStage, ContingencyTable, StageError, State, hookimpl, of_any_class, option
 
 
 class Tfidf(ColumnStage):
@@ -24,7 +24,7 @@ class Tfidf(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         rows = float(table.totals.sum())
-        having = (table.totals - table.zeros - table.missing).sum(axis=1)
+        having = of_any_class(table.totals - table.zeros - table.missing)
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1
         elif self.idf == "plain":

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate
+from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate, of_any_class
 from filterkit.contingency import merge
 from filterkit.counting import limbs, tabulate
 
@@ -220,6 +220,14 @@ def test_with_zeros_makes_zero_a_value(batch):
     assert not table.zeros.any()
     assert not np.signbit(table.values[table.values == 0]).any()
     assert_same(table.with_zeros(), table)
+
+
+@given(batches(ANY))
+def test_rows_are_those_of_any_class(batch):
+    table = table_of(batch)
+    np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
+    np.testing.assert_array_equal(table.rows, of_any_class(table.counts))
+    assert of_any_class(np.empty((2, 0))).tolist() == [0, 0]
 
 
 @given(batches(EXACT))

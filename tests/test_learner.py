@@ -570,6 +570,58 @@ def test_without_folds_the_stages_are_fitted_once():
         assert Counts.fits == fits
 
 
+def test_rows_in_memory_go_through_leading_row_stages_once():
+    class Doubles(filterkit.RowStage):
+        """Double the numbers, and say that zero is one of them."""
+
+        name = "doubles"
+        rows = 0
+
+        def output(self, schema):
+            return schema.replace(zero=False)
+
+        def transform(self, batch):
+            Doubles.rows += len(batch)
+            return batch.replace(X=batch.X * 2)
+
+    batch = sample("iris").rows(0, 100)
+    recorder = Recorder(folds=4)
+    fitted = Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), recorder]).fit(
+        [batch.rows(0, 30), batch.rows(30, 100)]
+    )
+    assert Doubles.rows == 2 * 100
+    assert fitted.incoming is batch.schema
+    assert len(recorder.trials) == 4
+    Doubles.rows = 0
+    stream = Recorder(folds=4)
+    again = Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), stream]).fit(iter([batch]))
+    assert Doubles.rows > 2 * 100  # what is not in memory anyway goes through them for every trial
+    for (inner, outer), (inner_again, outer_again) in zip(recorder.trials, stream.trials, strict=True):
+        np.testing.assert_array_equal(inner.X, inner_again.X)
+        np.testing.assert_array_equal(outer.X, outer_again.X)
+    np.testing.assert_array_equal(fitted.transform(batch).X, again.transform(batch).X)
+
+
+def test_a_row_stage_that_learns_is_fitted_in_every_trial():
+    class Most(filterkit.RowStage):
+        """Divide by the largest number of the training rows, though a row stage is not to learn."""
+
+        name = "most"
+        seen = []  # noqa: RUF012
+
+        def fit(self, rows, schema):
+            Most.seen.append(sum(len(batch) for batch in rows()))
+            return super().fit(rows, schema)
+
+        def transform(self, batch):
+            return batch
+
+    batch = sample("iris").rows(0, 100)
+    Most.seen = []
+    Chain([*Chain.parse("l2").stages, Most(), Recorder(folds=4)]).fit(batch)
+    assert Most.seen == [100, 75, 75, 75, 75]
+
+
 def test_an_error_in_a_trial_is_told():
     batch = make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
     with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):

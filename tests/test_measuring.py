@@ -43,6 +43,12 @@ def test_names():
     assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
 
 
+@pytest.mark.parametrize("name", MEASURES)
+def test_one_measure_alone_is_the_same(name):
+    given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[3, 1], [2, 2], [1, 3]])
+    assert measures(given, (name,)) == {name: measures(given)[name]}
+
+
 def test_one_task_by_hand():
     """Highest first: + − + + − −, the first two predicted positive."""
     found = measures(outcome([1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]))

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
+from filterkit import Thresholds
+from filterkit.counting import tabulate
 from filterkit.plugins import registry
 
 METRICS = registry().metrics
@@ -253,6 +255,28 @@ def test_alpha_weighs_features_of_the_positive_class():
     plain = scored(batch, "bns")
     assert plain[0] == plain[1]
     assert scored(batch, "bns --alpha 0.75") == close([0.75 * plain[0], 0.25 * plain[1]])
+
+
+def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
+    """Of rows that count by half, too."""
+    X = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0], [0, 0]])
+    batch = make(X, [1, 0, 0, 0, 0, 0, 1], weights=[1, 1, 1, 1, 1, 0.5, 1])
+    thresholds = Thresholds(tabulate(batch, np.arange(2), True, "test"))
+    counts = thresholds.against(1)
+    assert (counts.pos, counts.neg) == (2, 4.5)
+    assert counts.tp[counts.pair].tolist() == [1, 0]
+    assert counts.fp[counts.pair].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("rows", [6, 4000])
+def test_distinct_pairs_of_counts_are_those_of_the_tests(rows):
+    """By look-up where there is room for all pairs, and by sorting."""
+    rng = np.random.default_rng(0)
+    batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows))
+    thresholds = Thresholds(tabulate(batch, np.arange(3), True, "test"))
+    tp, fp, pair, _, _ = thresholds.against(1)
+    np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected[:, ::-1])
+    assert len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)
 
 
 def test_document_frequency_needs_no_class_and_counts_every_row():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import Ragged
-from filterkit.ragged import sort_key
+from filterkit.ragged import sort_key, starts, turns
 
 
 def ragged(rows):
@@ -102,3 +102,15 @@ def test_concatenate_gives_all_rows_in_order(parts):
 def test_sort_key_orders_by_row_and_then_by_value():
     key = sort_key(np.array([1, 0, 1, 0]), np.array([-5.0, 2, -7, 1e300]))
     assert np.argsort(key).tolist() == [1, 3, 2, 0]
+
+
+def test_turns_are_where_a_number_differs_from_the_one_before():
+    assert turns(np.array([3, 3, 1, 1, 1, 3])).tolist() == [True, False, True, False, False, True]
+    assert turns(np.array([7.5])).tolist() == [True]
+    assert turns(np.empty(0)).tolist() == []
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_starts_are_the_bounds_of_rows(rows):
+    expected = [sum(row < i for row in rows) for i in range(7)]
+    assert starts(np.array(sorted(rows), np.int64), 6).tolist() == expected

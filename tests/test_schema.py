@@ -1,9 +1,11 @@
 """Attributes and schemas: which columns play which part, and which is the class."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from filterkit import Attribute, FilterkitError, Schema
+from filterkit import Attribute, FilterkitError, Renewed, Schema
 from filterkit.schema import find_class
 
 A, B, C = Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("no", "yes"))
@@ -190,3 +192,46 @@ def test_with_features_changes_more_if_asked():
     out = schema.with_features(new("A"), np.array([0]), zero=False, sparse=False)
     assert (out.zero, out.sparse, out.positive) == (False, False, "no")
     assert schema.with_features([A], np.array([0])) == schema
+
+
+def renewed(schema, made, **changes):
+    """`schema` with every feature marked, and with a note in `made` when that happens."""
+
+    def make():
+        made.append(schema)
+        return [a.scored("m", number) for number, a in enumerate(schema.features)]
+
+    return schema.with_features(Renewed(make, schema.nominal), np.arange(schema.width), **changes)
+
+
+def test_renewed_attributes_are_those_of_a_list():
+    schema = Schema("r", [A, TEXT, C, B], 2, "no", sparse=True)
+    out = renewed(schema, [], zero=False)
+    listed = [a.scored("m", number) for number, a in enumerate(schema.features)]
+    assert out == schema.with_features(listed, np.arange(2), zero=False)
+    assert out.features == tuple(listed)
+    assert out.attributes == (listed[0], TEXT, C, listed[1])
+
+
+def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
+    schema, made = Schema("r", [A, TEXT, C, B], 2, "no", sparse=True), []
+    out = renewed(renewed(schema, made), made, zero=False).replace(relation="s")
+    assert (out.relation, out.positive, out.class_index, out.sparse, out.zero) == ("s", "no", 2, True, False)
+    assert (out.width, out.nominal.tolist(), out.feature_indices.tolist()) == (2, [False, True], [0, 3])
+    assert (out.class_attribute, out.others, out.targets) == (C, (TEXT,), (2,))
+    assert out.names == {"a", "text", "c", "b"}
+    assert not made
+    assert out.attributes is out.attributes
+    assert len(made) == 2
+
+
+def test_renewed_attributes_may_change_their_kind():
+    schema = Schema("r", [A, B, C], 2)
+    out = schema.with_features(Renewed(lambda: new("a", "b"), np.zeros(2, bool)), np.arange(2))
+    assert out.features == tuple(new("a", "b"))
+    assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
+
+
+def test_a_schema_with_renewed_attributes_is_pickled_with_them():
+    out = renewed(Schema("r", [A, B, C], 2), [])
+    assert pickle.loads(pickle.dumps(out)) == out
