@@ -98,6 +98,11 @@ class ContingencyTable:
         return np.asarray(self.total_parts - self.missing_parts - sums)
 
     @cached_property
+    def zero_occurs(self) -> np.ndarray:
+        """bool (k,): whether a row has the value zero that is not among the cells."""
+        return np.asarray(self._zero_parts.any(axis=(1, 2)))
+
+    @cached_property
     def column_of_cell(self) -> np.ndarray:
         """int64 (cells,): which of the covered columns a cell belongs to, from 0."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
@@ -153,7 +158,7 @@ class ContingencyTable:
 
     @cached_property
     def _explicit(self) -> ContingencyTable | None:
-        have = self._zero_parts.any(axis=(1, 2))
+        have = self.zero_occurs
         if not have.any():
             return None
         before = np.concatenate([[0], np.cumsum(have)])
@@ -177,12 +182,13 @@ class ContingencyTable:
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """float64 (k,) twice: the least and the largest explicit value of each column, 0 where there is none."""
+        """float64 (k,) twice: the least and the largest value of each column, zero among them; 0 where there is none."""
         first, last = self.indptr[:-1], self.indptr[1:] - 1
         filled = np.flatnonzero(last >= first)
         low, high = np.zeros(len(self)), np.zeros(len(self))
         low[filled], high[filled] = self.values[first[filled]], self.values[last[filled]]
-        return low, high
+        zero = self.zero_occurs
+        return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
 
     def cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""

@@ -31,8 +31,7 @@ class Scaling(ColumnStage):
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        cells = table.with_zeros()
-        return scaling_state(self.scores(table), *cells.extremes(), table.schema.zero, cells.nominal)
+        return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal)
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, Renewed]:
         def attributes() -> list[Attribute]:

@@ -36,19 +36,24 @@ class Thresholds:
 
     Attributes
     ----------
-    table : the table, its zeros explicit.
+    table : the table.
     column : int64 (tests,): which of the covered columns a test is of, ascending.
     values : float64 (tests,): the threshold, or the nominal value.
     selected : float64 (tests, classes): the weight of the rows of each class that the test selects.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
-        self.table = cells = table.with_zeros()
+        self.table = table
+        # Where zero can only be the least value, it is no threshold, and that there is less makes one of the next.
+        least = not table.nominal.any() and bool((table.values > 0).all())
+        cells = table if least else table.with_zeros()
         counts, upto, column = cells.counts, cells.cumulative(), cells.column_of_cell
         first, last = cells.indptr[column], cells.indptr[column + 1] - 1
         nominal = cells.nominal[column]
         selected = upto.take(last, axis=0) - upto + counts
         is_test = np.arange(len(column)) > first
+        if least:
+            is_test |= table.zero_occurs[column]
         if nominal.any():
             selected[nominal] = counts[nominal]
             is_test[nominal] = (last > first)[nominal]

@@ -19,8 +19,7 @@ class Range(ColumnStage):
     needs_class = False
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        cells = table.with_zeros()
-        return scaling_state(np.ones(len(cells)), *cells.extremes(), table.schema.zero, cells.nominal)
+        return scaling_state(np.ones(len(table)), *table.extremes(), table.schema.zero, table.nominal)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescaled(values, columns, state)
