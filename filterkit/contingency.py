@@ -154,13 +154,9 @@ class ContingencyTable:
 
     def with_zeros(self) -> ContingencyTable:
         """This table with zero as an ordinary, explicit value of the columns where it occurs."""
-        return self if self._explicit is None else self._explicit
-
-    @cached_property
-    def _explicit(self) -> ContingencyTable | None:
         have = self.zero_occurs
         if not have.any():
-            return None
+            return self
         before = np.concatenate([[0], np.cumsum(have)])
         column = self.column_of_cell
         below = self.values < 0
@@ -182,7 +178,7 @@ class ContingencyTable:
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """float64 (k,) twice: the least and the largest value of each column, zero among them; 0 where there is none."""
+        """float64 (k,) twice: the least and the largest value of each column, zero among them; 0 if there is none."""
         first, last = self.indptr[:-1], self.indptr[1:] - 1
         filled = np.flatnonzero(last >= first)
         low, high = np.zeros(len(self)), np.zeros(len(self))

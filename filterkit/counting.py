@@ -71,7 +71,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     total_parts = _sums(y, weights, classes)
     if batch.sparse:
         X = batch.csr
-        column, value, row = X.indices.astype(np.int64), X.data, X.row_of_entry
+        column, value, row = X.indices, X.data, X.row_of_entry
         if len(columns) != X.shape[1]:
             place = np.full(X.shape[1], -1)
             place[columns] = np.arange(len(columns))
@@ -97,13 +97,14 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     absent = np.isnan(value)
     missing_parts = np.zeros((len(columns), *total_parts.shape))
     if absent.any():
-        at = column[absent] * classes + y[row[absent]]
+        at = column[absent].astype(np.int64) * classes + y[row[absent]]
         missing_parts = _sums(at, None if weights is None else weights[row[absent]], len(columns) * classes)
         missing_parts = missing_parts.reshape(len(columns), *total_parts.shape)
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
-    group, distinct = _codes(column, value)
-    key = group * classes + y[row]
+    code, distinct = _codes(value)
+    number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
+    key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
     cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
     indptr = starts(cell_column, len(columns))
     return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
@@ -116,38 +117,36 @@ def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray
     return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
 
 
-def _codes(column: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each (column, value), ascending in both, and the distinct values it counts by."""
-    small = len(value) > 0 and value.min() >= 0 and value.max() < 4096
-    if small:
-        whole = value.astype(np.int64)
+def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each value among ascending distinct ones, and these."""
+    if len(value) and value.min() >= 0 and value.max() < 4096:
+        whole = value.astype(np.int32)
         if (whole == value).all():
-            distinct = np.arange(int(whole.max()) + 1, dtype=np.float64)
-            return column * len(distinct) + whole, distinct
+            return whole, np.arange(int(whole.max()) + 1, dtype=np.float64)
     distinct, code = np.unique(value, return_inverse=True)
-    return column * max(len(distinct), 1) + code, distinct
+    return code, distinct
 
 
 def _cells(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Column, value and parts of the cells counted by `key` = (column, value, class)."""
-    largest = int(key.max(initial=0))
-    if weights is None and largest < len(key):
+    if weights is None and key.max(initial=0) < len(key):
         count = np.bincount(key)
         key = np.flatnonzero(count)
         amounts = count[key].astype(np.float64)[:, None]
     elif weights is None:
-        key = np.sort(key.astype(np.int32) if largest < 1 << 31 else key)
+        key = np.sort(key)
         first = np.flatnonzero(turns(key))
         amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
-        key = key[first].astype(np.int64)
+        key = key[first]
     else:
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = np.flatnonzero(turns(key))
         amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
         key = key[first]
+    key = key.astype(np.int64)
     cell = key // max(classes, 1)
     begin = turns(cell)
     number = np.cumsum(begin) - 1

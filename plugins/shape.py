@@ -281,12 +281,12 @@ class Shape(ColumnStage):
                 return np.zeros(len(values))
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
-        first, last = knots.indptr[column], knots.indptr[column + 1] - 1
         if len(knots.values):
-            right = np.minimum(knots.search(column, values), np.maximum(last, 0))
+            right = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
             at = knots.values[right]
             image = images.values[right if tasks == 1 else right * tasks + task]
-            between = np.flatnonzero((at > values) & (right > first))
+            between = np.flatnonzero(at > values)
+            between = between[right[between] > knots.indptr[column[between]]]
             if len(between):
                 left = right[between] - 1
                 lower = images.values[left * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
@@ -294,7 +294,7 @@ class Shape(ColumnStage):
                 image[between] = lower + part * (image[between] - lower)
             if self.method == "logodds":
                 image = _log_odds(image) - state["zero"][column, task]
-            outside = last < first
+            outside = (knots.lengths == 0)[column]
             if state["nominal"].any():
                 outside |= state["nominal"][column] & (at != values)
             if outside.any():
