@@ -17,6 +17,7 @@ from filterkit.engine.local import available_cores
 from filterkit.evaluation import named_chain, run
 from filterkit.folds import Design
 from filterkit.journal import Journal
+from filterkit.plugins import registry
 from filterkit.results import Results
 
 TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
@@ -63,9 +64,17 @@ def of_tasks(results: Results, tasks: set[tuple[str, str]]) -> Results:
 
 
 def compare(
-    given: argparse.Namespace, name: str, data: list[tuple[str, filterkit.Batch]], chains: Iterable[str], **design
+    given: argparse.Namespace,
+    name: str,
+    data: list[tuple[str, filterkit.Batch]],
+    chains: Iterable[str],
+    plugins: tuple[str, ...] = (),
+    **design,
 ) -> Results:
-    """The results of some chains, ``NAME: STAGES``; `design` as for `filterkit.evaluation.Design`."""
+    """The results of some chains, ``NAME: STAGES``, that may need `plugins` in files; `design` as for
+    `filterkit.evaluation.Design`."""
+    for path in plugins:
+        registry().add_file(path)
     plan = Design(tuple(named_chain(text) for text in chains), **design)
     journal = None
     if given.journals:
@@ -73,7 +82,7 @@ def compare(
         journal = Journal(str(given.journals / f"{name}.jsonl"), data, plan)
     rows = [] if journal is None else list(journal.results)
     began = said = time.monotonic()
-    for left, results in run(data, plan, given.jobs, set() if journal is None else journal.done):
+    for left, results in run(data, plan, given.jobs, set() if journal is None else journal.done, plugins):
         rows += results
         if journal is not None:
             journal.add(results)

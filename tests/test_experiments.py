@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import filterkit
+from filterkit.plugins import registry
 
 ROOT = Path(__file__).parent.parent
 SMALL = {
@@ -25,7 +26,8 @@ def lab(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "experiments"))
     for name in ("lab", *SMALL):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("lab")
+    yield importlib.import_module("lab")
+    registry.cache_clear()  # of the plugins of an experiment
 
 
 def with_labels(rows):
@@ -71,3 +73,15 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     assert len(rows) > 5 and "nan" not in text
     assert all(line.count("|") > 2 for line in rows)
+
+
+@pytest.mark.parametrize("costs", ["1", "0.1,1"])
+def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
+    registry().add_file(str(ROOT / "experiments/uncrossed.py"))
+    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="Iris-virginica")
+    scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
+    made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
+    a, b = sys.modules["filterkit_plugins.svm"].sigmoid(scores, batch.labels() == "Iris-virginica")
+    assert a < 0
+    np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
+    assert made.schema.attributes[-2].name == "probability@Iris-virginica"

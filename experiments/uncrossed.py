@@ -1,0 +1,35 @@
+"""The lesion "Platt − CV" of seed 000, section 4.3: a sigmoid fitted on scores of the rows that the SVM has seen."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from filterkit_plugins.svm import Svm, sigmoid
+
+from filterkit import LinearModel, Model, Stage, Training, hookimpl
+
+
+class Uncrossed(Svm):
+    """Predict by an SVM whose sigmoid is fitted on the scores of its own training rows.
+
+    So `svm --calibrate` would be without cross-validation. C is still chosen on rows left out.
+    """
+
+    name = "svm-uncrossed"
+
+    def learn(self, training: Training) -> Model:
+        return _calibrated(super().learn(training), training)
+
+    def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
+        return _calibrated(super().learn_refitting(training, refits), training)
+
+
+def _calibrated(model: Model, training: Training) -> Model:
+    assert isinstance(model, LinearModel)
+    scores = model.scores(training.X)
+    sigmoids = np.array([sigmoid(s, t) for s, t in zip(scores.T, training.truth.T, strict=True)]).T
+    return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Uncrossed]
