@@ -123,7 +123,7 @@ class Learner(Stage):
         return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
 
     def _training(self, known: Batch, tasks: Tasks) -> Training:
-        return Training(known.X, tasks.truth(known), known.weights, tasks)
+        return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
     def _usable(self, batch: Batch) -> Batch:
         """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""

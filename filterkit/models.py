@@ -12,6 +12,7 @@ import numpy as np
 
 from filterkit.batch import Batch
 from filterkit.errors import FilterkitError
+from filterkit.schema import Schema
 
 
 class Tasks(NamedTuple):
@@ -45,6 +46,7 @@ class Training(NamedTuple):
     truth : bool (rows, tasks).
     weights : float64 (rows,), or None when all are 1.
     tasks : what the columns of `truth` are.
+    schema : what the columns of X are: its `features`.
     jobs : threads that may be used; what is learned must not depend on them.
     """
 
@@ -52,6 +54,7 @@ class Training(NamedTuple):
     truth: np.ndarray
     weights: np.ndarray | None
     tasks: Tasks
+    schema: Schema
     jobs: int = 1
 
 

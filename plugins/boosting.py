@@ -202,9 +202,11 @@ class Boosting(Learner):
 
         X = csr_array(training.X)
         if (X.data != 1).any():
-            value = X.data[X.data != 1][0]
+            at = int((X.data != 1).argmax())
+            name = training.schema.features[X.indices[at]].name
             raise StageError(
-                self.name, f"features must be 0 or 1, and one is {value:g}; put binary or ordinal before it"
+                self.name,
+                f"attribute '{name}' is {X.data[at]:g}, and features must be 0 or 1; put binary or ordinal before it",
             )
         shape = (X.indices, X.indptr, X.shape[1])
         weights, intercepts, _ = boost(

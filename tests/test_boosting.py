@@ -4,7 +4,10 @@ from math import exp, fsum, log, sqrt
 
 import numpy as np
 import pytest
+from agreement import make
 from filterkit_plugins.boosting import boost
+
+from filterkit import Chain, StageError
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
@@ -192,3 +195,12 @@ def test_labels_with_pivots_of_their_own_do_not_matter_to_each_other():
     for label in (0, 5, 15, 16, 36):
         of_one = np.ascontiguousarray(weights[:, [label]]), intercept[[label]], np.ascontiguousarray(pivots[:, [label]])
         assert same(of_one, run(X, Y[:, [label]], 25, True))
+
+
+@pytest.mark.parametrize("name", ["adaboost-mh", "mp-boost"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_that_are_not_0_or_1_are_named(name, sparse):
+    batch = make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1], sparse=sparse)
+    message = f"^{name}: attribute '{batch.schema.features[1].name}' is 2.5, and features must be 0 or 1; put binary"
+    with pytest.raises(StageError, match=message):
+        Chain.parse(f"{name} --rounds 2").fit(batch)

@@ -78,10 +78,10 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
 @pytest.mark.parametrize("costs", ["1", "0.1,1"])
 def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
     registry().add_file(str(ROOT / "experiments/uncrossed.py"))
-    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="Iris-virginica")
+    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
     scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
-    a, b = sys.modules["filterkit_plugins.svm"].sigmoid(scores, batch.labels() == "Iris-virginica")
+    a, b = sys.modules["filterkit_plugins.svm"].sigmoid(scores, batch.labels() == "virginica")
     assert a < 0
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
-    assert made.schema.attributes[-2].name == "probability@Iris-virginica"
+    assert made.schema.attributes[-2].name == "probability@virginica"

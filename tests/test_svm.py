@@ -411,9 +411,8 @@ def test_values_whose_products_overflow():
 
 
 def test_without_positive_rows_in_a_trial_nothing_is_found():
-    planes = svm.Hyperplanes(
-        "svm", Training(np.eye(3), np.ones((3, 2), bool), None, Tasks(("p", "q"), np.arange(2), False))
-    )
+    tasks, schema = Tasks(("p", "q"), np.arange(2), False), make(np.eye(3), [0, 0, 0]).schema
+    planes = svm.Hyperplanes("svm", Training(np.eye(3), np.ones((3, 2), bool), None, tasks, schema))
     made = planes.solve_all(np.array([[True, False]] * 3), 1.0)
     assert made.coefficients.tolist() == [[0, 0]] * 3
     assert made.intercepts.tolist() == [1, -1]
