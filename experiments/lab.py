@@ -14,7 +14,7 @@ import numpy as np
 import filterkit
 from filterkit.comparison import paired
 from filterkit.engine.local import available_cores
-from filterkit.evaluation import named_chain, run
+from filterkit.evaluation import Evaluator, named_chain, run
 from filterkit.folds import Design
 from filterkit.journal import Journal
 from filterkit.plugins import registry
@@ -82,7 +82,7 @@ def compare(
         journal = Journal(str(given.journals / f"{name}.jsonl"), data, plan)
     rows = [] if journal is None else list(journal.results)
     began = said = time.monotonic()
-    for left, results in run(data, plan, given.jobs, set() if journal is None else journal.done, plugins):
+    for left, results in run(Evaluator(data, plan), given.jobs, set() if journal is None else journal.done, plugins):
         rows += results
         if journal is not None:
             journal.add(results)

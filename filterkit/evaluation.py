@@ -152,14 +152,16 @@ class Evaluator:
 
     Attributes
     ----------
+    data, design : as given.
     parts : data, task and fold of each part.
     """
 
     def __init__(self, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+        self.data = list(data)
         self.design = design
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
         self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
-        for name, rows in data:
+        for name, rows in self.data:
             try:
                 rows = _known(rows)
                 for task, batch in _tasks(rows, design):
@@ -204,37 +206,32 @@ class Evaluator:
 
 
 def run(
-    data: list[tuple[str, Batch]],
-    design: Design,
-    jobs: int = 1,
-    done: Collection[Part] = (),
-    plugins: Iterable[str] = (),
+    evaluator: Evaluator, jobs: int = 1, done: Collection[Part] = (), plugins: Iterable[str] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
     """Evaluate all parts but those `done`: for each, in any order, how many parts there are still, and its results.
 
     Parameters
     ----------
-    data, design : see `Evaluator`.
+    evaluator : what there is to evaluate.
     jobs : processes to use, if there is work for more than one.
     done : data, task and fold of parts that are not wanted.
     plugins : files with plugins that the chains need.
     """
-    evaluator = Evaluator(data, design)
     parts = [part for part in evaluator.parts if part not in done]
     began = time.perf_counter() + _STARTUP
     for number, part in enumerate(parts):
         left = len(parts) - number
         if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
-            yield from _in_processes(data, design, jobs, parts[number:], tuple(plugins))
+            yield from _in_processes(evaluator, jobs, parts[number:], tuple(plugins))
             return
         yield left - 1, evaluator.evaluate(*part)
 
 
 def _in_processes(
-    data: list[tuple[str, Batch]], design: Design, jobs: int, parts: list[Part], plugins: tuple[str, ...]
+    evaluator: Evaluator, jobs: int, parts: list[Part], plugins: tuple[str, ...]
 ) -> Iterator[tuple[int, list[Result]]]:
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, _prepare, (data, design, plugins))
+    pool = ProcessPoolExecutor(jobs, context, _prepare, (evaluator.data, evaluator.design, plugins))
     try:
         working = [pool.submit(_evaluate, part) for part in parts]
         for number, part in enumerate(as_completed(working), 1):

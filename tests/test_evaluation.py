@@ -45,7 +45,7 @@ def without_seconds(results):
 
 def evaluated(batch, plan):
     """The results of all parts."""
-    return [result for _, results in run([("d", batch)], plan) for result in results]
+    return [result for _, results in run(Evaluator([("d", batch)], plan)) for result in results]
 
 
 @pytest.fixture
@@ -405,7 +405,7 @@ def test_no_row_is_trained_on_and_tested(shares, fits, tested):
 def test_a_run_has_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
-    found = list(run(data, plan))
+    found = list(run(Evaluator(data, plan)))
     assert [left for left, _ in found] == list(range(17, -1, -1))
     assert all(len({result[:3] for result in results}) == 1 for _, results in found)
     names = {"one": ["a", "b", "c"], "two": ["setosa", "versicolor", "virginica"]}
@@ -417,9 +417,9 @@ def test_a_run_has_every_part_once():
 def test_parts_that_are_done_are_left_out():
     data, plan = [("d", three())], design()
     done = {("d", "class", 0), ("d", "class", 2), ("other", "class", 1)}
-    ((left, results),) = run(data, plan, done=done)
+    ((left, results),) = run(Evaluator(data, plan), done=done)
     assert (left, results[0][:3]) == (0, ("d", "class", 1))
-    assert list(run(data, plan, done=Evaluator(data, plan).parts)) == []
+    assert list(run(Evaluator(data, plan), done=Evaluator(data, plan).parts)) == []
 
 
 def failing():
@@ -438,7 +438,7 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
     plan = design("neighbors", "few: head 5 neighbors", seed=seed)
     found = []
     with pytest.raises(FilterkitError) as caught:
-        found.extend(results for _, results in run([("d", batch)], plan, jobs))
+        found.extend(results for _, results in run(Evaluator([("d", batch)], plan), jobs))
     message = "the training rows are all of one class, which leaves nothing to learn"
     assert str(caught.value) == f"d, class, fold 2, chain 'few': neighbors: {message}"
     assert type(caught.value) is FilterkitError
@@ -448,7 +448,7 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
 def test_processes_find_the_same(monkeypatch):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize svm", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
-    alone = list(run(data, plan))
+    alone = list(run(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_PROCESSES", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     here, evaluate = [], Evaluator.evaluate
@@ -458,7 +458,7 @@ def test_processes_find_the_same(monkeypatch):
         return evaluate(self, *part)
 
     monkeypatch.setattr(Evaluator, "evaluate", spy)
-    together = list(run(data, plan, jobs=2, done={("iris", "class", 1)}))
+    together = list(run(Evaluator(data, plan), jobs=2, done={("iris", "class", 1)}))
     assert here == [("iris", "class", 0)]  # the others not in this process
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}

@@ -32,7 +32,7 @@ def go_on(path, rows, plan, parts=None):
     """Open the journal and evaluate up to so many parts that are not in it; its results."""
     journal = Journal(str(path), rows, plan)
     try:
-        for number, (_, results) in enumerate(run(rows, plan, done=journal.done)):
+        for number, (_, results) in enumerate(run(Evaluator(rows, plan), done=journal.done)):
             if number == parts:
                 break
             journal.add(results)
@@ -78,7 +78,7 @@ def test_it_goes_on(shares, tmp_path, ran):
     parts = Evaluator(data(), plan).parts
     assert ran == [part for part in parts if part not in done] and len(ran) == len(parts) - 4
     assert path.read_bytes().startswith(before)
-    undisturbed = [result for _, part in run(data(), plan) for result in part]
+    undisturbed = [result for _, part in run(Evaluator(data(), plan)) for result in part]
     assert comparable(results) == comparable(undisturbed)
     ran.clear()
     assert go_on(path, data(), plan) == results
@@ -88,7 +88,7 @@ def test_it_goes_on(shares, tmp_path, ran):
 def test_a_part_is_in_the_file_at_once(tmp_path):
     rows, plan = [data()[0]], design()
     journal = Journal(str(tmp_path / "j"), rows, plan)
-    for number, (_, results) in enumerate(run(rows, plan)):
+    for number, (_, results) in enumerate(run(Evaluator(rows, plan))):
         assert (tmp_path / "j").read_bytes().count(b"\n") == number + 1
         journal.add(results)
         assert (tmp_path / "j").read_bytes().endswith(b"}}]\n")

@@ -89,14 +89,14 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
         seed or 0,
     )
     data = [(name, _read(path, options)) for name, path in _names(given["paths"]).items()]
-    order = {part: number for number, part in enumerate(Evaluator(data, design).parts)}
+    evaluator = Evaluator(data, design)
     jobs = given["jobs"] or options["engine"].jobs
     journal = Journal(given["journal"], data, design) if given["journal"] else None
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
     progress = _Progress(options["progress"])
     try:
-        for left, results in run(data, design, jobs, done, options["plugins"]):
+        for left, results in run(evaluator, jobs, done, options["plugins"]):
             if journal is not None:
                 journal.add(results)
             found += results
@@ -105,6 +105,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
         progress.close()
         if journal is not None:
             journal.close()
+    order = {part: number for number, part in enumerate(evaluator.parts)}
     whole = Results(sorted(found, key=lambda result: order[result[:3]]))
     if output:
         with open_output(output) as out:
