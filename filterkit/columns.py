@@ -228,16 +228,14 @@ class FittedColumns(Fitted):
 
         Exactly the table of the transformed rows.
         """
-        if self._same:
-            outputs, place = table.columns, np.arange(len(table))
-        else:
-            outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
-            place = np.searchsorted(table.columns, self.source[outputs])
         # Every cell of the input, missing and, unless it stays, zero made explicit, times every output of its column.
         full = table if self.schema.zero else table.with_zeros()
         if self._same:
+            outputs, place = table.columns, np.arange(len(table))
             output, values, parts = full.column_of_cell, full.values, full.parts
         else:
+            outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
+            place = np.searchsorted(table.columns, self.source[outputs])
             sizes = np.diff(full.indptr)[place]
             output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
             values, parts = full.values[cell], full.parts.take(cell, axis=0)

@@ -188,9 +188,20 @@ class ContingencyTable:
 
     def cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""
+        running = self._running()
+        return _added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+
+    def at_least(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows at least the cell's value, among explicit cells; exact, so the
+        same whether a zero below is among them or not."""
+        running = self._running()
+        return _added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
+
+    def _running(self) -> np.ndarray:
+        """float64 (cells + 1, classes, limbs): the sum of the parts before each cell, and of all."""
         running = np.zeros((len(self.parts) + 1, *self.parts.shape[1:]))
         np.cumsum(self.parts, axis=0, out=running[1:])
-        return _added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+        return running
 
     def tasks(self) -> list[int]:
         """The classes to tell from the rest: the positive one, or with more than two values and no

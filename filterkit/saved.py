@@ -147,7 +147,7 @@ def _summary(schema: Schema) -> str:
     named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
     if schema.labels:
         named = f"{len(schema.labels)} labels"
-    return f"'{schema.relation}': {len(schema.features):,} features, {named}"
+    return f"'{schema.relation}': {schema.width:,} features, {named}"
 
 
 class _Missing(Exception):
@@ -242,7 +242,7 @@ def _array(data: bytes) -> np.ndarray:
 def _try(fitted: FittedChain) -> None:
     """Transform no row, one of zeros, one of what is missing, one of ones; a stage may refuse them, but not fail."""
     schema = fitted.incoming
-    width = len(schema.features)
+    width = schema.width
     with suppress(StageError):
         fitted.transform(empty(schema))
     for value in (0.0, np.nan, 1.0):

@@ -15,6 +15,7 @@ from filterkit.engine.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.metric import Metric
 from filterkit.plugins import find_metric
+from filterkit.ragged import turns
 from filterkit.rows import Rows, rows_of
 from filterkit.tables import Tables
 from filterkit.thresholds import Thresholds, score_columns
@@ -61,7 +62,7 @@ class _Scored(ColumnStage):
                 scores, _ = thresholds.score(self._shown, task, self._options.get("alpha"))
             # The first test that has its column's best score, where that is better than what was found so far.
             order = np.lexsort((np.arange(len(scores)), -scores, thresholds.column))
-            at = order[np.flatnonzero(np.diff(thresholds.column[order], prepend=-1))]
+            at = order[np.flatnonzero(turns(thresholds.column[order]))]
             columns = thresholds.column[at]
             better = scores[at] > best[columns]
             columns, at = columns[better], at[better]

@@ -62,7 +62,7 @@ class Kept:
         self.rows = len(batch)
         self.start = batch.start
         self._rest = batch.replace(X=None, y=None, weights=None, others=None)
-        self._columns = len(batch.schema.features)
+        self._columns = batch.schema.width
         self._arrays: dict[str, np.ndarray] = (
             {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse

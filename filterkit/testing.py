@@ -122,7 +122,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     out = fitted.transform(data)
     assert out.sparse == data.sparse, f"{stage.name} makes sparse rows dense: keep X a CSR matrix"
     zeros = empty(data.schema)
-    width = len(data.schema.features)
+    width = data.schema.width
     zero: Any = np.zeros((1, width))
     if data.sparse:
         zero = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width)
@@ -143,8 +143,8 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     out = fitted.transform(data)
     schema = fitted.schema
     assert out.schema == schema, f"{stage.name}: the batch's schema is not the one declared by the fitted stage"
-    assert out.X.shape == (len(data), len(schema.features)), (
-        f"{stage.name}: X has {out.X.shape[1]} columns and the schema {len(schema.features)} features"
+    assert out.X.shape == (len(data), schema.width), (
+        f"{stage.name}: X has {out.X.shape[1]} columns and the schema {schema.width} features"
     )
     assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
     assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
@@ -191,7 +191,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
-    order = np.arange(len(data.schema.features))[::-1]
+    order = np.arange(data.schema.width)[::-1]
     attributes = [*(data.schema.features[j] for j in order), *data.schema.others]
     other = data.replace(
         schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
@@ -233,7 +233,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
-    rest = np.arange(1, len(data.schema.features))
+    rest = np.arange(1, data.schema.width)
     schema = data.schema.with_features(list(data.schema.features[1:]), rest)
     X = data.X[:, 1:]
     if data.sparse:

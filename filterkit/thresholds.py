@@ -47,16 +47,15 @@ class Thresholds:
         # Where zero can only be the least value, it is no threshold, and that there is less makes one of the next.
         least = not table.nominal.any() and bool((table.values > 0).all())
         cells = table if least else table.with_zeros()
-        counts, upto, column = cells.counts, cells.cumulative(), cells.column_of_cell
-        first, last = cells.indptr[column], cells.indptr[column + 1] - 1
+        selected, column = cells.at_least(), cells.column_of_cell
+        first = cells.indptr[column]
         nominal = cells.nominal[column]
-        selected = upto.take(last, axis=0) - upto + counts
         is_test = np.arange(len(column)) > first
         if least:
             is_test |= table.zero_occurs[column]
         if nominal.any():
-            selected[nominal] = counts[nominal]
-            is_test[nominal] = (last > first)[nominal]
+            selected = np.where(nominal[:, None], cells.counts, selected)
+            is_test = np.where(nominal, np.diff(cells.indptr)[column] > 1, is_test)
         tests = np.flatnonzero(is_test)
         self.column = column[tests]
         self.values = cells.values[tests]

@@ -55,8 +55,8 @@ class FittedOneHot(Fitted):
                 attributes.append(Attribute(name, weight=attribute.weight, scores=scores))
         self._source = np.array(source, np.int64)
         self._label = np.array(label, np.int64)
-        self._first = np.searchsorted(self._source, np.arange(len(schema.features)))
-        self._width = np.bincount(self._source, minlength=len(schema.features))
+        self._first = np.searchsorted(self._source, np.arange(schema.width))
+        self._width = np.bincount(self._source, minlength=schema.width)
         self._many = np.array([len(a.values) > 2 for a in schema.features], bool)
         try:
             self.schema = schema.with_features(attributes, self._source)

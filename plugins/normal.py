@@ -76,7 +76,7 @@ class Normal(Stage):
             for c, n in enumerate(summary.rows_of_class.tolist())
         ]
         tasks = summary.tasks()
-        scores = np.zeros((len(schema.features), len(tasks)))
+        scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
             X, y, weights = _collect(rows, drawn, schema)
             for i, task in enumerate(tasks):
@@ -130,8 +130,8 @@ class _Summary:
         self._positive = None if schema.positive is None else target.values.index(schema.positive)
         self.rows_of_class = np.zeros(len(target.values), np.int64)
         self.totals = np.zeros(len(target.values))
-        self._low = np.full(len(schema.features), np.inf)
-        self._high = np.full(len(schema.features), -np.inf)
+        self._low = np.full(schema.width, np.inf)
+        self._high = np.full(schema.width, -np.inf)
 
     def add(self, batch: Batch) -> None:
         """Take in some training rows."""

@@ -58,7 +58,7 @@ class Ordinal(ColumnStage):
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
         levels, nominal = state["levels"], state["nominal"]
         counts = np.where(nominal, 1, levels.lengths)
-        source = np.repeat(np.arange(len(schema.features)), counts)
+        source = np.repeat(np.arange(schema.width), counts)
         threshold = np.full(len(source), np.nan)  # of each column put out; none for those that stay
         threshold[~nominal[source]] = levels.values
         state["threshold"] = threshold

@@ -141,7 +141,7 @@ class FittedSklearn(Fitted):
 
 def _one_row(schema: Schema) -> Any:
     """A row of zeros."""
-    width = len(schema.features)
+    width = schema.width
     if not schema.sparse:
         return np.zeros((1, width))
     return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()

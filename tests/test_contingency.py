@@ -231,10 +231,12 @@ def test_rows_are_those_of_any_class(batch):
 
 
 @given(batches(EXACT))
-def test_cumulative_counts_from_the_start_of_each_column(batch):
+def test_cumulative_counts_from_either_end_of_each_column(batch):
     for table in (table_of(batch), table_of(batch).with_zeros()):
         expected = [np.cumsum(table.counts[a:b], axis=0) for a, b in pairwise(table.indptr)]
         np.testing.assert_array_equal(table.cumulative(), np.concatenate(expected))
+        expected = [np.cumsum(table.counts[a:b][::-1], axis=0)[::-1] for a, b in pairwise(table.indptr)]
+        np.testing.assert_array_equal(table.at_least(), np.concatenate(expected))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import reference_metrics as ref
-from agreement import batches, columns, dense, make, sample, samples, shared
+from agreement import FRACTIONS, WHOLE, batches, columns, dense, make, sample, samples, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -266,6 +266,18 @@ def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
     assert (counts.pos, counts.neg) == (2, 4.5)
     assert counts.tp[counts.pair].tolist() == [1, 0]
     assert counts.fp[counts.pair].tolist() == [2, 3]
+
+
+@settings(deadline=None)
+@given(batches((WHOLE, FRACTIONS)))
+def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
+    """To the last bit: one beside it that is negative makes zero a value of both."""
+    width = batch.schema.width
+    together = Thresholds(tabulate(batch, np.arange(width), True, "test"))
+    for j in range(width):
+        alone, own = Thresholds(tabulate(batch, np.array([j]), True, "test")), together.column == j
+        for name in ("values", "selected"):
+            np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[own])
 
 
 @pytest.mark.parametrize("rows", [6, 4000])

@@ -240,7 +240,7 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
 
 
 def _dense_of(rows: list[Row], layout: Layout) -> np.ndarray:
-    X = np.zeros((len(rows), len(layout.schema.features)))
+    X = np.zeros((len(rows), layout.schema.width))
     feature = layout.feature.tolist()
     for i, row in enumerate(rows):
         for position, value in row.values.items():
@@ -264,5 +264,5 @@ def _csr_of(rows: list[Row], layout: Layout) -> Any:
         np.array(data, np.float64),
         np.array(indices, np.int32),
         np.array(indptr, np.int32),
-        len(layout.schema.features),
+        layout.schema.width,
     )

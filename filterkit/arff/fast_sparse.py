@@ -80,7 +80,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         columns, values = np.delete(columns, dropped), np.delete(values, dropped)
     return Batch(
         layout.schema,
-        Csr(values, columns, indptr.astype(np.int32), len(layout.schema.features)),
+        Csr(values, columns, indptr.astype(np.int32), layout.schema.width),
         y,
         None if weights is None or (weights == 1).all() else weights,
         others_table(layout.schema, others),

@@ -85,7 +85,7 @@ class Formatter:
         if batch.schema.labels:
             batch = join(batch, self.schema)
         if batch.sparse and not self.sparse:
-            step = max(_DENSE_CELLS // max(len(self.schema.features), 1), 1)
+            step = max(_DENSE_CELLS // max(self.schema.width, 1), 1)
             if len(batch) > step:
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
                 return [piece for part in parts for piece in self.rows(part)]  # type: ignore[return-value]

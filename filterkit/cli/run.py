@@ -119,7 +119,7 @@ def run(
             about = [*reader.history, _command([*context, path, *chain])]
             count = out.write(output, partial(training.map, last=True), about, reader)
             if verbose:
-                features = f"{len(incoming.features)} features to {len(fitted.schema.features)}"
+                features = f"{len(incoming.features)} features to {fitted.schema.width}"
                 _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
         for other, alignment, goal in later:
             here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *chain]
