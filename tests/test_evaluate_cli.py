@@ -512,7 +512,7 @@ def test_a_place_that_cannot_be_written_is_named_at_once(option, tmp_path, here)
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "--journal", "j", option, "no/x.svg"]
     done = here(*command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "filterkit: no/x.svg: No such file or directory\n"
+    assert done.stderr == "filterkit: no/x.svg: No such file or directory; make the folder first\n"
     assert not (tmp_path / "j").exists() or (tmp_path / "j").read_text().count("\n") < 2
 
 

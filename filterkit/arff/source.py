@@ -7,11 +7,13 @@ import glob
 import os
 import re
 import select
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+from filterkit.descriptors import descriptor_of, failure
 from filterkit.engine.local import PAUSE
 from filterkit.errors import ArffError, FilterkitError, UsageError, quoted
 
@@ -45,13 +47,13 @@ class Source:
     ----------
     name : what messages call it.
     size : its length in bytes as stored, or None if unknown.
-    live : whether its text may arrive bit by bit, and is to be passed on as it arrives: standard input.
+    live : whether its text may arrive bit by bit, and is to be passed on as it arrives: standard input, a pipe.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8") -> None:
         self.name = "<standard input>" if path == "-" else path
         self.size: int | None = None
-        self.live = path == "-"
+        self._standard = self.live = path == "-"
         try:
             codec = codecs.lookup(encoding).name
             "".encode(encoding)  # refuses what turns bytes to bytes
@@ -60,6 +62,7 @@ class Source:
         with self.failures():
             self._raw = self._open(path)
             self._stream = _decompress(self._raw, path)
+        self.live &= self._stream is self._raw
         self._decoder = None
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
@@ -79,9 +82,15 @@ class Source:
                 return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
             except (ValueError, ImportError) as error:
                 raise FilterkitError(f"{path}: {error}") from None
-        file = open(path, "rb")
-        if os.path.isfile(path):
-            self.size = os.fstat(file.fileno()).st_size
+        number = descriptor_of(path)
+        if os.path.isfile(path) or number is None:
+            file = open(path, "rb")
+        else:  # not to be opened anew: it may be a socket, or have been opened by somebody with more rights
+            file = open(os.dup(number), "rb")
+        about = os.fstat(file.fileno())
+        self.live = not stat.S_ISREG(about.st_mode)
+        if not self.live:
+            self.size = about.st_size
         return file
 
     def position(self) -> int:
@@ -116,7 +125,7 @@ class Source:
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
-        if self._raw is not sys.stdin.buffer:
+        if not self._standard:
             self._stream.close()
             self._raw.close()
 
@@ -133,11 +142,22 @@ _PATIENCE = 0.01
 def _arrived(stream: IO[bytes], size: int) -> bytes:
     """Up to `size` bytes of a pipe: what has arrived, but at least something unless it has ended."""
     data: bytes = stream.read1(size)  # type: ignore[attr-defined]
+    if not data and _returns_at_once(stream):
+        select.select([stream], [], [])
+        data = stream.read1(size)  # type: ignore[attr-defined]
     more = data
     while more and len(data) < size and _ready(stream):
         more = stream.read1(size - len(data))  # type: ignore[attr-defined]
         data += more
     return data
+
+
+def _returns_at_once(stream: IO[bytes]) -> bool:
+    """Whether an empty read need not mean the end: somebody who has this pipe, too, may have made it so."""
+    try:
+        return not os.get_blocking(stream.fileno())
+    except OSError:  # no file of the system
+        return False
 
 
 def _ready(stream: IO[bytes]) -> bool:
@@ -162,9 +182,10 @@ class _Failures:
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if isinstance(error, OSError):
+            if error.errno:
+                raise failure(self._name, error, "reading") from None
             # bz2 and zstd report damaged data as an OSError without a number
-            reason = error.strerror if error.errno else f"the compressed data is damaged ({error})"
-            raise FilterkitError(f"{self._name}: {reason}") from None
+            raise FilterkitError(f"{self._name}: the compressed data is damaged ({error})") from None
 
 
 def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:

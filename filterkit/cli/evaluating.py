@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from filterkit.arff.reader import Reader
 from filterkit.batch import Batch, concatenate
 from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, share_of, show
+from filterkit.cli.streams import is_watched, say
 from filterkit.cli.subcommand import SETTINGS, parsed
 from filterkit.cli.training import open_other
 from filterkit.engine.local import LocalEngine
@@ -130,7 +130,7 @@ class _Progress:
     """Says on standard error how many parts are left, and for about how long."""
 
     def __init__(self, wanted: bool | None) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = is_watched()
         self._enabled = self._terminal if wanted is None else wanted
         self._began = time.monotonic()
         self._done = 0
@@ -145,12 +145,12 @@ class _Progress:
             return
         self._said = share
         text = f"filterkit: {self._done} of {self._done + left} folds, about {_time(passed / self._done * left)} left"
-        print(f"\r{text}\033[K" if self._terminal else text, end="" if self._terminal else "\n", file=sys.stderr)
+        say(f"\r{text}\033[K" if self._terminal else text, end="" if self._terminal else "\n")
 
     def close(self) -> None:
         """End the line."""
         if self._terminal and self._said:
-            print(file=sys.stderr)
+            say("")
 
 
 def _time(seconds: float) -> str:

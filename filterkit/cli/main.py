@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
+from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
+from filterkit.cli.streams import say
 from filterkit.engine.local import LocalEngine, available_cores
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
@@ -135,10 +137,11 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
     known = registry()
     for path in plugins:
         known.add_file(path)
+    end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
     if not words:
-        click.echo(context.get_help(), err=True)
+        say(context.get_help())
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in SUBCOMMANDS:
@@ -214,39 +217,45 @@ def _warn_of_broken(known: Registry) -> None:
     """One line for each plugin that cannot be used."""
     for plugin in known.plugins:
         if plugin.problem:
-            print(
-                f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}", file=sys.stderr
-            )
+            say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    end_at_once()
     keep_freed_memory()
     # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
-    status = _main(arguments)
+    try:
+        status = _main(arguments)
+        end_at_once()
+    except KeyboardInterrupt:  # when it was as good as done
+        end_at_once()
+        status = 130
+    with suppress(OSError, FilterkitError):  # what was printed before an error; a failure has been told of
+        sys.stdout.flush()
     gc.freeze()
-    sys.exit(status)
+    status_of_signal = ended()
+    if status_of_signal is not None:
+        from filterkit.output import clear_away
+
+        clear_away()  # it may have come in the middle of cleaning up
+    sys.exit(status if status_of_signal is None else status_of_signal)
 
 
 def _main(arguments: list[str]) -> int:
     try:
-        # Not command.main, which has its own ideas of interrupts and closed pipes.
-        with command.make_context("filterkit", list(arguments)) as context:
-            command.invoke(context)
-        return 0
-    except click.exceptions.Exit as error:
-        return error.exit_code
+        status = _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Nobody reads on. Python would complain once more when it flushes standard output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 0  # nobody reads on
     except click.ClickException as error:
         return _complain(message(error) + "; see: filterkit --help", 2)
     except UsageError as error:
@@ -263,6 +272,17 @@ def _main(arguments: list[str]) -> int:
         return _complain(f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1)
 
 
+def _run(arguments: list[str]) -> int:
+    # Not command.main, which has its own ideas of interrupts and closed pipes.
+    try:
+        with command.make_context("filterkit", list(arguments)) as context:
+            command.invoke(context)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    return 0
+
+
 def _complain(text: str, status: int) -> int:
-    print(f"filterkit: {text}", file=sys.stderr)
+    if ended() is None:  # an interrupted import may have made another exception of it
+        say(f"filterkit: {text}")
     return status

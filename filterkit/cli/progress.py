@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.arff.reader import Reader
+from filterkit.cli.streams import is_watched, say
 
 if TYPE_CHECKING:
     from filterkit.formats import FormatReader
@@ -36,9 +37,9 @@ class Progress:
         self.close()
 
     def _show(self, position: int, size: int) -> None:
-        if not sys.stderr.isatty():
+        if not is_watched():
             if position * 10 // size > self._shown * 10 // size:
-                print(f"filterkit: {position * 100 // size}% read", file=sys.stderr)
+                say(f"filterkit: {position * 100 // size}% read")
         else:
             if self._bar is None:
                 import click

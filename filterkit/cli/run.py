@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit import __version__
@@ -18,10 +17,12 @@ from filterkit.arff.rejects import Rejects
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
+from filterkit.cli.streams import say
 from filterkit.cli.training import format_of, naming, open_other, training_rows
+from filterkit.descriptors import pipe_of
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError, quoted
-from filterkit.output import open_output
+from filterkit.output import check_output, open_output, place_of
 from filterkit.rows import Mapping
 from filterkit.schema import Schema
 from filterkit.stage import Stage
@@ -120,17 +121,17 @@ def run(
             count = out.write(output, partial(training.map, last=True), about, reader)
             if verbose:
                 features = f"{len(incoming.features)} features to {fitted.schema.width}"
-                _say(f"{count} rows, {features}, {time.perf_counter() - began:.2f} s")
+                say(f"filterkit: {count} rows, {features}, {time.perf_counter() - began:.2f} s")
         for other, alignment, goal in later:
             here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *chain]
             with naming(other):
                 mapping = _Transformed(other, alignment, fitted, engine)
                 count = out.write(goal, mapping, [*other.history, _command(here)], other)
             if verbose:
-                _say(f"{other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
+                say(f"filterkit: {other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
     if aside is not None:
         rows_, are = ("row", "is") if aside.count == 1 else ("rows", "are")
-        _say(f"{aside.count} {rows_} could not be read{f', and {are} in {rejects}' if aside.count else ''}")
+        say(f"filterkit: {aside.count} {rows_} could not be read{f', and {are} in {rejects}' if aside.count else ''}")
 
 
 class Output:
@@ -164,8 +165,8 @@ class Output:
             for size, pieces in rows(self._text):
                 for piece in pieces:
                     out.write(piece)
-                if path == "-":
-                    out.flush()  # somebody may be waiting for them
+                if isinstance(out, BufferedWriter):
+                    out.flush()  # somebody may be waiting for them; compressed text would become longer
                 count += size
             of = "" if reader.count in (None, count) else f" of {reader.count}"
             out.write(f"% {count}{of} rows\n".encode())
@@ -220,19 +221,18 @@ def _alignment(reader: Reader | FormatReader, wanted: Schema) -> Alignment:
 
 
 def _check_places(goals: list[str], sources: list[str]) -> None:
-    """Refuse to read standard input twice, and to write two things to one place."""
+    """Refuse goals that cannot be written to, to read standard input or a pipe twice, and to write two things to one
+    place."""
     if sources.count("-") > 1:
         raise UsageError("only one input can be standard input")
-    places = [
-        goal if goal == "-" else os.path.realpath(goal)
-        for goal in goals
-        if not os.path.exists(goal) or os.path.isfile(goal)
-    ]
-    for place in places:
-        if places.count(place) > 1:
-            name = "standard output" if place == "-" else quoted(place)
+    passing = [pipe for pipe in map(pipe_of, sources) if pipe is not None]
+    if len(set(passing)) < len(passing):
+        raise UsageError("two inputs are one pipe, which can be read only once")
+    places = []
+    for goal in goals:
+        check_output(goal)
+        place = place_of(goal)
+        if place is not None and place in places:
+            name = "standard output" if goal == "-" else quoted(goal)
             raise UsageError(f"two outputs go to {name}; see -o, --test, --save and --rejects")
-
-
-def _say(text: str) -> None:
-    print(f"filterkit: {text}", file=sys.stderr)
+        places.append(place)

@@ -96,7 +96,7 @@ def _write(table: Any, path: str, ending: str) -> None:
 
 def _name_width() -> int:
     """How wide a name may be: on a terminal, what is left beside about eight columns of numbers."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return _NAME_WIDTH
     return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
 

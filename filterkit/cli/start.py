@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from typing import NoReturn
+
+from filterkit.cli.signals import end_at_once
 
 
 def main() -> NoReturn:
     """Run the command line and exit."""
+    end_at_once()  # before anything is imported, which an interrupt would make a traceback of
     gc.disable()  # until the imports are done: nothing of them becomes garbage
+    from filterkit.cli.streams import secure
+
+    secure()
     # numpy's BLAS starts threads of its own as it is imported, which no stage has a use for.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run
@@ -18,9 +23,6 @@ def main() -> NoReturn:
     try:
         run()
     except SystemExit as end:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
         if not isinstance(end.code, int):
             raise
         os._exit(end.code)  # Python would take all modules apart first, a twentieth of a short run's time

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.progress import Progress
+from filterkit.cli.streams import is_watched
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
 from filterkit.rows import SpooledRows
@@ -23,7 +23,7 @@ def training_rows(
     reader: Reader | FormatReader, engine: LocalEngine, memory: int, progress: bool | None
 ) -> Iterator[SpooledRows]:
     """The rows of `reader`; a `StageError` on the way gets its name, and all is closed at the end."""
-    shown = Progress(sys.stderr.isatty() if progress is None else progress)
+    shown = Progress(is_watched() if progress is None else progress)
     with reader:
         rows = SpooledRows(
             reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8

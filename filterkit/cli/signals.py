@@ -1,0 +1,57 @@
+"""Signals that end the command."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
+_heeded: list[int] = []  # those that are not ignored, as SIGHUP is under nohup
+_came: list[int] = []
+_clean_up: list[Callable[[], None]] = []
+
+
+def end_at_once() -> None:
+    """Let a signal end the process where it stands, as long as there is nothing that only unwinding cleans up.
+
+    An exception would not do: one that comes in an import may be lost in the module that is imported.
+    """
+    if not _heeded:
+        numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+        _heeded.extend(number for number in numbers if signal.getsignal(number) != signal.SIG_IGN)
+    _handle(_end)
+
+
+def end_by_unwinding() -> None:
+    """Let a signal raise a `KeyboardInterrupt`, which cleans up on its way, and a second one end the process where it
+    stands. Without `end_at_once` before, nothing changes."""
+    if not _clean_up:
+        from filterkit.output import clear_away
+
+        _clean_up.append(clear_away)
+    _handle(_unwind)
+
+
+def ended() -> int | None:
+    """The exit status of the signal that came, if one did."""
+    return 128 + _came[0] if _came else None
+
+
+def _unwind(number: int, frame: FrameType | None) -> None:
+    if _came:
+        _end(number, frame)
+    _came.append(number)
+    raise KeyboardInterrupt
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    for clean_up in _clean_up:
+        clean_up()
+    os._exit(ended() or 128 + number)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
+    for number in _heeded:
+        signal.signal(number, handler)

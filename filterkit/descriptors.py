@@ -1,0 +1,89 @@
+"""Files and descriptors of the system: which one a path means, and errors that name it."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import stat
+from typing import Any
+
+from filterkit.errors import FilterkitError
+
+_LINKS = 40  # as many as the system follows
+
+
+def descriptor_of(path: str) -> int | None:
+    """The number of the open descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; None for a path of
+    any other kind."""
+    for _ in range(_LINKS):
+        folder, name = os.path.split(path)
+        digits = name.isascii() and name.isdigit()
+        if digits and os.path.realpath(folder) in ("/dev/fd", os.path.realpath("/proc/self/fd")):
+            return int(name)
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+def pipe_of(path: str) -> tuple[int, int] | None:
+    """Which pipe or device an input is, as numbers that tell it from others; None for a file, which can be read twice,
+    and for what is not there."""
+    try:
+        about = os.fstat(0) if path == "-" else os.stat(path)
+    except OSError:
+        return None
+    return None if stat.S_ISREG(about.st_mode) else (about.st_dev, about.st_ino)
+
+
+def failure(name: str, error: OSError, use: str = "writing") -> FilterkitError:
+    """The error to raise when the system refuses the `use` of a file, which messages call `name`."""
+    if error.errno == errno.EBADF:  # "Bad file descriptor" tells nobody what to do
+        return FilterkitError(f"{name}: it is closed or not open for {use}")
+    return FilterkitError(f"{name}: {error.strerror or error}")
+
+
+class Sink(io.FileIO):
+    """A file or descriptor to write to, whose failures are `FilterkitError`s that name it.
+
+    So they can be told from those of whatever else runs while it is open.
+
+    Parameters
+    ----------
+    file : a path, or the number of a descriptor, which stays open.
+    title : what messages call it.
+
+    Raises
+    ------
+    OSError : the file cannot be opened.
+    """
+
+    def __init__(self, file: str | int, title: str) -> None:
+        self._title = title
+        self._given_up = False
+        super().__init__(file, "wb", closefd=isinstance(file, str))
+
+    def write(self, data: Any) -> int:
+        """Write some bytes of `data`; a closed pipe is a `BrokenPipeError`, anything else a `FilterkitError`."""
+        if self._given_up:
+            return len(data)
+        try:
+            while (count := super().write(data)) is None:  # a full pipe that does not make its writers wait
+                select.select([], [self], [])
+            return count
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise failure(self._title, error) from None
+        except BaseException:
+            self._given_up = True  # who interrupts a write to a full pipe does not want to wait for it once more
+            raise
+
+    def close(self) -> None:
+        """Close the file; this too can fail, where the system writes late."""
+        try:
+            super().close()
+        except OSError as error:
+            raise failure(self._title, error) from None
