@@ -8,10 +8,15 @@ which they are when a package is installed, upgraded or removed; it is asked aga
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import zlib
 from contextlib import suppress
 from typing import NamedTuple
+
+from filterkit.errors import FilterkitError
+
+_MOST = 1 << 20  # bytes of such a file
 
 
 class Installed(NamedTuple):
@@ -27,14 +32,11 @@ def installed(group: str) -> list[Installed]:
     """The entry points of a group, in the order of their names."""
     folders = _folders()
     path = _remembered_at(group)
-    if path is not None and folders is not None:
-        with suppress(OSError, ValueError, TypeError):
-            with open(path, encoding="utf-8") as file:
-                first, *lines = file.read().splitlines()
-            if first == folders:
-                return [Installed(*line.split("\t")) for line in lines]
-    found = _asked(group)
-    if path is not None and folders is not None:
+    if path is None or folders is None:
+        return _asked(group)
+    found = _remembered(path, folders)
+    if found is None:
+        found = _asked(group)
         _remember(path, folders, found)
     return found
 
@@ -79,17 +81,34 @@ def _remembered_at(group: str) -> str | None:
     return os.path.join(cache, "filterkit", f"{group}-{place:08x}")
 
 
+def _remembered(path: str, folders: str) -> list[Installed] | None:
+    """What is remembered for these folders; None if there is nothing, or anything but what `_remember` has written."""
+    with suppress(OSError, ValueError, TypeError):
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST:
+                return None
+            check, _, text = file.read(_MOST).partition(b"\n")
+        if check == _check(text):
+            first, *lines = text.decode("utf-8", "surrogateescape").split("\n")
+            if first == folders:
+                return [Installed(*line.split("\t")) for line in lines]
+    return None
+
+
 def _remember(path: str, folders: str, found: list[Installed]) -> None:
     """Write it down; where that fails, the next run asks again."""
-    lines = [folders, *("\t".join(each) for each in found)]
-    aside = f"{path}.{os.urandom(4).hex()}"
-    with suppress(OSError, UnicodeEncodeError):
+    from filterkit.output import open_output
+
+    text = "\n".join([folders, *("\t".join(each) for each in found)]).encode("utf-8", "surrogateescape")
+    with suppress(OSError, FilterkitError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        try:
-            with open(aside, "x", encoding="utf-8") as file:
-                file.write("\n".join(lines))
-            os.replace(aside, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(aside)
-            raise
+        if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+            os.unlink(path)  # or a pipe would be written into, and a link be followed
+        with open_output(path) as out:
+            out.write(_check(text) + b"\n" + text)
+
+
+def _check(text: bytes) -> bytes:
+    """What tells that a text is whole."""
+    return b"%08x" % zlib.crc32(text)
