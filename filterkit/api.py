@@ -9,6 +9,7 @@ from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, concatenate
 from filterkit.chains import Chain
+from filterkit.endings import check_ending
 from filterkit.errors import FilterkitError
 from filterkit.output import open_output
 from filterkit.rows import Rows
@@ -77,8 +78,10 @@ def write(
 
     Raises
     ------
+    UsageError : the ending of the file belongs to another format than ARFF.
     FilterkitError : the file cannot be written.
     """
+    check_ending(path)
     stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
     first = next(stream, None)
     if first is None:
@@ -96,10 +99,12 @@ def tee(rows: Rows, path: str) -> Iterator[Batch]:
 
     Raises
     ------
+    UsageError : the ending of the file belongs to another format than ARFF.
     FilterkitError : the file cannot be written; it appears under its name only when all rows have passed.
     """
+    check_ending(path)
     formatter = Formatter(rows.schema, rows.schema.sparse)
-    with open_output(path) as out:
+    with open_output(path, onward=True) as out:
         out.write(header_text(rows.schema).encode())
         for batch, pieces in rows.map(lambda batch: (batch, formatter.rows(batch)), last=True):
             for piece in pieces:

@@ -10,6 +10,7 @@ is fitted. A stage of another kind ends that: for a column stage after it, a new
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
 from filterkit.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import StageError
+from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.learner import Learner
 from filterkit.plugins import Registry, registry
 from filterkit.rows import KeptRows, Passed, Rows, rows_of
@@ -93,6 +94,7 @@ class Chain:
 
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
         """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
+        check_written(self.stages)
         trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
         if trying:
             deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
@@ -154,6 +156,18 @@ def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator
 
 def _itself(batch: Batch) -> Batch:
     return batch
+
+
+def check_written(stages: Iterable[Stage]) -> None:
+    """Raise a `UsageError` if two stages write to one file."""
+    writers: dict[str, str] = {}
+    for stage in stages:
+        for path in stage.written_files():
+            place = os.path.realpath(path)
+            if place in writers:
+                options = " or ".join(dict.fromkeys((writers[place], stage.name)))
+                raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
+            writers[place] = stage.name
 
 
 def check_class(stage: Stage, schema: Schema) -> None:

@@ -11,6 +11,11 @@ from typing import Any
 
 from filterkit.errors import FilterkitError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _LINKS = 40  # as many as the system follows
 
 
@@ -38,6 +43,19 @@ def pipe_of(path: str) -> tuple[int, int] | None:
     return None if stat.S_ISREG(about.st_mode) else (about.st_dev, about.st_ino)
 
 
+def is_read_only(number: int) -> bool:
+    """Whether an open descriptor cannot be written to, as far as the system tells.
+
+    Raises
+    ------
+    OSError : the descriptor is closed.
+    """
+    if fcntl is None:
+        os.fstat(number)
+        return False
+    return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY)
+
+
 def failure(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """The error to raise when the system refuses the `use` of a file, which messages call `name`."""
     if error.errno == errno.EBADF:  # "Bad file descriptor" tells nobody what to do
@@ -54,14 +72,16 @@ class Sink(io.FileIO):
     ----------
     file : a path, or the number of a descriptor, which stays open.
     title : what messages call it.
+    onward : whether what nobody reads is dropped, instead of raising a `BrokenPipeError`.
 
     Raises
     ------
     OSError : the file cannot be opened.
     """
 
-    def __init__(self, file: str | int, title: str) -> None:
+    def __init__(self, file: str | int, title: str, onward: bool = False) -> None:
         self._title = title
+        self._onward = onward
         self._given_up = False
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
@@ -74,6 +94,8 @@ class Sink(io.FileIO):
                 select.select([], [self], [])
             return count
         except BrokenPipeError:
+            if self._onward:
+                return memoryview(data).nbytes
             raise
         except OSError as error:
             raise failure(self._title, error) from None

@@ -69,6 +69,9 @@ class PluginError(FilterkitError):
     """A plugin that cannot be loaded, or two that claim one name."""
 
 
+PATH = 4096  # the limit for `quoted` that leaves a path whole
+
+
 def quoted(text: str, limit: int = 60) -> str:
     """`text` in single quotes for a message: control characters escaped, cut to `limit` characters."""
     shown = text if len(text) <= limit else text[: limit - 1] + "…"

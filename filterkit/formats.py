@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import IO, TypeVar
 
+from filterkit.arff.source import Source
 from filterkit.batch import Batch
+from filterkit.endings import COMPRESSIONS, ending
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.labels import find_targets, split
@@ -23,7 +27,8 @@ class Format:
     Attributes
     ----------
     name : for messages.
-    endings : in lower case, with the dot: ``(".parquet",)``.
+    endings : in lower case, with the dot: ``(".parquet",)``. Compressed files, such as ``x.parquet.gz``, are
+        recognised, too; `read` gets the path of a decompressed copy, and what `write` writes is compressed.
     read : from a path, the class attribute (as for ``--class``, or None) and the positive class value (or None) to
         batches of one schema, at least one; or None if it is only written.
     write : batches of one schema to a binary stream; or None if it is only read.
@@ -60,11 +65,16 @@ class FormatReader:
         self.count: int | None = None
         if kind.read is None:
             raise FilterkitError(f"{path}: {kind.name} is only written, not read")
-        batches = kind.read(path, class_ if labels is None else "none", positive)
-        stream = self._guarded(iter(batches))
-        first = next(stream, None)
-        if first is None:
-            raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
+        self._plain = _decompressed(path)
+        try:
+            place = path if self._plain is None else self._plain.name
+            stream = self._guarded(partial(kind.read, place, class_ if labels is None else "none", positive))
+            first = next(stream, None)
+            if first is None:
+                raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
+        except BaseException:
+            self.__exit__()
+            raise
         self.schema: Schema = first.schema
         if labels is not None:
             _, places = find_targets("", first.schema.attributes, class_, labels)
@@ -84,7 +94,8 @@ class FormatReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        if self._plain is not None:
+            self._plain.close()  # which deletes it
 
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, in the engine."""
@@ -98,10 +109,32 @@ class FormatReader:
             start += len(batch)
         self.count = start
 
-    def _guarded(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def _guarded(self, read: Callable[[], Iterable[Batch]]) -> Iterator[Batch]:
         try:
-            yield from batches
+            yield from read()
         except FilterkitError as error:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:
             raise FilterkitError(f"{self.path}: {error.strerror or error}") from None
+
+
+def _decompressed(path: str) -> IO[bytes] | None:
+    """A temporary file of the same ending with what the compressed file `path` holds; None if it is not compressed.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read, or the temporary one not be written.
+    """
+    if not path.lower().endswith(COMPRESSIONS):
+        return None
+    source = Source(path)
+    try:
+        file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
+        while text := source.read(1 << 20):
+            file.write(text)
+        file.flush()
+    except OSError as error:
+        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
+    finally:
+        source.close()
+    return file

@@ -1,25 +1,20 @@
-"""Where text goes: standard output, a pipe or device, or a file that appears when it is complete.
-
-A file is written aside, in the same folder, under a hidden name, and held by a lock meanwhile. By this the files that a
-killed run has left are told from those that another run is writing, and the next run in the folder removes them.
-"""
+"""Where text goes: standard output, a pipe or device, or a file that appears when it is complete, alone or together
+with others. A file is written aside (`filterkit.aside`) and renamed."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from itertools import count, islice
-from typing import IO, Any
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
 
-from filterkit.descriptors import Sink, descriptor_of, failure
-from filterkit.errors import FilterkitError, quoted
+from filterkit.aside import FileAside
+from filterkit.descriptors import Sink, descriptor_of, failure, is_read_only
+from filterkit.errors import PATH, FilterkitError, quoted
 
 
 def check_output(path: str) -> None:
@@ -32,7 +27,7 @@ def check_output(path: str) -> None:
     with _failures(path):
         number = _descriptor(path)
         if number is not None:
-            if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            if is_read_only(number):
                 raise OSError(errno.EBADF, "")
             return
         kind = _kind(path)
@@ -46,28 +41,21 @@ def check_output(path: str) -> None:
         raise FilterkitError(f"{path}: Permission denied")
 
 
-def place_of(path: str) -> object:
-    """What two outputs must not have in common: a descriptor, or a file; None where they may, as ``/dev/null``.
-
-    Raises
-    ------
-    FilterkitError : there can be no file of this name.
-    """
-    with _failures(path):
-        number = _descriptor(path)
-        if number is None and _kind(path) not in (0, stat.S_IFREG):
-            return None
-    return os.path.realpath(path) if number is None else number
-
-
 @contextmanager
-def open_output(path: str) -> Iterator[IO[bytes]]:
+def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """A binary stream to write to `path`.
 
-    A regular file is written aside, in the same folder, and renamed when the context ends well; if it
-    ends with an exception, the earlier file is as it was (the disk is not waited for, so a power cut may
-    still lose it). Anything else (``-``, an open descriptor such as ``/dev/stdout``, a pipe, a device) is
-    written straight. The endings ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` compress.
+    A regular file is written aside, in the same folder, and renamed when the context ends well, or with the
+    others if it is opened inside `together`. If the context ends with an exception, the earlier file is as it was (the
+    disk is not waited for, so a power cut may still lose it). Anything else (``-``, an open descriptor such as
+    ``/dev/stdout``, a pipe, a device) is written straight. The endings ``.gz``, ``.bz2``, ``.xz`` and ``.zst``
+    compress.
+
+    Parameters
+    ----------
+    path : the file, or ``-`` for standard output.
+    onward : whether the rest of what is written to a pipe that nobody reads on is dropped without an error, because
+        other outputs are still to be completed.
 
     Raises
     ------
@@ -77,44 +65,89 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
     check_output(path)
     number = _descriptor(path)
     if number is not None:
-        with io.BufferedWriter(Sink(number, _title(path))) as out:
+        with io.BufferedWriter(Sink(number, _title(path), onward)) as out:
             yield out
         return
     with _failures(path):
-        straight = None if _kind(path) in (0, stat.S_IFREG) else Sink(path, path)
+        straight = None if _kind(path) in (0, stat.S_IFREG) else Sink(path, path, onward)
     if straight is not None:
         with io.BufferedWriter(straight) as raw, _compress(raw, path) as out:
             yield out
         return
     target = os.path.realpath(path)
     with _failures(path):
-        aside, held = _held_file(os.path.dirname(target))
+        aside = FileAside(os.path.dirname(target))
     try:
         with _failures(path):
-            sink = Sink(aside, path)
+            sink = Sink(aside.path, path)
         with io.BufferedWriter(sink) as raw, _compress(raw, target) as out:
             yield out
-        with _failures(path):
-            with suppress(FileNotFoundError):
-                os.chmod(aside, stat.S_IMODE(os.stat(target).st_mode))
-            os.replace(aside, target)
+        _complete(_Complete(path, aside, target))
     except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
+        aside.remove()
         raise
+
+
+class _Complete(NamedTuple):
+    """A file that is complete, but still `aside`: it is to be renamed to `target`, which the user calls `path`."""
+
+    path: str
+    aside: FileAside
+    target: str
+
+    def appear(self) -> None:
+        """Rename it."""
+        with _failures(self.path):
+            self.aside.appear_as(self.target)
+
+
+_waiting: list[_Complete] | None = None  # for the others of `together`
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Let the files opened inside appear together, when the context ends well; if it ends with an exception, none does.
+
+    They are renamed one after the other, so a failure or a signal in that last moment may leave some renamed and
+    others not. What goes to standard output, a pipe or a device is written straight and can't be taken back. That
+    nobody reads a pipe on is no failure: the files that are complete appear. Inside of another `together` this does
+    nothing.
+
+    Raises
+    ------
+    FilterkitError : a file cannot be renamed; names it.
+    """
+    global _waiting
+    if _waiting is not None:
+        yield
+        return
+    complete = _waiting = []
+    try:
+        try:
+            yield
+        except BrokenPipeError:
+            _rename(complete)
+            raise
+        _rename(complete)
     finally:
-        held.close()
-        _held[aside] = None
+        _waiting = None
+        for file in complete:
+            file.aside.remove()
 
 
-def clear_away() -> None:
-    """Remove the files aside that this process still has, as it is going to end."""
-    for path, held in list(_held.items()):
-        if held is None:
-            _remove_abandoned(path)
-        elif not held.closed and _is_at(held.fileno(), path):
-            with suppress(OSError):
-                os.unlink(path)
+def _complete(file: _Complete) -> None:
+    """Let a file appear, now or with the others."""
+    if _waiting is None:
+        file.appear()
+        return
+    if any(file.target == other.target for other in _waiting):
+        raise FilterkitError(f"two outputs go to {quoted(file.path, PATH)}; name another file for one of them")
+    _waiting.append(file)
+
+
+def _rename(complete: list[_Complete]) -> None:
+    for file in complete:
+        file.appear()
 
 
 @contextmanager
@@ -144,77 +177,6 @@ def _kind(path: str) -> int:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:
         return 0
-
-
-# Files aside
-
-_NUMBERS = 16  # of hidden names, which are looked at each time; there are more if so many runs write at once
-_held: dict[str, IO[bytes] | None] = {}  # files aside, with what holds them; None where one may have been made
-
-
-def _hidden(folder: str) -> Iterator[str]:
-    """Names for files aside: of this machine, as a lock may not be seen from another, and of this user."""
-    mark = zlib.crc32(f"{os.uname().nodename} {os.geteuid()}".encode("utf-8", "surrogateescape"))
-    return (os.path.join(folder, f".filterkit-{mark:08x}-{number}") for number in count())
-
-
-def _held_file(folder: str) -> tuple[str, IO[bytes]]:
-    """A new file in `folder`, and a stream that holds its lock until it is closed; what nobody holds is removed.
-
-    Raises
-    ------
-    OSError : no file can be made there.
-    """
-    for path in islice(_hidden(folder), _NUMBERS):
-        _remove_abandoned(path)
-    names = _hidden(folder)
-    while True:
-        path = next(names)
-        _held.setdefault(path, None)
-        try:
-            held = open(path, "xb")
-        except FileExistsError:
-            continue
-        if _lock(held, path):
-            _held[path] = held
-            return path, held
-        held.close()
-
-
-def _lock(held: IO[bytes], path: str) -> bool:
-    """Whether a new file is held from now on; not so if another run has just taken it for one that nobody holds."""
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # this folder has no locks, so nobody can take it for one that is not held
-        return True
-    return _is_at(held.fileno(), path)
-
-
-def _remove_abandoned(path: str) -> None:
-    """Remove a file of this user that no process holds, if it is there."""
-    try:
-        number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        with suppress(OSError):
-            about = os.fstat(number)
-            if stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid():
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if _is_at(number, path):
-                    os.unlink(path)
-    finally:
-        os.close(number)
-
-
-def _is_at(number: int, path: str) -> bool:
-    """Whether an open file is still the one that `path` names."""
-    try:
-        return os.path.samestat(os.fstat(number), os.lstat(path))
-    except FileNotFoundError:
-        return False
 
 
 def _compress(raw: Any, path: str) -> Any:

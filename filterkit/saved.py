@@ -20,6 +20,7 @@ from filterkit import __version__
 from filterkit.batch import Batch, empty, others_table, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
+from filterkit.endings import check_chain
 from filterkit.errors import FilterkitError, StageError, UsageError
 from filterkit.notes import schema_note, schema_of
 from filterkit.output import open_output
@@ -44,8 +45,10 @@ def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> Non
 
     Raises
     ------
+    UsageError : the ending of the file belongs to another format, or to a compression.
     FilterkitError : a stage cannot be saved, or the file not be written.
     """
+    check_chain(path)
     data = to_bytes(fitted, plugins)
     with open_output(path) as out:
         out.write(data)

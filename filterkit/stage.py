@@ -32,6 +32,7 @@ def option(
     minimum: float | None = None,
     maximum: float | None = None,
     bare: bool = False,
+    output: bool = False,
 ) -> Any:
     """Declare an option of a stage, as the value of an annotated class attribute.
 
@@ -42,6 +43,8 @@ def option(
     choices : the words allowed, for a text option.
     minimum, maximum : the least and the largest number allowed, themselves allowed too.
     bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
+    output : whether it names a file that the stage writes; the command line then refuses another output to the same
+        place before any work is begun.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
@@ -50,7 +53,14 @@ def option(
     return dataclasses.field(
         default=default,
         kw_only=True,
-        metadata={"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "bare": bare},
+        metadata={
+            "help": help,
+            "choices": choices,
+            "minimum": minimum,
+            "maximum": maximum,
+            "bare": bare,
+            "output": output,
+        },
     )
 
 
@@ -132,6 +142,11 @@ class Stage:
                     for each in value if isinstance(value, tuple) else (value,):
                         words += [flag, str(each)]
         return words + bare
+
+    def written_files(self) -> list[str]:
+        """The files that the stage writes, which are the values of the options declared with ``output=True``."""
+        named = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]  # type: ignore[arg-type]
+        return [path for path in named if path is not None]
 
     @classmethod
     def summary(cls) -> str:

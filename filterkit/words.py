@@ -86,8 +86,10 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--chain {path}: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise UsageError(f"--chain {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--chain {path}: this is no UTF-8 text; a chain that --save wrote is for --load") from None
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:
@@ -97,7 +99,11 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     return stages
 
 
-def message(error: click.ClickException) -> str:
-    """The message of a click exception as one line in filterkit's manner."""
+def message(error: click.ClickException, help: str = "") -> str:
+    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
+    unless the message suggests something itself."""
     text = " ".join(error.format_message().split()).rstrip(".")
-    return text[:1].lower() + text[1:]
+    text = text.replace(". Did you mean", "; did you mean")
+    text = text.replace(". (Did you mean one of:", "; did you mean one of").replace("?)", "?")
+    text = text[:1].lower() + text[1:]
+    return f"{text}; see: {help}" if help and not text.endswith("?") else text

@@ -49,7 +49,7 @@ class Remove(Stage):
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         taken = self._taken(schema)
-        return FittedKeep(schema, [i for i in range(len(schema.attributes)) if i not in taken])
+        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i not in taken])
 
     def _taken(self, schema: Schema) -> set[int]:
         """The places of the attributes that the options take, without the class."""
@@ -79,7 +79,7 @@ class Keep(Remove):
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         kept = self._taken(schema) | set(schema.targets)
-        return FittedKeep(schema, [i for i in range(len(schema.attributes)) if i in kept])
+        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i in kept])
 
 
 def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
@@ -108,15 +108,15 @@ def _numbers(stage: str, text: str, count: int) -> set[int]:
 
 
 class FittedKeep(Fitted):
-    """Keeps some attributes, by their places in the schema."""
+    """Keeps some attributes, by their places in the schema, for the stage of that name."""
 
-    def __init__(self, schema: Schema, kept: list[int]) -> None:
+    def __init__(self, stage: str, schema: Schema, kept: list[int]) -> None:
         chosen = set(kept)
         self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
         riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
         self._others = [place for place, i in enumerate(riding) if i in chosen]
         if not kept:
-            raise StageError("remove", "no attribute is left")
+            raise StageError(stage, "no attribute is left")
         place = {i: place for place, i in enumerate(kept)}
         self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], **schema.targets_at(place))
 
@@ -153,7 +153,7 @@ class Rename(RowStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.find:
-            raise UsageError("rename: say what to look for, with --find")
+            raise UsageError(f"{self.name}: say what to look for, with --find")
         _compiled(self.name, "--find", self.find)
 
     def output(self, schema: Schema) -> Schema:

@@ -17,7 +17,7 @@ class Write(TrainingStage):
     name = "write"
     to_the_end = True
 
-    path: str | None = option(None, "The file.", bare=True)
+    path: str | None = option(None, "The file.", bare=True, output=True)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         assert self.path is not None

@@ -52,8 +52,10 @@ def test_numbers_are_of_all_attributes():
 def test_without_a_class_all_can_be_removed():
     batch = Batch(Schema("r", [Attribute("a"), Attribute("b")]), np.ones((2, 2)))
     assert run("remove --attribute a", batch) == ["b"]
-    with pytest.raises(StageError, match="no attribute is left"):
+    with pytest.raises(StageError, match=r"^remove: no attribute is left"):
         run("remove --range 1-last", batch)
+    with pytest.raises(StageError, match=r"^keep: no attribute is left"):
+        run("keep --match zzz", batch)
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "fortunes"])

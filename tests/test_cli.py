@@ -225,7 +225,7 @@ def test_a_stage_of_a_file_works_at_once(plugin):
         (["-c", "none", IRIS, "bns"], 1, "bns: "),
         (["-c", "1", IRIS, "bns"], 1, "it needs a nominal class, and 'sepal length (cm)' is numeric"),
         (["--plugin", "none.py", IRIS], 1, "--plugin none.py: no such Python file"),
-        (["--save", "x", "scores", IRIS, "ig"], 2, "--save is of no use to 'scores'"),
+        (["--save", "x", "scores", IRIS, "ig"], 2, "--save is of no use before 'scores'"),
         (["scores", IRIS, "ig", "--class", "1"], 2, "scores: --class goes before 'scores'"),
         (["scores", IRIS, "ig", "--clas", "1"], 2, "scores: no such option '--clas'"),
         (["--labels", "2", "--class", "1", IRIS, "l2"], 2, "--labels beside --class"),
@@ -343,6 +343,61 @@ def test_an_interrupt_leaves_nothing_behind(how, big, tmp_path):
     assert out.read_text() == "precious"
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_none_of_several_outputs(how, tmp_path):
+    """The others are complete when the last one waits for rows of its input, a pipe."""
+    os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)
+    header, _, rows = Path(IRIS).read_text().partition("@data\n")
+    os.write(pipe, f"{header}@data\n{rows * 5}".encode())
+    outputs = ["-o", "out.arff", "--save", "it.chain", "--rejects", "bad", "--test", "pipe", "test.arff"]
+    process = start("--block-size", "1kB", *outputs, IRIS, "l2", "write", "middle.arff", cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(os.listdir(tmp_path)) < 6 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    names = sorted(os.listdir(tmp_path))
+    assert len(names) == 6 and [name for name in names if not name.startswith(".")] == ["pipe"]
+    process.send_signal(how)
+    assert process.wait(60) == 128 + how
+    os.close(pipe)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def unread():
+    """A pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+def test_outputs_are_complete_though_nobody_reads_standard_output(tmp_path):
+    bad = tmp_path / "bad.arff"
+    bad.write_text(Path(IRIS).read_text() + "1,2,oops,4,setosa\n" + Path(IRIS).read_text().partition("@data\n")[2])
+    chains = {"saved": ["--save", "it.chain", IRIS, "l2"]}
+    chains["all"] = [
+        "--rejects",
+        "bad.txt",
+        "--save",
+        "it.chain",
+        "--test",
+        IRIS,
+        "test.arff",
+        str(bad),
+        "write",
+        "w.arff",
+    ]
+    for name, arguments in chains.items():
+        folder, other = tmp_path / name, tmp_path / f"{name}-read"
+        folder.mkdir()
+        other.mkdir()
+        done = filterkit(*arguments, cwd=folder, capture_output=False, stdout=unread(), stderr=subprocess.PIPE)
+        assert done.returncode == 0
+        assert filterkit(*arguments, cwd=other).stderr == done.stderr
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+            path.name: path.read_bytes() for path in other.iterdir()
+        }
+
+
 def test_damaged_input_on_a_pipe_is_named(tmp_path):
     path = tmp_path / "cut.arff.gz"
     path.write_bytes(gzip.compress(Path(IRIS).read_bytes())[:-200])
@@ -388,13 +443,14 @@ def test_what_is_wrong_with_test_data_is_told_before_the_training_data_is_read(t
     assert not (tmp_path / "out.arff").exists()
 
 
-def test_a_row_of_test_data_that_cannot_be_read_is_named(tmp_path):
+def test_a_row_of_test_data_that_cannot_be_read_leaves_no_output(tmp_path):
     (tmp_path / "test.arff").write_text("@relation r\n@attribute y numeric\n@data\n1\nx\n")
     (tmp_path / "train.arff").write_text("@relation r\n@attribute y numeric\n@data\n3\n")
-    done = filterkit("--test", "test.arff", "out.arff", "-o", "train-out.arff", "train.arff", "l2", cwd=tmp_path)
+    outputs = ["--test", "test.arff", "out.arff", "-o", "train-out.arff", "--save", "it.chain", "--rejects", "r"]
+    done = filterkit(*outputs, "--max-rejects", "0", "train.arff", "l2", "write", "middle.arff", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("filterkit: test.arff:5: attribute 'y': ")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["test.arff", "train-out.arff", "train.arff"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["test.arff", "train.arff"]
 
 
 @pytest.mark.parametrize(

@@ -454,7 +454,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
     [
         ("evaluate iris.arff", 2, "evaluate: missing option '--chain'; see: filterkit evaluate --help"),
         ("evaluate --chain svm", 2, "evaluate: missing argument 'DATA...'; see: filterkit evaluate --help"),
-        ("evaluate iris.arff --chain svm --fold 3", 2, "evaluate: no such option '--fold'. Did you mean '--folds'?"),
+        ("evaluate iris.arff --chain svm --fold 3", 2, "evaluate: no such option '--fold'; did you mean '--folds'?"),
         ("evaluate iris.arff --chian svm", 2, "evaluate: no such option '--chian'"),
         ("evaluate iris.arff --chain svm --folds 1", 2, "evaluate: invalid value for '--folds': 1 is not in the range"),
         ("evaluate iris.arff --chain svm --measure auk", 2, "evaluate: invalid value for '--measure': 'auk' is not"),
@@ -465,7 +465,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svn", 2, "no stage 'svn'; did you mean 'svm'?"),
         ("evaluate iris.arff --chain l2", 2, "chain 'l2' must end in a learner: "),
         ("evaluate iris.arff --chain svm --chain svm", 2, "two chains are named 'svm'"),
-        ("--save x evaluate iris.arff --chain svm", 2, "--save is of no use to 'evaluate'"),
+        ("--save x evaluate iris.arff --chain svm", 2, "--save is of no use before 'evaluate'"),
         ("evaluate wine.arff --chain svm", 1, "wine: there is no nominal class and there are no labels to predict"),
         ("evaluate none.arff --chain svm", 1, "none.arff: No such file or directory"),
         ("evaluate {data} --chain svm", 1, "{data}:7: attribute 'c': 'z' is not one of its values"),

@@ -2,11 +2,12 @@
 
 import os
 import threading
+from contextlib import nullcontext
 
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.output import open_output
+from filterkit.output import open_output, together
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
@@ -90,3 +91,98 @@ def test_compressed_output_is_the_same_each_time(ending, tmp_path):
         texts.append((tmp_path / (name + ending)).read_bytes())
     assert texts[0] == texts[1]
     assert len(texts[0]) < 400
+
+
+def write(path, text):
+    with open_output(str(path)) as out:
+        out.write(text)
+
+
+def test_files_appear_together(tmp_path):
+    (tmp_path / "b").write_bytes(b"earlier")
+    with together():
+        write(tmp_path / "a", b"one")
+        with together():  # is of the other
+            write(tmp_path / "b.gz", b"two")
+        write(tmp_path / "b", b"three")
+        assert not (tmp_path / "a").exists() and not (tmp_path / "b.gz").exists()
+        assert (tmp_path / "b").read_bytes() == b"earlier"
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "b.gz"]
+    assert (tmp_path / "a").read_bytes() == b"one" and (tmp_path / "b").read_bytes() == b"three"
+    write(tmp_path / "c", b"alone again")
+    assert (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, SystemExit])
+def test_none_appears_if_anything_fails(error, tmp_path):
+    (tmp_path / "b").write_bytes(b"earlier")
+
+    def fail():
+        with together():
+            write(tmp_path / "a", b"one")
+            write(tmp_path / "b", b"two")
+            with open_output(str(tmp_path / "c")) as out:
+                out.write(b"three")
+                raise error
+
+    with pytest.raises(error):
+        fail()
+    assert os.listdir(tmp_path) == ["b"]
+    assert (tmp_path / "b").read_bytes() == b"earlier"
+    write(tmp_path / "d", b"alone again")
+    assert (tmp_path / "d").exists()
+
+
+def together_with(*files):
+    """Write some files, each a path and what happens before it is complete, together."""
+    with together():
+        for path, happen in files:
+            with open_output(str(path)) as out:
+                out.write(b"text")
+                happen()
+
+
+def nothing():
+    pass
+
+
+def test_two_outputs_to_one_file_do_not_overwrite_each_other(tmp_path):
+    (tmp_path / "link").symlink_to("a")
+    with pytest.raises(FilterkitError, match=r"two outputs go to '.*link'"):
+        together_with((tmp_path / "a", nothing), (tmp_path / "link", nothing))
+    assert os.listdir(tmp_path) == ["link"]
+
+
+def test_a_file_that_cannot_be_renamed_is_named_and_nothing_is_left_aside(tmp_path):
+    files = [(tmp_path / "a", nothing), (tmp_path / "b", nothing), (tmp_path / "c", (tmp_path / "b").mkdir)]
+    with pytest.raises(FilterkitError, match=r"/b: Is a directory"):
+        together_with(*files)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def test_a_pipe_that_nobody_reads_is_no_failure_of_the_files(tmp_path):
+    def leave():
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        together_with((tmp_path / "a", nothing), (tmp_path / "b", leave))
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("onward", [False, True])
+def test_what_nobody_reads_is_dropped_where_other_outputs_go_on(onward, tmp_path):
+    path = str(tmp_path / "pipe")
+    os.mkfifo(path)
+
+    def leave():
+        with open(path, "rb") as pipe:
+            pipe.read(1)
+
+    reader = threading.Thread(target=leave)
+    reader.start()
+    expected = nullcontext() if onward else pytest.raises(BrokenPipeError)
+    with expected, open_output(path, onward) as out:
+        out.write(b"a" * 10)
+        out.flush()
+        reader.join(60)
+        out.write(b"a" * (1 << 20))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import warnings
 from collections import Counter
 
@@ -101,7 +102,8 @@ To test it:
 
 
 def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
-    """Write a project with one stage, ``filterkit-NAME/``, that can be installed and passes its own tests."""
+    """Write a project with one stage, ``filterkit-NAME/``, that can be installed and passes its own tests; the folder
+    appears when it is complete."""
     if len(words) != 1 or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", words[0]):
         raise UsageError("new-plugin takes the name of a stage: lower-case letters, digits and single hyphens")
     name = words[0]
@@ -110,14 +112,19 @@ def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
     folder, module = f"filterkit-{name}", name.replace("-", "_")
     title = "".join(part.capitalize() for part in name.split("-"))
     parts = {"name": name, "module": module, "title": title, "version": __version__}
+    if os.path.lexists(folder):
+        raise FilterkitError(f"{folder}: File exists")
+    aside = f".{folder}.{os.urandom(6).hex()}"
     try:
-        os.mkdir(folder)
-        os.mkdir(os.path.join(folder, "tests"))
+        os.makedirs(os.path.join(aside, "tests"))
         for path, text in _FILES.items():
-            with open(os.path.join(folder, path.format(**parts)), "w", encoding="utf-8") as file:
+            with open(os.path.join(aside, path.format(**parts)), "w", encoding="utf-8") as file:
                 file.write(text.format(**parts))
+        os.rename(aside, folder)
     except OSError as error:
         raise FilterkitError(f"{folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)  # most often it has been renamed
     click.echo(f"{folder}: change filterkit_{module}.py, then: pip install -e '{folder}[test]' && pytest {folder}")
 
 

@@ -9,10 +9,12 @@ import click
 
 from filterkit.arff.reader import Reader
 from filterkit.batch import Batch, concatenate
-from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, share_of, show
+from filterkit.cli.places import Goal, check_goals
+from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, plot, share_of, show
 from filterkit.cli.streams import is_watched, say
-from filterkit.cli.subcommand import SETTINGS, parsed
-from filterkit.cli.training import open_other
+from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
+from filterkit.cli.training import check_used, open_other
+from filterkit.endings import CSV, check_ending
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import UsageError
 
@@ -44,8 +46,10 @@ Measures:
 @click.option("--one-against-rest", is_flag=True, help="Make each class or label a task of its own.")
 @click.option("--min-positives", metavar="N", type=click.IntRange(1), help="With rows enough: at least so many.")
 @MEASURE
-@click.option("-o", "--output", metavar="FILE", help="Write the results of all folds, as CSV.")
-@click.option("--journal", metavar="FILE", help="Keep results here as they come; the same command goes on with them.")
+@click.option("-o", "--output", metavar="FILE", **ONCE, help="Write the results of all folds, as CSV.")
+@click.option(
+    "--journal", metavar="FILE", **ONCE, help="Keep results here as they come; the same command goes on with them."
+)
 @PLOT
 @click.option("--jobs", metavar="N", type=click.IntRange(1), help="Processes.  [default: the cores]")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of folds and subsamples.  [default: 0]")
@@ -62,17 +66,22 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     UsageError : unknown stages or options.
     FilterkitError : the data, a chain or the output fails.
     """
-    given = parsed(evaluate_command, "evaluate", words)
+    before = {name: value for name, value in options["given"].items() if name in ("output", "jobs")}
+    if "output" in before:
+        before["output"] = [before["output"]]
+    given = parsed(evaluate_command, "evaluate", words, before)
     from filterkit.evaluation import Evaluator, named_chain, run
     from filterkit.folds import Design
     from filterkit.journal import Journal
-    from filterkit.output import check_output, open_output
+    from filterkit.output import open_output, together
     from filterkit.results import Results
 
-    output = given["output"] or (None if options["output"] == "-" else options["output"])
-    for path in (output, given["plot"]):
-        if path:
-            check_output(path)
+    output = given["output"]
+    goals = [("-o", output), ("--journal", given["journal"]), ("--plot", given["plot"])]
+    check_goals([Goal(option, path) for option, path in goals if path], given["paths"], options["plugins"])
+    check_used(given["paths"], options["formats"], {"--encoding": options["encoding"] != "utf-8"})
+    if output:
+        check_ending(output, CSV, "-o")
     if given["plot"]:
         from filterkit.plots import check_plot
 
@@ -107,10 +116,13 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
             journal.close()
     order = {part: number for number, part in enumerate(evaluator.parts)}
     whole = Results(sorted(found, key=lambda result: order[result[:3]]))
-    if output:
-        with open_output(output) as out:
-            out.write(whole.text().encode())
-    show(whole, given)
+    with together():
+        if output:
+            with open_output(output) as out:
+                out.write(whole.text().encode())
+        plot(whole, given)
+    if output != "-":
+        show(whole, given)
 
 
 def _names(paths: tuple[str, ...]) -> dict[str, str]:

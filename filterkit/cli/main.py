@@ -14,7 +14,7 @@ from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.cli.streams import say
-from filterkit.engine.local import LocalEngine, available_cores
+from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
@@ -41,17 +41,6 @@ Instead of INPUT there may be a subcommand:
 """
 
 
-_SUBCOMMAND_HELP = {
-    "stages": "Usage: filterkit stages [NAME|FILE]\n\n  All stages, or all about one, or what is in a saved chain.",
-    "plugins": "Usage: filterkit [--debug] plugins\n\n  What plugins there are, with what, and whether they work.",
-    "new-plugin": "Usage: filterkit new-plugin NAME\n\n  Write filterkit-NAME/, a project that passes its own tests.",
-    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py
-       filterkit check-plugin STAGE [OPTIONS]
-
-  Hold all stages and metrics of a plugin, or one stage, against the conformance kit.""",
-}
-
-
 class Size(click.ParamType[int]):
     """An amount of memory such as 256MB, as a number of bytes."""
 
@@ -71,7 +60,26 @@ class Size(click.ParamType[int]):
         return size
 
 
+class _Command(click.Command):
+    """Lists the subcommands of plugins behind filterkit's own."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_help_text(ctx, formatter)
+        more = registry().subcommands
+        if more:
+            with formatter.section("Subcommands of plugins"):
+                formatter.write_dl([(name, more[name].get_short_help_str(limit=80)) for name in sorted(more)])
+
+
+def _load(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> tuple[str, ...]:
+    """Load the plugins in some files, before anything else, so that ``--help`` shows what they bring."""
+    for path in files:
+        registry().add_file(path)
+    return files
+
+
 @click.command(
+    cls=_Command,
     help=_HELP,
     context_settings={
         "allow_interspersed_args": False,
@@ -85,7 +93,8 @@ class Size(click.ParamType[int]):
     "-o",
     "--output",
     metavar="PATH",
-    default="-",
+    default=["-"],
+    **ONCE,
     help="Write here, whole or not at all, instead of to standard output.",
 )
 @click.option(
@@ -108,10 +117,10 @@ class Size(click.ParamType[int]):
     metavar="IN OUT",
     help="Also transform IN by what was fitted on INPUT, and write it to OUT; repeatable.",
 )
-@click.option("--save", metavar="FILE", help="Also keep the fitted chain in a file.")
-@click.option("--load", metavar="FILE", help="Transform INPUT by a kept chain; there are no stages then.")
-@click.option("--chain", metavar="FILE", help="Read the stages from a file, one a line, # begins a comment.")
-@click.option("--rejects", metavar="FILE", help="Put rows that cannot be read here, and go on with the others.")
+@click.option("--save", metavar="FILE", **ONCE, help="Also keep the fitted chain in a file.")
+@click.option("--load", metavar="FILE", **ONCE, help="Transform INPUT by a kept chain; there are no stages then.")
+@click.option("--chain", metavar="FILE", **ONCE, help="Read the stages from a file, one a line, # begins a comment.")
+@click.option("--rejects", metavar="FILE", **ONCE, help="Put rows that cannot be read here, and go on with the others.")
 @click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="At most so many.  [default: any number]")
 @click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
 @click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
@@ -124,7 +133,13 @@ class Size(click.ParamType[int]):
 @click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="For all stages that draw random numbers.")
 @click.option(
-    "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file; repeatable."
+    "--plugin",
+    "plugins",
+    metavar="FILE",
+    multiple=True,
+    is_eager=True,
+    callback=_load,
+    help="Load a plugin from a Python file; repeatable.",
 )
 @click.option("--progress/--no-progress", default=None, help="A bar on standard error.  [default: if it is a terminal]")
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
@@ -135,8 +150,6 @@ class Size(click.ParamType[int]):
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[str, ...], **options: Any) -> None:
     known = registry()
-    for path in plugins:
-        known.add_file(path)
     end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
@@ -145,40 +158,13 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in SUBCOMMANDS:
-        for name in ("test", "save", "load", "chain", "rejects", "max_rejects"):
-            if options[name]:
-                raise UsageError(f"--{name.replace('_', '-')} is of no use to '{first}'")
-        if options["output"] != "-" and first not in ("scores", "evaluate"):
-            raise UsageError(f"--output is of no use to '{first}'")
-        if first in _SUBCOMMAND_HELP and rest[:1] == ["--help"]:
-            click.echo(_SUBCOMMAND_HELP[first])
-            return
-        if first == "scores":
-            from filterkit.cli.scoring import scores
-
-            scores(rest, options | {"engine": _engine(known, options), "formats": known.formats})
-        elif first == "evaluate":
-            from filterkit.cli.evaluating import evaluate
-
-            evaluate(rest, options | {"engine": _engine(known, options), "formats": known.formats, "plugins": plugins})
-        elif first == "report":
-            from filterkit.cli.reporting import report
-
-            report(rest)
-        elif first in ("stages", "plugins"):
-            from filterkit.cli import listing
-
-            getattr(listing, first)(known, rest, options["debug"])
-        else:
-            from filterkit.cli import authors
-
-            getattr(authors, first.replace("-", "_"))(known, rest, options["debug"])
+        run_own(known, first, rest, context)
         return
     if first in known.subcommands:
-        known.subcommands[first].main(rest, f"filterkit {first}", standalone_mode=False)
+        run_plugins(known.subcommands[first], first, rest, context)
         return
     _notice_missing_input(known, first, rest)
-    seed, listed = options.pop("seed"), options.pop("chain")
+    seed, listed = options["seed"], options["chain"]
     stages = parse_stages(rest, known, seed)
     if listed is not None:
         if stages:
@@ -186,16 +172,7 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         stages = read_stages(listed, known, seed)
     from filterkit.cli.run import run
 
-    run(first, stages, engine=_engine(known, options), formats=known.formats, plugins=plugins, **options)
-
-
-def _engine(known: Registry, options: dict[str, Any]) -> LocalEngine:
-    """The engine that the options ask for; takes them out."""
-    name, jobs = options.pop("engine") or LocalEngine.name, options.pop("jobs") or available_cores()
-    if name not in known.engines:
-        hint = suggestion(name, [*known.engines]) or f"; there are {', '.join(sorted(known.engines))}"
-        raise UsageError(f"--engine: no engine {quoted(name)}{hint}")
-    return known.engines[name](jobs)
+    run(first, stages, engine=engine(known, options), formats=known.formats, plugins=plugins, **options)
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
@@ -240,7 +217,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.freeze()
     status_of_signal = ended()
     if status_of_signal is not None:
-        from filterkit.output import clear_away
+        from filterkit.aside import clear_away
 
         clear_away()  # it may have come in the middle of cleaning up
     sys.exit(status if status_of_signal is None else status_of_signal)
@@ -256,8 +233,10 @@ def _main(arguments: list[str]) -> int:
         return 130
     except BrokenPipeError:
         return 0  # nobody reads on
+    except click.Abort:  # a question of a plugin's subcommand was not answered
+        return _complain("aborted", 1)
     except click.ClickException as error:
-        return _complain(message(error) + "; see: filterkit --help", 2)
+        return _complain(message(error, "filterkit --help"), 2)
     except UsageError as error:
         return _complain(str(error), 2)
     except FilterkitError as error:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from filterkit.cli.subcommand import SETTINGS, parsed
+from filterkit.cli.places import Goal, check_goals
+from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.table import aligned
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.measuring import MEANINGS, MEASURES
@@ -22,7 +23,9 @@ MEASURE = click.option(
     type=click.Choice(MEASURES),
     help="Show this one; repeatable.",
 )
-PLOT = click.option("--plot", metavar="FILE", help="Plot the measures, as .png, .svg or .pdf; needs matplotlib.")
+PLOT = click.option(
+    "--plot", metavar="FILE", **ONCE, help="Plot the measures, as .png, .svg or .pdf; needs matplotlib."
+)
 MEASURES_HELP = "\b\n" + "\n".join(f"    {name:<16} {text}" for name, text in MEANINGS.items())
 
 
@@ -61,9 +64,11 @@ def report(words: list[str]) -> None:
     if given["plot"]:
         from filterkit.plots import check_plot
 
+        check_goals([Goal("--plot", given["plot"])], given["paths"], ())
         check_plot(given["plot"])
     results = Results(row for path in given["paths"] for row in read_results(path))
     if not given["within"]:
+        plot(results, given)
         show(results, given)
         return
     _advise(results, given, share_of("--within", given["within"]))
@@ -93,8 +98,16 @@ def _number(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
 
 
+def plot(results: Any, given: dict[str, Any]) -> None:
+    """Plot some `Results`, if the options `given` ask for it."""
+    if given["plot"]:
+        from filterkit.plots import plot_curves
+
+        plot_curves(results, _measures(results, given), given["plot"])
+
+
 def show(results: Any, given: dict[str, Any]) -> None:
-    """Print the means and tests of some `Results`, and plot them; `given` are the options."""
+    """Print the means and tests of some `Results`; `given` are the options."""
     measures = _measures(results, given)
     folds = f"{max(row.fold for row in results.rows) + 1} folds"
     over = f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else folds
@@ -126,10 +139,6 @@ def show(results: Any, given: dict[str, Any]) -> None:
                 cells = [f"{_number(difference, '+.3f')} p={_number(p, '.2g')}" for difference, p in tests]
                 rows.append([results.chains[i], results.chains[j], f"{share * 100:.3g}%", *cells])
         click.echo("\n".join(aligned([["first", "second", "train", *measures], *rows], left=2)))
-    if given["plot"]:
-        from filterkit.plots import plot_curves
-
-        plot_curves(results, measures, given["plot"])
 
 
 def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
@@ -141,6 +150,10 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
         raise FilterkitError("--within: there must be at least two methods to compare")
     best = [results.best_of_methods(measure) for measure in measures]
     shares = [share_near_best(values, tolerance) for values in best]
+    if given["plot"]:
+        from filterkit.plots import plot_near_best
+
+        plot_near_best(results, measures, given["plot"])
     tasks = f"{len(results.tasks)} task{'s' * (len(results.tasks) > 1)}"
     where = ", each trained on the share that is best for it" if len(results.shares) > 1 else ""
     click.echo(f"Share of {tasks} on which a method is within {tolerance * 100:.3g}% of the best{where}")
@@ -164,7 +177,3 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
             ]
         )
     click.echo("\n".join(aligned([["measure", "best", "with a second", "best pair"], *rows], left=4)))
-    if given["plot"]:
-        from filterkit.plots import plot_near_best
-
-        plot_near_best(results, measures, given["plot"])

@@ -17,12 +17,13 @@ from filterkit.arff.rejects import Rejects
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
+from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.cli.streams import say
-from filterkit.cli.training import format_of, naming, open_other, training_rows
-from filterkit.descriptors import pipe_of
+from filterkit.cli.training import check_used, format_of, naming, open_other, training_rows
+from filterkit.endings import ARFF, check_chain, check_ending
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import FilterkitError, UsageError, quoted
-from filterkit.output import check_output, open_output, place_of
+from filterkit.errors import PATH, FilterkitError, UsageError, quoted
+from filterkit.output import open_output, together
 from filterkit.rows import Mapping
 from filterkit.schema import Schema
 from filterkit.stage import Stage
@@ -41,6 +42,8 @@ def run(
     test: tuple[tuple[str, str], ...],
     save: str | None,
     load: str | None,
+    chain: str | None,
+    seed: int | None,
     rejects: str | None,
     max_rejects: int | None,
     class_: str | None,
@@ -64,8 +67,8 @@ def run(
     ------
     FilterkitError : the input, a stage or the output fails.
     """
-    files = [output, *(goal for _, goal in test), *(name for name in (save, rejects) if name is not None)]
-    _check_places(files, [path, *(given for given, _ in test)])
+    sources = [path, *(source for source, _ in test)]
+    check_sources(sources)
     if max_rejects is not None and rejects is None:
         raise UsageError("--max-rejects without --rejects: say where they go")
     if load is not None:
@@ -74,13 +77,25 @@ def run(
             ("--class", class_),
             ("--labels", labels),
             ("--positive", positive),
+            ("--seed", seed is not None),
             ("--save", save),
         ):
             if given:
                 raise UsageError(f"{option} beside --load: the chain in the file has its own")
+    rows_to = [Goal("-o", output, data=True), *(Goal("--test", goal, data=True) for _, goal in test)]
+    kept = [Goal(stage.name, file, data=True) for stage in stages for file in stage.written_files()]
+    others = [Goal(option, file) for option, file in (("--save", save), ("--rejects", rejects)) if file is not None]
+    _check_endings(rows_to, kept, save, formats)
+    check_used(sources, formats, {"--encoding": encoding != "utf-8", "--rejects": rejects is not None})
+    form = {"--sparse": sparse is True, "--dense": sparse is False, "--precision": precision is not None}
+    check_used([goal.path for goal in rows_to], formats, form)
+    check_goals([*rows_to, *kept, *others], sources, plugins, [("--load", load), ("--chain", chain)])
     began = time.perf_counter()
     with ExitStack() as opened:
-        aside = None if rejects is None else Rejects(opened.enter_context(open_output(rejects)), max_rejects)
+        opened.enter_context(together())
+        aside = None
+        if rejects is not None:
+            aside = Rejects(opened.enter_context(open_output(rejects, onward=True)), max_rejects)
         if load is None:
             reader = open_other(path, formats, class_, positive, labels) or Reader(
                 path, class_, positive, encoding, block_size, rejects=aside, labels=labels
@@ -105,7 +120,8 @@ def run(
             if save is not None:
                 from filterkit import saved
 
-                saved.save(fitted, save)
+                with open_output(save, onward=True) as file:
+                    file.write(saved.to_bytes(fitted))
         out = Output(fitted, sparse, precision, formats)
         # All that the bytes put out depend on; seeds are options of stages.
         options: list[tuple[str, object]] = [("--plugin", plugin) for plugin in plugins]
@@ -115,18 +131,20 @@ def run(
         context = [word for option, value in options if value is not None for word in (option, str(value))]
         if sparse is not None:
             context.append("--sparse" if sparse else "--dense")
-        chain = [word for stage in stages for word in stage.words()]
+        words = [word for stage in stages for word in stage.words()]
         if load is None:
-            about = [*reader.history, _command([*context, path, *chain])]
-            count = out.write(output, partial(training.map, last=True), about, reader)
+            about = [*reader.history, _command([*context, path, *words])]
+            onward = bool(later or kept or rejects)
+            count = out.write(output, partial(training.map, last=True), about, reader, onward)
             if verbose:
                 features = f"{len(incoming.features)} features to {fitted.schema.width}"
                 say(f"filterkit: {count} rows, {features}, {time.perf_counter() - began:.2f} s")
-        for other, alignment, goal in later:
-            here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *chain]
+        for number, (other, alignment, goal) in enumerate(later, 1):
+            here = [*context, other.path] if load is not None else ["--test", other.path, goal, *context, path, *words]
             with naming(other):
                 mapping = _Transformed(other, alignment, fitted, engine)
-                count = out.write(goal, mapping, [*other.history, _command(here)], other)
+                onward = rejects is not None or number < len(later)
+                count = out.write(goal, mapping, [*other.history, _command(here)], other, onward)
             if verbose:
                 say(f"filterkit: {other.name}: {count} rows, {time.perf_counter() - began:.2f} s")
     if aside is not None:
@@ -153,13 +171,14 @@ class Output:
         self._formatter = Formatter(fitted.schema, form, precision)
         self._formats = formats
 
-    def write(self, path: str, rows: Mapping, about: list[str], reader: Reader | FormatReader) -> int:
+    def write(self, path: str, rows: Mapping, about: list[str], reader: Reader | FormatReader, onward: bool) -> int:
         """Write the header, with comments that say what the file is `about`, the `rows`, and in a last comment how
-        many they were, which is returned, and how many `reader` had if that is another number."""
+        many they were, which is returned, and how many `reader` had if that is another number; `onward` as in
+        `open_output`."""
         kind = format_of(path, self._formats)
-        with open_output(path) as out:
+        with open_output(path, onward) as out:
             if kind is not None:
-                return self._write_as(kind, out, path, rows)
+                return self._write_as(kind, out, rows)
             out.write(header_text(self._schema, about).encode())
             count = 0
             for size, pieces in rows(self._text):
@@ -176,10 +195,9 @@ class Output:
         """How many rows `batch` has, and their text in pieces."""
         return len(batch), self._formatter.rows(batch)
 
-    def _write_as(self, kind: Format, out: IO[bytes], path: str, rows: Mapping) -> int:
+    def _write_as(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
         """Write the rows in another format."""
-        if kind.write is None:
-            raise FilterkitError(f"{path}: {kind.name} is only read, not written")
+        assert kind.write is not None
         count = 0
 
         def counted() -> Iterator[Batch]:
@@ -220,19 +238,23 @@ def _alignment(reader: Reader | FormatReader, wanted: Schema) -> Alignment:
         raise FilterkitError(f"{reader.name}: {error}") from None
 
 
-def _check_places(goals: list[str], sources: list[str]) -> None:
-    """Refuse goals that cannot be written to, to read standard input or a pipe twice, and to write two things to one
-    place."""
-    if sources.count("-") > 1:
-        raise UsageError("only one input can be standard input")
-    passing = [pipe for pipe in map(pipe_of, sources) if pipe is not None]
-    if len(set(passing)) < len(passing):
-        raise UsageError("two inputs are one pipe, which can be read only once")
-    places = []
-    for goal in goals:
-        check_output(goal)
-        place = place_of(goal)
-        if place is not None and place in places:
-            name = "standard output" if goal == "-" else quoted(goal)
-            raise UsageError(f"two outputs go to {name}; see -o, --test, --save and --rejects")
-        places.append(place)
+def _check_endings(rows_to: list[Goal], kept: list[Goal], save: str | None, formats: dict[str, Format]) -> None:
+    """Refuse a name whose ending belongs to a format that is not written there.
+
+    Parameters
+    ----------
+    rows_to : where rows are put out, as ARFF or in one of `formats`.
+    kept : where stages write rows, always as ARFF.
+    save : where the fitted chain goes.
+    """
+    for goal in rows_to:
+        kind = format_of(goal.path, formats)
+        if kind is not None and kind.write is None:
+            raise UsageError(f"{goal.option}: {quoted(goal.path, PATH)}: {kind.name} is only read, not written")
+        if kind is None:
+            check_ending(goal.path, ARFF, goal.option, ", or load a plugin that writes {} with --plugin")
+    for goal in kept:
+        kind = format_of(goal.path, formats)
+        check_ending(goal.path, ARFF, goal.option, other=None if kind is None else kind.name)
+    if save is not None:
+        check_chain(save, "--save")

@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from filterkit.arff.reader import Reader
-from filterkit.cli.subcommand import SETTINGS, parsed
-from filterkit.cli.training import open_other, training_rows
+from filterkit.cli.places import Goal, check_goals
+from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
+from filterkit.cli.training import check_used, open_other, training_rows
 from filterkit.errors import UsageError
 from filterkit.output import open_output
 from filterkit.thresholds import COMBINATIONS
@@ -28,7 +29,8 @@ def scores(words: list[str], options: dict[str, Any]) -> None:
     UsageError : unknown metrics or options.
     FilterkitError : the input or the output fails.
     """
-    _score(parsed(command, "scores", words), options)
+    before = {"output": [options["output"]]} if "output" in options["given"] else {}
+    _score(parsed(command, "scores", words, before), options)
 
 
 @click.command(
@@ -42,7 +44,7 @@ Options of filterkit, such as --class and --positive, go before ``scores``.
 """,
     context_settings=SETTINGS,
 )
-@click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
+@click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
 @click.option("--csv", is_flag=True, help="Write CSV to standard output.")
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N best.")
 @click.option("--alpha", metavar="X", type=click.FloatRange(0, 1), help="See: filterkit stages bns.")
@@ -56,10 +58,14 @@ def command(**_: Any) -> None:
 def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
     from filterkit.scoring import scores as score
 
-    output = given["output"] or (None if options["output"] == "-" else options["output"])
+    output = None if given["output"] == "-" else given["output"]
     ending = os.path.splitext(output)[1].lower() if output else ""
     if output and ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
+    if output and given["csv"]:
+        raise UsageError("scores: --csv is for standard output, and there is -o")
+    check_goals([Goal("-o", output or "-")], [given["path"]], options["plugins"])
+    check_used([given["path"]], options["formats"], {"--encoding": options["encoding"] != "utf-8"})
     names = ("class_", "positive", "encoding", "block_size", "labels")
     other = open_other(given["path"], options["formats"], *(options[name] for name in ("class_", "positive", "labels")))
     reader = other or Reader(given["path"], **{name: options[name] for name in names})

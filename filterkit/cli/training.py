@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.progress import Progress
 from filterkit.cli.streams import is_watched
+from filterkit.endings import ending
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import StageError
+from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.rows import SpooledRows
 
 if TYPE_CHECKING:
@@ -60,5 +60,18 @@ def open_other(
 
 
 def format_of(path: str, formats: dict[str, Format]) -> Format | None:
-    """The format that a file's name tells by its ending; None for ARFF."""
-    return formats.get(os.path.splitext(path)[1].lower())
+    """The format that a file's name tells by its ending, compression aside; None for ARFF."""
+    return formats.get(ending(path))
+
+
+def check_used(paths: Sequence[str], formats: dict[str, Format], options: dict[str, bool]) -> None:
+    """Refuse the `options` given, which are about ARFF, where all `paths` are of other formats.
+
+    Raises
+    ------
+    UsageError : names the first option and path.
+    """
+    kinds = [format_of(path, formats) for path in paths]
+    given = [option for option, given in options.items() if given]
+    if kinds[0] is not None and None not in kinds and given:
+        raise UsageError(f"{given[0]} is about ARFF, and {quoted(paths[0], PATH)} is {kinds[0].name}")

@@ -1,0 +1,106 @@
+"""Where the outputs of a command go: checked before any work is begun."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from filterkit.arff.source import expand
+from filterkit.descriptors import descriptor_of, pipe_of
+from filterkit.errors import PATH, UsageError, quoted
+from filterkit.output import check_output
+
+
+class Goal(NamedTuple):
+    """An output: the `option` or stage that asks for it, the `path`, and whether it is `data`, which may replace an
+    input: it is complete, and the input read, before it appears."""
+
+    option: str
+    path: str
+    data: bool = False
+
+
+def check_sources(paths: Iterable[str]) -> None:
+    """Refuse to read standard input, or any other pipe, twice.
+
+    Raises
+    ------
+    UsageError : two of the input `paths` are the same pipe.
+    """
+    paths = list(paths)
+    if paths.count("-") > 1:
+        raise UsageError("only one input can be standard input")
+    pipes = [pipe for pipe in map(pipe_of, paths) if pipe is not None]
+    if len(set(pipes)) < len(pipes):
+        raise UsageError("two inputs are the same pipe, which can be read only once")
+
+
+def check_goals(
+    goals: Iterable[Goal],
+    inputs: Iterable[str],
+    plugins: Iterable[str],
+    settings: Iterable[tuple[str, str | None]] = (),
+) -> None:
+    """Refuse outputs that would be lost or destroy something.
+
+    Parameters
+    ----------
+    goals : all outputs.
+    inputs : the paths of the data read, or patterns of several; ``-`` is standard input.
+    plugins : the files of plugins.
+    settings : other files that are read, each with its option; None for an option not given.
+
+    Raises
+    ------
+    UsageError : two outputs go to one place, or one would overwrite what is read.
+    FilterkitError : a place cannot be written to; names it.
+    """
+    goals = list(goals)
+    taken: dict[Any, Goal] = {}
+    for goal in goals:
+        other = taken.setdefault(_place(goal.path), goal)
+        if other is not goal:
+            name = "standard output" if goal.path == "-" else quoted(goal.path, PATH)
+            options = " or ".join(dict.fromkeys((other.option, goal.option)))
+            raise UsageError(f"two outputs go to {name}; name another file for {options}")
+    read = {_file(path, sys.stdin): path for pattern in inputs for path in expand(pattern)}
+    files = [*settings, *(("--plugin", path) for path in plugins)]
+    kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
+    for goal in goals:
+        file = _file(goal.path, sys.stdout)
+        if file is not None and file in kept:
+            option, path = kept[file]
+            raise UsageError(f"{goal.option} would overwrite {quoted(path, PATH)}, which {option} reads")
+        if file is not None and file in read and goal.path == "-":
+            raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
+        if file is not None and file in read and not goal.data:
+            raise UsageError(f"{goal.option} would overwrite the input {quoted(read[file], PATH)}")
+        check_output(goal.path)
+
+
+def _place(path: str) -> Any:
+    """What all paths to one place have in common; nothing for a device such as ``/dev/null``, which takes any number
+    of outputs."""
+    status = _status(path, sys.stdout)
+    if status is None or stat.S_ISDIR(status.st_mode):
+        return path if path == "-" else os.path.realpath(path)
+    if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+        number = 1 if path == "-" else descriptor_of(path)
+        return object() if number is None else number
+    return status.st_dev, status.st_ino
+
+
+def _file(path: str, stream: Any) -> tuple[int, int] | None:
+    """What all paths to one regular file have in common; None if there is no such file."""
+    status = _status(path, stream)
+    return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
+
+
+def _status(path: str, stream: Any) -> os.stat_result | None:
+    try:
+        return os.fstat(stream.fileno()) if path == "-" else os.stat(path)
+    except (OSError, ValueError, AttributeError):  # not there yet, or closed
+        return None

@@ -1,0 +1,124 @@
+"""The endings of file names, which tell how a file is compressed and of which format it is."""
+
+from __future__ import annotations
+
+import os
+
+from filterkit.errors import PATH, UsageError, quoted
+
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")  # those that are recognised
+ARFF = "ARFF"
+CSV = "CSV"
+
+# What people keep tables, numbers and archives in; a file of such an ending is expected to be of that format.
+KNOWN = {
+    ".arff": ARFF,
+    ".avro": "Avro",
+    ".csv": "CSV",
+    ".db": "SQLite",
+    ".dta": "Stata",
+    ".feather": "Feather",
+    ".arrow": "Arrow",
+    ".ipc": "Arrow",
+    ".h5": "HDF5",
+    ".hdf": "HDF5",
+    ".hdf5": "HDF5",
+    ".joblib": "joblib",
+    ".json": "JSON",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".libsvm": "LIBSVM",
+    ".svm": "LIBSVM",
+    ".svmlight": "SVMlight",
+    ".mat": "MATLAB",
+    ".npy": "NumPy",
+    ".npz": "NumPy",
+    ".ods": "OpenDocument",
+    ".orc": "ORC",
+    ".parquet": "Parquet",
+    ".pickle": "pickle",
+    ".pkl": "pickle",
+    ".rda": "R",
+    ".rdata": "R",
+    ".rds": "R",
+    ".sas7bdat": "SAS",
+    ".sav": "SPSS",
+    ".sqlite": "SQLite",
+    ".sqlite3": "SQLite",
+    ".tsv": "TSV",
+    ".xls": "Excel",
+    ".xlsx": "Excel",
+    ".xml": "XML",
+    ".xrff": "XRFF",
+    ".7z": "7-Zip",
+    ".br": "Brotli",
+    ".lz4": "LZ4",
+    ".lzma": "LZMA",
+    ".tar": "tar",
+    ".tgz": "tar",
+    ".z": "compress",
+    ".zip": "zip",
+}
+
+
+def ending(path: str) -> str:
+    """The ending of a file's name in lower case, compression aside: ``.svm`` of ``x.SVM.gz``."""
+    stem, last = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
+
+
+def other_format(path: str, own: str = ARFF) -> str | None:
+    """The format that the ending of a file's name belongs to; None if it is `own`, or none is known."""
+    name = KNOWN.get(ending(path))
+    return None if name == own else name
+
+
+def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", other: str | None = None) -> None:
+    """Refuse to write a format to a file whose ending belongs to another one.
+
+    Parameters
+    ----------
+    path : the file.
+    written : the format.
+    by : the option or stage that asks for it, for the message.
+    hint : what else may be done, with the other format in the place of ``{}``.
+    other : the format that the ending belongs to, if it is not known here.
+
+    Raises
+    ------
+    UsageError : names the file and the format, and says what to do.
+    """
+    other = other or other_format(path, written)
+    if other is not None:
+        by = f"{by}: " if by else ""
+        better = quoted(_renamed(path, _USUAL[written]))
+        raise UsageError(
+            f"{by}{quoted(path, PATH)} would hold {written}, but its ending is that of {other}; "
+            f"name it {better}{hint.format(other)}"
+        )
+
+
+def check_chain(path: str, by: str = "") -> None:
+    """Refuse to save a chain, which is a zip archive of arrays, under the ending of something else.
+
+    Raises
+    ------
+    UsageError : names the file, and says what to do.
+    """
+    if other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
+        return
+    better = os.path.basename(path).partition(".")[0] + ".chain"
+    by = f"{by}: " if by else ""
+    raise UsageError(
+        f"{by}a saved chain has a format of its own, which {quoted(path, PATH)} hides; name it {quoted(better)}"
+    )
+
+
+_USUAL = {ARFF: ".arff", CSV: ".csv"}
+
+
+def _renamed(path: str, new: str) -> str:
+    """The last part of a path with another ending; that of a compression stays."""
+    name = os.path.basename(path)
+    start = name.lower().rindex(ending(path))
+    return name[:start] + new + name[start + len(ending(path)) :]

@@ -1,0 +1,196 @@
+"""The endings of file names: what must not be written there, and what is said of what cannot be read."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from agreement import sample
+
+import filterkit
+from filterkit import UsageError
+from filterkit.endings import COMPRESSIONS, ending
+
+IRIS = str(Path(__file__).parent.parent / "arff_samples" / "iris.arff")
+
+FORMAT = '''
+import filterkit, os
+
+def read(path, class_, positive):
+    """A table of text; what the file is called tells that it is decompressed."""
+    assert path.endswith(".table")
+    with open(path) as file:
+        rows = [line.split() for line in file]
+    schema = filterkit.Schema("table", [filterkit.Attribute(name) for name in rows[0]])
+    import numpy as np
+    yield filterkit.Batch(schema, np.array(rows[1:], float))
+
+def write(batches, out):
+    head = False
+    for batch in batches:
+        if not head:
+            out.write((" ".join(a.name for a in batch.schema.features) + "\\n").encode())
+            head = True
+        for row in batch.X:
+            out.write((" ".join(map(str, row)) + "\\n").encode())
+
+@filterkit.hookimpl
+def filterkit_formats():
+    return [filterkit.Format("Table", (".table",), read, write), filterkit.Format("Blind", (".blind",), read)]
+'''
+
+
+def run(*arguments, cwd):
+    command = [sys.executable, "-m", "filterkit", *arguments]
+    return subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("a/x.svm", ".svm"), ("x.SVM.Gz", ".svm"), ("x.gz", ""), ("x", ""), (".csv", ""), ("a.csv/x", ""), ("-", "")],
+)
+def test_the_ending_is_told_compression_aside(path, expected):
+    assert ending(path) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["o.csv", "o.parquet", "o.libsvm", "o.xrff", "o.json", "o.npz", "o.svm", "o.CSV", "o.csv.gz", "o.Tsv.XZ", "o.zip"],
+)
+@pytest.mark.parametrize(
+    "arguments", ["-o {0} {1} l2", "-o o --test {1} {0} {1}", "-o o {1} write {0}"], ids=["-o", "--test", "write"]
+)
+def test_no_arff_under_the_ending_of_another_format(name, arguments, tmp_path):
+    done = run(*(word.format(name, IRIS) for word in arguments.split()), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{name}' would hold ARFF, but its ending is that of " in done.stderr
+    assert f"name it '{name[:1]}.arff" in done.stderr and done.stderr.count("\n") == 1
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["o", "o.arff", "o.ARFF.gz", "o.txt", "o.data", "o.1", "o.unheard-of", "a.csv.d"])
+def test_other_names_are_free(name, tmp_path):
+    done = run("-o", name, "--test", IRIS, f"t-{name}", IRIS, "write", f"w-{name}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(os.listdir(tmp_path)) == sorted([name, f"t-{name}", f"w-{name}"])
+
+
+def test_the_same_holds_in_python(tmp_path):
+    data = sample("iris")
+    with pytest.raises(UsageError, match=r"x.csv.gz' would hold ARFF, .* that of CSV; name it 'x.arff.gz'"):
+        filterkit.write(data, str(tmp_path / "x.csv.gz"))
+    with pytest.raises(UsageError, match=r"would hold ARFF, .* that of Parquet"):
+        filterkit.chain(f"write {tmp_path}/x.parquet l2").fit_transform(data)
+    with pytest.raises(UsageError, match="a saved chain has a format of its own"):
+        filterkit.save(filterkit.chain("l2").fit(data), str(tmp_path / "x.arff"))
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["x.arff", "x.csv", "x.chain.gz", "x.pkl"])
+def test_a_saved_chain_has_a_name_of_its_own(name, tmp_path):
+    done = run("--save", name, "-o", "o.arff", IRIS, cwd=tmp_path)
+    assert done.returncode == 2 and "name it 'x.chain'" in done.stderr
+    assert not os.listdir(tmp_path)
+
+
+def test_results_are_csv(tmp_path):
+    done = run("evaluate", "-o", "x.arff", IRIS, "--chain", "svm", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "filterkit: -o: 'x.arff' would hold CSV, but its ending is that of ARFF; name it 'x.csv'\n"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_read_as_arff_although_its_ending_says_otherwise(packed, tmp_path):
+    path = tmp_path / ("x.csv.gz" if packed else "x.csv")
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n") if packed else b"a,b\n1,2\n")
+    done = run(path.name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"filterkit: {path.name}:1: expected @relation, found 'a'; its ending is that of CSV, but it is read as ARFF: "
+        "convert it first, or load a plugin that reads CSV\n"
+    )
+    path.write_bytes(gzip.compress(Path(IRIS).read_bytes()) if packed else Path(IRIS).read_bytes())
+    assert run(path.name, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("begin", "message"),
+    [
+        (b"BZh91AY&SY", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
+        (b"\xfd7zXZ\x00\x00", "compressed by xz"),
+        (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
+        (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, or give a saved chain to --load"),
+        ("@relation r\n".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
+    ],
+)
+def test_what_is_no_text_is_told_by_how_it_begins(begin, message, tmp_path):
+    (tmp_path / "x.arff").write_bytes(begin + bytes(range(256)))
+    done = run("x.arff", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(f"filterkit: x.arff: this is {message}")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """The words that load a format, in a folder with one file of it."""
+    (tmp_path / "table.py").write_text(FORMAT)
+    (tmp_path / "in.table").write_text("a b\n1 2\n3 4.5\n")
+    return ["--plugin", "table.py"]
+
+
+@pytest.mark.parametrize("packing", ["", *COMPRESSIONS, ".GZ"])
+def test_a_format_is_known_in_compressed_files(packing, table, tmp_path):
+    done = run(*table, "-o", f"o.table{packing}", "in.table", "l2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / f"o.table{packing}").read_bytes().startswith(b"a b\n") == (not packing)
+    done = run(*table, f"o.table{packing}", cwd=tmp_path)
+    rows = done.stdout.partition("@data\n")[2].splitlines()
+    assert [float(value) for value in rows[0].split(",")] == pytest.approx([1 / 5**0.5, 2 / 5**0.5])
+    test = run(*table, "-o", "x.arff", "--test", f"o.table{packing}", "t.arff", "in.table", cwd=tmp_path)
+    assert (test.returncode, test.stderr) == (0, "")
+
+
+def test_the_decompressed_copy_is_temporary(table, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "in.table.gz").write_bytes(gzip.compress(b"a b\n1 2\n"))
+    (tmp_path / "bad.table.gz").write_bytes(gzip.compress(b"a b\n1 2\n")[:-6])
+    (tmp_path / "odd.table.gz").write_bytes(gzip.compress(b"a b\n1 x\n"))
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    for name, status in (("in", 0), ("bad", 1), ("odd", 1), ("none", 1)):
+        command = [sys.executable, "-m", "filterkit", *table, f"{name}.table.gz"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stderr
+        assert not os.listdir(tmp_path / "tmp")
+    assert "none.table.gz: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written"),
+        (
+            "in.table write o.table",
+            "write: 'o.table' would hold ARFF, but its ending is that of Table; name it 'o.arff'",
+        ),
+        ("--encoding latin-1 in.table", "--encoding is about ARFF, and 'in.table' is Table"),
+        ("--rejects r in.table", "--rejects is about ARFF, and 'in.table' is Table"),
+        ("--precision 3 -o o.table in.table", "--precision is about ARFF, and 'o.table' is Table"),
+        ("--dense -o o.table in.table", "--dense is about ARFF, and 'o.table' is Table"),
+        ("--encoding latin-1 scores in.table ig", "--encoding is about ARFF, and 'in.table' is Table"),
+        ("--encoding latin-1 evaluate in.table --chain svm", "--encoding is about ARFF, and 'in.table' is Table"),
+    ],
+)
+def test_what_a_format_has_no_use_for_is_refused(arguments, message, table, tmp_path):
+    done = run(*table, *arguments.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["--precision 2 -o o.table --test in.table o.arff in.table", "-o o.arff --rejects r --test x.arff t in.table"],
+)
+def test_options_about_arff_may_be_meant_for_one_of_several(arguments, table, tmp_path):
+    (tmp_path / "x.arff").write_text("@relation x\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n")
+    done = run(*table, *arguments.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,198 @@
+"""Options of filterkit before a subcommand: each reaches it or is refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from filterkit.cli.main import command
+from filterkit.cli.subcommand import TAKEN
+from filterkit.plugins import SUBCOMMANDS
+
+SAMPLES = Path(__file__).parent.parent / "arff_samples"
+IRIS, WINE = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine"))
+
+PLUGIN = '''
+import click
+import filterkit
+
+
+@click.command("describe")
+@click.argument("path")
+@click.option("--class", "target", help="The class.")
+@click.option("-m", "--memory", type=str)
+@click.option("--plugin", "files", multiple=True)
+@click.option("--rejects", multiple=True)
+@click.option("--dense/--sparse", "dense", default=None)
+@click.option("-o", "odd", is_flag=True)
+def describe(**given):
+    """Say what was given.
+
+    More of it.
+    """
+    click.echo(" ".join(f"{name}={value}" for name, value in sorted(given.items())))
+
+
+@click.command("ends")
+@click.argument("how")
+@click.pass_context
+def ends(context, how):
+    """End in some way."""
+    if how == "status":
+        context.exit(7)
+    if how == "told":
+        raise click.ClickException("This went wrong.")
+    if how == "usage":
+        raise click.UsageError("This is no way.")
+    raise click.Abort
+
+
+@filterkit.hookimpl
+def filterkit_subcommands():
+    return [describe, ends]
+
+
+class Twin(filterkit.LocalEngine):
+    name = "twin"
+
+
+@filterkit.hookimpl
+def filterkit_engines():
+    return [Twin]
+'''
+
+
+def run(*arguments, **options):
+    words = [sys.executable, "-m", "filterkit", *arguments]
+    return subprocess.run(words, text=True, capture_output=True, check=False, timeout=120, **options)
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN)
+    return ["--plugin", str(tmp_path / "my.py")]
+
+
+def example(option):
+    """The words of an option of filterkit, and another one for a pair."""
+    if option.is_flag:
+        return [[option.opts[-1]], *([[option.secondary_opts[-1]]] if option.secondary_opts else [])]
+    value = (
+        "1" if option.name in ("labels", "jobs", "precision", "max_rejects", "seed", "memory", "block_size") else "x"
+    )
+    return [[option.opts[-1], *[value] * option.nargs]]
+
+
+OPTIONS = [option for option in command.params if isinstance(option, click.Option) and option.expose_value]
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_what_a_subcommand_has_no_use_for_is_refused(name, capsys):
+    """Every option that it does not say to take."""
+    from filterkit.cli.main import _main
+
+    tried = 0
+    for option in OPTIONS:
+        for words in example(option):
+            if option.name not in (*TAKEN.get(name, ()), "plugins", "debug"):
+                assert _main([*words, name, "--help"]) == 2
+                assert capsys.readouterr().err == f"filterkit: {words[0]} is of no use before '{name}'\n"
+                tried += 1
+    assert tried > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
+)
+def test_what_a_subcommand_takes_reaches_it(name, behind, tmp_path):
+    plain = run("--class", "1", name, *behind).stdout
+    assert "@" not in plain
+    for words, message in (
+        (["--class", "nobody"], "--class: no attribute 'nobody'"),
+        (["--labels", "99"], "--labels 99, and there are 14 attributes"),
+        (["--class", "1", "--positive", "nobody"], "has no value 'nobody'"),
+        (["--encoding", "klingon"], "--encoding: no encoding 'klingon'"),
+        (["--engine", "nobody"], "--engine: no engine 'nobody'"),
+        (["--plugin", "nobody.py"], "--plugin nobody.py: no such Python file"),
+    ):
+        done = run(*words, name, *behind)
+        assert done.returncode in (1, 2) and done.stdout == ""
+        assert message in done.stderr and done.stderr.count("\n") == 1
+    same = ["--class", "1", "--jobs", "1", "--engine", "local", "--seed", "0", "--no-progress"]
+    assert run(*same, name, *behind).stdout == plain
+    done = run("--class", "1", "-o", str(tmp_path / "o.csv"), name, *behind)
+    assert done.returncode == 0 and (tmp_path / "o.csv").stat().st_size
+
+
+@pytest.mark.parametrize("option", ["output", "jobs"])
+def test_an_option_stands_before_or_behind(option, tmp_path):
+    words = [f"--{option}", "1" if option == "jobs" else "o.csv"]
+    done = run(*words, "evaluate", *words, IRIS, "--chain", "svm", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given before and behind 'evaluate'\n")
+
+
+def test_only_the_local_engine_evaluates(plugin):
+    behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
+    done = run(*plugin, "--engine", "twin", *behind)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("filterkit: --engine is of no use before 'evaluate'")
+    assert run(*plugin, "--engine", "local", *behind).returncode == 0
+    assert run(*plugin, "--engine", "twin", "scores", IRIS, "ig").returncode == 0
+
+
+# Subcommands of plugins
+
+
+def test_a_plugins_subcommand_gets_the_options_that_it_has(plugin):
+    nothing = "dense=None files=() memory=None odd=False path=x rejects=() target=None"
+    assert run(*plugin, "describe", "x").stdout == nothing.replace("()", f"('{plugin[1]}',)", 1) + "\n"
+    before = ["--class", "first", "--memory", "1kB", "--rejects", "bad", "--dense"]
+    done = run(*plugin, *before, "describe", "x")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout == f"dense=True files=('{plugin[1]}',) memory=1024 odd=False path=x rejects=('bad',) target=first\n"
+    )
+    assert run(*plugin, "-c", "2", "--sparse", "describe", "-o", "x").stdout == (
+        f"dense=False files=('{plugin[1]}',) memory=None odd=True path=x rejects=() target=2\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ("--jobs 2 describe x", 2, "--jobs is of no use before 'describe'"),
+        ("-o y describe x", 2, "--output is of no use before 'describe'"),
+        ("--class 1 ends status", 2, "--class is of no use before 'ends'"),
+        ("--class 1 describe x --class 2", 2, "--class is given before and behind 'describe'"),
+        ("describe x --clas 2", 2, "describe: no such option '--clas'; did you mean '--class'?"),
+        ("describe", 2, "describe: missing argument 'PATH'; see: filterkit describe --help"),
+        ("descibe x", 2, "no file 'descibe'; did you mean 'describe'?"),
+        ("ends told", 1, "ends: this went wrong"),
+        ("ends usage", 2, "ends: this is no way; see: filterkit ends --help"),
+        ("ends otherwise", 1, "aborted"),
+    ],
+)
+def test_what_is_wrong_with_a_plugins_subcommand_is_one_line(arguments, status, message, plugin):
+    done = run(*plugin, *arguments.split())
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", f"filterkit: {message}\n")
+
+
+def test_a_plugins_subcommand_may_end_with_a_status_of_its_own(plugin):
+    assert run(*plugin, "ends", "status").returncode == 7
+
+
+def test_the_help_lists_the_subcommands_of_plugins(plugin):
+    text = run(*plugin, "--help").stdout
+    assert "Subcommands of plugins:\n  describe  Say what was given.\n  ends      End in some way.\n" in text
+    assert "Subcommands of plugins" not in run("--help").stdout
+    assert "Say what was given.\n\n  More of it." in run(*plugin, "describe", "--help").stdout
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_subcommand_has_a_help(name):
+    for flag in ("-h", "--help"):
+        done = run(name, flag)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("Usage: filterkit ") and name in done.stdout
