@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from filterkit.measuring import Outcome, measures
     from filterkit.metric import Metric
     from filterkit.models import LinearModel, Model, Tasks, Training, predicted
+    from filterkit.options import option
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
     from filterkit.reorder import take_rows
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from filterkit.saved import load, save
     from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Renewed, Schema
-    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
+    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
 __version__ = "0.1.0"
@@ -102,7 +103,7 @@ _HOME = {
     "RowStage": "stage",
     "Stage": "stage",
     "TrainingStage": "stage",
-    "option": "stage",
+    "option": "options",
     "COMBINATIONS": "thresholds",
     "Thresholds": "thresholds",
     "combined": "thresholds",

@@ -17,41 +17,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from filterkit.batch import Batch
-from filterkit.errors import UsageError, quoted
+from filterkit.options import check_option, converted, flag_of, option
 from filterkit.schema import Schema
 
 if TYPE_CHECKING:
     from filterkit.rows import Rows
-
-
-def option(
-    default: Any,
-    help: str,
-    *,
-    choices: tuple[str, ...] = (),
-    minimum: float | None = None,
-    maximum: float | None = None,
-    bare: bool = False,
-) -> Any:
-    """Declare an option of a stage, as the value of an annotated class attribute.
-
-    Parameters
-    ----------
-    default : its value when not given; None means "decided by the data", which `help` explains.
-    help : one sentence for ``--help`` and the reference page.
-    choices : the words allowed, for a text option.
-    minimum, maximum : the least and the largest number allowed, themselves allowed too.
-    bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
-
-    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
-    ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
-    command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
-    """
-    return dataclasses.field(
-        default=default,
-        kw_only=True,
-        metadata={"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "bare": bare},
-    )
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option,))
@@ -76,7 +46,10 @@ class Stage:
 
     def __init__(self, **options: Any) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            setattr(self, field.name, options.pop(field.name, field.default))
+            value = field.default
+            if field.name in options:
+                value = converted(type(self), field, options.pop(field.name))
+            setattr(self, field.name, value)
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         self.__post_init__()
@@ -137,27 +110,6 @@ class Stage:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(cls) or "").partition("\n")[0]
-
-
-def flag_of(field: dataclasses.Field[Any]) -> str:
-    """The flag of an option; a name that is a word of Python has an underscore behind it."""
-    return "--" + field.name.removesuffix("_").replace("_", "-")
-
-
-def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
-    flag = flag_of(field)
-    choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
-    if field.metadata["bare"]:
-        flag = field.name.upper()
-        if value is None:
-            raise UsageError(f"{stage}: {flag} is missing")
-    if choices and value is not None and value not in choices:
-        raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
-    if minimum is not None and value is not None and not value >= minimum:
-        raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
-    if maximum is not None and value is not None and not value <= maximum:
-        raise UsageError(f"{stage}: {flag} must be at most {maximum:g}, not {value}")
 
 
 class Fitted:
