@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from filterkit.batch import Batch
-from filterkit.options import check_option, converted, flag_of, option
+from filterkit.options import check_option, converted, flag_of, option, options_of
 from filterkit.schema import Schema
 
 if TYPE_CHECKING:
@@ -62,6 +62,15 @@ class Stage:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from filterkit.plugins import registry, stage_again
+
+        # By the name that plugins give it: the class may be in a file, or, of a metric, in no module at all.
+        known = registry()
+        if known.stages.get(self.name) is type(self):
+            return stage_again, (self.name, known.origin(self.name), options_of(self))
+        return _stage_again, (type(self), options_of(self))
 
     def __post_init__(self) -> None:
         """Check the options; a stage that has more to check calls this first."""
@@ -110,6 +119,11 @@ class Stage:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
+    """A stage of that class, for pickle."""
+    return stage(**options)
 
 
 class Fitted:
