@@ -9,7 +9,7 @@ from typing import IO, TypeVar
 
 from filterkit.batch import Batch
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, file_error
 from filterkit.labels import find_targets, split
 from filterkit.schema import Schema
 
@@ -104,4 +104,4 @@ class FormatReader:
         except FilterkitError as error:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:
-            raise FilterkitError(f"{self.path}: {error.strerror or error}") from None
+            raise file_error(f"{self.path}: {error.strerror or error}", error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, file_error
 
 
 def check_output(path: str) -> None:
@@ -21,7 +22,8 @@ def check_output(path: str) -> None:
     """
     folder = os.path.dirname(os.path.realpath(path))
     if path != "-" and not os.access(folder, os.W_OK):
-        raise FilterkitError(f"{path}: {'Permission denied' if os.path.isdir(folder) else 'No such file or directory'}")
+        number = errno.EACCES if os.path.isdir(folder) else errno.ENOENT
+        raise file_error(f"{path}: {os.strerror(number)}", OSError(number, os.strerror(number), path))
 
 
 @contextmanager
@@ -62,11 +64,11 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
             with suppress(FileNotFoundError):
                 os.unlink(aside)
             raise
-    except BrokenPipeError:
+    except (BrokenPipeError, FilterkitError):
         raise
     except OSError as error:
         name = "standard output" if path == "-" else path
-        raise FilterkitError(f"{name}: {error.strerror or error}") from None
+        raise file_error(f"{name}: {error.strerror or error}", error) from None
 
 
 def _compress(raw: IO[bytes], path: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, file_error
 from filterkit.options import flag_of, types_of
 from filterkit.plugins import Registry
 from filterkit.stage import Stage
@@ -83,8 +83,10 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--chain {path}: {getattr(error, 'strerror', None) or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--chain {path}: {error}") from None
+    except OSError as error:
+        raise file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import glob
 import os
 import re
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from filterkit.engine.local import PAUSE
-from filterkit.errors import ArffError, FilterkitError, UsageError, quoted
+from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
 
 
 def expand(path: str) -> list[str]:
@@ -27,7 +28,8 @@ def expand(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise FilterkitError(f"{path}: no file matches this pattern")
+        said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
+        raise file_error(f"{path}: {said.strerror}", said)
     return found
 
 
@@ -147,6 +149,9 @@ def _ready(stream: IO[bytes]) -> bool:
         return False
 
 
+_REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # which some file systems of URLs leave out
+
+
 class _Failures:
     def __init__(self, name: str) -> None:
         self._name = name
@@ -161,10 +166,10 @@ class _Failures:
             raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if isinstance(error, OSError):
-            # bz2 and zstd report damaged data as an OSError without a number
-            reason = error.strerror if error.errno else f"the compressed data is damaged ({error})"
-            raise FilterkitError(f"{self._name}: {reason}") from None
+        if type(error) is OSError and not error.errno:  # what bz2 says of damaged data
+            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
+        if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+            raise file_error(f"{self._name}: {error.strerror or _REASONS.get(type(error)) or error}", error) from None
 
 
 def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
