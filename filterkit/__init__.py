@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from filterkit.columns import ColumnStage, FittedColumns, Fold, State
     from filterkit.contingency import ContingencyTable, of_any_class
     from filterkit.csr import Csr
-    from filterkit.engine.local import LocalEngine
+    from filterkit.engine.local import PAUSE, LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
     from filterkit.formats import Format
     from filterkit.hookspecs import hookimpl
@@ -85,6 +85,7 @@ _HOME = {
     "predicted": "models",
     "log_losses": "logistic",
     "LocalEngine": "engine.local",
+    "PAUSE": "engine.local",
     "Format": "formats",
     "Metric": "metric",
     "find_metric": "plugins",
@@ -112,6 +113,7 @@ _HOME = {
 }
 __all__ = [
     "COMBINATIONS",
+    "PAUSE",
     "ArffError",
     "Attribute",
     "Batch",
