@@ -11,8 +11,9 @@ import os
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # filterkit's own alone
 
+from filterkit.options import flag_of
 from filterkit.plugins import registry
-from filterkit.stage import Stage, flag_of
+from filterkit.stage import Stage
 
 
 def reference() -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from filterkit.columns import ColumnStage, FittedColumns, Fold, State
     from filterkit.contingency import ContingencyTable, of_any_class
     from filterkit.csr import Csr
-    from filterkit.engine.local import LocalEngine
+    from filterkit.engine.local import PAUSE, LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
     from filterkit.formats import Format
     from filterkit.hookspecs import hookimpl
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from filterkit.measuring import Outcome, measures
     from filterkit.metric import Metric
     from filterkit.models import LinearModel, Model, Tasks, Training, predicted
+    from filterkit.options import option
     from filterkit.plugins import find_metric
     from filterkit.ragged import Ragged
     from filterkit.reorder import take_rows
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from filterkit.saved import load, save
     from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Renewed, Schema
-    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
+    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
 __version__ = "0.1.0"
@@ -84,6 +85,7 @@ _HOME = {
     "predicted": "models",
     "log_losses": "logistic",
     "LocalEngine": "engine.local",
+    "PAUSE": "engine.local",
     "Format": "formats",
     "Metric": "metric",
     "find_metric": "plugins",
@@ -102,7 +104,7 @@ _HOME = {
     "RowStage": "stage",
     "Stage": "stage",
     "TrainingStage": "stage",
-    "option": "stage",
+    "option": "options",
     "COMBINATIONS": "thresholds",
     "Thresholds": "thresholds",
     "combined": "thresholds",
@@ -111,6 +113,7 @@ _HOME = {
 }
 __all__ = [
     "COMBINATIONS",
+    "PAUSE",
     "ArffError",
     "Attribute",
     "Batch",

@@ -12,6 +12,7 @@ from filterkit.chains import Chain
 from filterkit.endings import check_ending
 from filterkit.errors import FilterkitError
 from filterkit.output import open_output
+from filterkit.paths import AnyPath, path_text
 from filterkit.rows import Rows
 from filterkit.scoring import scores
 
@@ -19,9 +20,9 @@ __all__ = ["batches", "chain", "read", "scores", "tee", "write"]
 
 
 def batches(
-    path: str,
-    class_: str | None = None,
-    positive: str | None = None,
+    path: AnyPath,
+    class_: str | int | None = None,
+    positive: object = None,
     encoding: str = "utf-8",
     block_size: int | None = None,
     labels: int | None = None,
@@ -31,37 +32,39 @@ def batches(
     Parameters
     ----------
     path : a file (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are recognised), a glob of parts, an fsspec URL,
-        or ``-`` for standard input.
+        or ``-`` for standard input; a text or a `pathlib.Path`.
     class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``; by default the
         last attribute if it is nominal, or labels if the relation's name says so in MEKA's way.
-    positive : the positive class value.
+    positive : the positive class value, as a text or as what ``str`` makes one of.
     encoding : of the text.
     block_size : about how many bytes of text make a batch, by default what is fast.
     labels : how many of the last attributes are the labels of multi-label data.
 
     Raises
     ------
-    FilterkitError : whatever is wrong with the file, with file, line, attribute and value.
+    FilterkitError : whatever is wrong with the file, with file, line, attribute and value; it is a `FileNotFoundError`
+        too if there is no such file, and a `PermissionError` and so on in the same way.
+    TypeError : an open file instead of its path.
     """
-    with Reader(path, class_, positive, encoding, block_size, labels=labels) as reader:
+    with Reader(path_text(path), class_, positive, encoding, block_size, labels=labels) as reader:
         yield from reader.batches()
 
 
 def read(
-    path: str,
-    class_: str | None = None,
-    positive: str | None = None,
+    path: AnyPath,
+    class_: str | int | None = None,
+    positive: object = None,
     encoding: str = "utf-8",
     labels: int | None = None,
 ) -> Batch:
-    """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters as for `batches`."""
-    with Reader(path, class_, positive, encoding, labels=labels) as reader:
+    """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters and errors as for `batches`."""
+    with Reader(path_text(path), class_, positive, encoding, labels=labels) as reader:
         return concatenate(reader.batches(), reader.schema)
 
 
 def write(
     rows: Batch | Iterable[Batch],
-    path: str,
+    path: AnyPath,
     sparse: bool | None = None,
     precision: int | None = None,
     comments: Iterable[str] = (),
@@ -79,22 +82,24 @@ def write(
     Raises
     ------
     UsageError : the ending of the file belongs to another format than ARFF.
-    FilterkitError : the file cannot be written.
+    FilterkitError : the file cannot be written; of the system's kind too, as for `batches`.
+    TypeError : an open file instead of its path.
     """
-    check_ending(path)
+    place = path_text(path)
+    check_ending(place)
     stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; one of no rows would do")
     formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
-    with open_output(path) as out:
+    with open_output(place) as out:
         out.write(header_text(first.schema, comments).encode())
         for batch in chain_batches([first], stream):
             for piece in formatter.rows(batch):
                 out.write(piece)
 
 
-def tee(rows: Rows, path: str) -> Iterator[Batch]:
+def tee(rows: Rows, path: AnyPath) -> Iterator[Batch]:
     """The batches of `rows`, which are also written to `path` as they pass, in the form that they have.
 
     Raises
@@ -102,9 +107,10 @@ def tee(rows: Rows, path: str) -> Iterator[Batch]:
     UsageError : the ending of the file belongs to another format than ARFF.
     FilterkitError : the file cannot be written; it appears under its name only when all rows have passed.
     """
-    check_ending(path)
+    place = path_text(path)
+    check_ending(place)
     formatter = Formatter(rows.schema, rows.schema.sparse)
-    with open_output(path, onward=True) as out:
+    with open_output(place, onward=True) as out:
         out.write(header_text(rows.schema).encode())
         for batch, pieces in rows.map(lambda batch: (batch, formatter.rows(batch)), last=True):
             for piece in pieces:

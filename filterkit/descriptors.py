@@ -9,7 +9,7 @@ import select
 import stat
 from typing import Any
 
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, file_error
 
 try:
     import fcntl
@@ -17,6 +17,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LINKS = 40  # as many as the system follows
+_REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
 
 
 def descriptor_of(path: str) -> int | None:
@@ -59,8 +60,8 @@ def is_read_only(number: int) -> bool:
 def failure(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """The error to raise when the system refuses the `use` of a file, which messages call `name`."""
     if error.errno == errno.EBADF:  # "Bad file descriptor" tells nobody what to do
-        return FilterkitError(f"{name}: it is closed or not open for {use}")
-    return FilterkitError(f"{name}: {error.strerror or error}")
+        return file_error(f"{name}: it is closed or not open for {use}", error)
+    return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
 
 
 class Sink(io.FileIO):

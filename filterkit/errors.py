@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FilterkitError(Exception):
     """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python's own way calls the class with `args` alone, and what else an error takes would be missing.
+        return _again, (type(self), self.args), vars(self)
 
 
 class ArffError(FilterkitError):
@@ -70,6 +76,51 @@ class PluginError(FilterkitError):
 
 
 PATH = 4096  # the limit for `quoted` that leaves a path whole
+
+
+def file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
+    """An error with this message that is of `kind` and of the system's kind too: whoever expects a `FileNotFoundError`
+    catches it.
+
+    Parameters
+    ----------
+    message : names the file.
+    error : what the system said; its ``errno``, ``strerror`` and ``filename`` are taken over.
+    kind : `FilterkitError`, or a class derived from it that takes a message alone.
+    """
+    system = next((each for each in _OF_FILES if isinstance(error, each)), OSError)
+    made: FilterkitError = _both(kind, system)(message)
+    for name in _TAKEN_OVER:
+        setattr(made, name, getattr(error, name))
+    return made
+
+
+_OF_FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
+_TAKEN_OVER = ("errno", "strerror", "filename")
+
+
+_KINDS: dict[tuple[type, type], type[Any]] = {}  # what `_both` has made
+
+
+def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
+    """The class of errors that are of both kinds."""
+
+    def reduced(error: Any) -> tuple[Any, ...]:
+        return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _TAKEN_OVER}
+
+    if (kind, system) not in _KINDS:
+        members = {"__module__": __name__, "__str__": Exception.__str__, "__reduce__": reduced}
+        _KINDS.setdefault((kind, system), type(system.__name__, (kind, system), members))
+    return _KINDS[kind, system]
+
+
+def _both_again(kind: type[FilterkitError], system: type[OSError], args: tuple[Any, ...]) -> FilterkitError:
+    return _again(_both(kind, system), args)
+
+
+def _again(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
+    """An error without its attributes, for pickle, which then sets them."""
+    return kind.__new__(kind, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:

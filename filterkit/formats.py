@@ -13,7 +13,7 @@ from filterkit.arff.source import Source
 from filterkit.batch import Batch
 from filterkit.endings import COMPRESSIONS, ending
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, file_error
 from filterkit.labels import find_targets, split
 from filterkit.schema import Schema
 
@@ -115,7 +115,7 @@ class FormatReader:
         except FilterkitError as error:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:
-            raise FilterkitError(f"{self.path}: {error.strerror or error}") from None
+            raise file_error(f"{self.path}: {error.strerror or error}", error) from None
 
 
 def _decompressed(path: str) -> IO[bytes] | None:
@@ -133,6 +133,8 @@ def _decompressed(path: str) -> IO[bytes] | None:
         while text := source.read(1 << 20):
             file.write(text)
         file.flush()
+    except FilterkitError:
+        raise
     except OSError as error:
         raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
     finally:

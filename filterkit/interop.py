@@ -26,8 +26,8 @@ def from_columns(
     relation: str,
     attributes: list[Attribute],
     columns: list[Any],
-    class_: str | None = None,
-    positive: str | None = None,
+    class_: str | int | None = None,
+    positive: object = None,
 ) -> Batch:
     """A dense batch from one column an attribute, as the module describes them; dates in milliseconds."""
     schema = Schema(relation, attributes, find_class(attributes, class_), positive)
@@ -69,7 +69,7 @@ def _codes(values: np.ndarray) -> np.ndarray:
 # liac-arff
 
 
-def from_liac(data: dict[str, Any], class_: str | None = None, positive: str | None = None) -> Batch:
+def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
     """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as list of dicts (LOD).
 
     Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` as in
@@ -203,7 +203,7 @@ def to_arrow(batch: Batch) -> pa.Table:
 
 
 def from_arrow(
-    table: pa.Table, relation: str = "table", class_: str | None = None, positive: str | None = None
+    table: pa.Table, relation: str = "table", class_: str | int | None = None, positive: object = None
 ) -> Batch:
     """A dense batch from an Arrow table: numbers and booleans are numeric, dictionaries nominal,
     timestamps and dates date, text string attributes; null is missing.
@@ -254,7 +254,7 @@ def to_pandas(batch: Batch) -> pd.DataFrame:
 
 
 def from_pandas(
-    frame: pd.DataFrame, relation: str = "frame", class_: str | None = None, positive: str | None = None
+    frame: pd.DataFrame, relation: str = "frame", class_: str | int | None = None, positive: object = None
 ) -> Batch:
     """A dense batch from a data frame; columns as in `from_arrow`, categories nominal, the index left out."""
     import pyarrow as pa

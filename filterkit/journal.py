@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import IO, Any
 
 from filterkit.batch import Batch
-from filterkit.errors import FilterkitError, quoted
+from filterkit.errors import FilterkitError, file_error, quoted
 from filterkit.evaluation import Part, Result
 from filterkit.folds import Design
 
@@ -41,8 +41,10 @@ class Journal:
             self._file: IO[str] = open(path, "a+", encoding="utf-8")
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
-        except (OSError, UnicodeDecodeError) as error:
-            raise FilterkitError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        except UnicodeDecodeError as error:
+            raise FilterkitError(f"{path}: {error}") from None
+        except OSError as error:
+            raise file_error(f"{path}: {error.strerror or error}", error) from None
         whole = [line for line in lines if line.endswith("\n")]
         if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
             raise FilterkitError(f"{path}: this is no journal of an evaluation")
@@ -95,7 +97,7 @@ class Journal:
             self._file.write(json.dumps(what) + "\n")
             self._file.flush()
         except OSError as error:
-            raise FilterkitError(f"{self._path}: {error.strerror or error}") from None
+            raise file_error(f"{self._path}: {error.strerror or error}", error) from None
 
 
 def _digest(batch: Batch) -> str:

@@ -19,7 +19,7 @@ _MEKA = re.compile(r":(?:.*\s)?-C\s+([+-]?\d+)(?!\S)", re.S)
 def find_targets(
     relation: str,
     attributes: tuple[Attribute, ...],
-    class_: str | None,
+    class_: str | int | None,
     labels: int | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from filterkit.aside import FileAside
 from filterkit.descriptors import Sink, descriptor_of, failure, is_read_only
-from filterkit.errors import PATH, FilterkitError, quoted
+from filterkit.errors import PATH, FilterkitError, file_error, quoted
 
 
 def check_output(path: str) -> None:
@@ -36,9 +36,11 @@ def check_output(path: str) -> None:
         raise FilterkitError(f"{path or quoted(path)}: this names a folder; name a file, such as {example}")
     folder = os.path.dirname(os.path.realpath(path))
     if kind == 0 and not os.path.isdir(folder):
-        raise FilterkitError(f"{path}: No such file or directory; make the folder first")
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        raise file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        raise FilterkitError(f"{path}: Permission denied")
+        refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        raise file_error(f"{path}: {refused.strerror}", refused)
 
 
 @contextmanager
@@ -155,6 +157,8 @@ def _failures(path: str) -> Iterator[None]:
     """Turn what the system refuses into an error that names `path`."""
     try:
         yield
+    except FilterkitError:
+        raise
     except OSError as error:
         raise failure(_title(path), error) from None
 

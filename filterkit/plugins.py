@@ -191,8 +191,15 @@ class Registry:
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
-        """Which plugin brings the stage of this name, and what it comes with."""
-        plugin = next(plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages))
+        """Which plugin brings the stage of this name, and what it comes with.
+
+        Raises
+        ------
+        PluginError : none does.
+        """
+        plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
+        if plugin is None:
+            raise PluginError(f"no plugin brings the stage {quoted(stage)}; write a hook filterkit_stages that does")
         return f"{plugin.name} of {os.path.basename(plugin.origin)}"
 
     def metric(self, name: str) -> Metric:
@@ -232,6 +239,24 @@ class Registry:
 def find_metric(name: str) -> Metric:
     """The metric called `name`, of this process's plugins; raises a `UsageError` if there is none."""
     return registry().metric(name)
+
+
+def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
+    """A stage of this process's plugins, for pickle.
+
+    Parameters
+    ----------
+    name, options : its own.
+    origin : the plugin that brought it, as `Registry.origin` says.
+
+    Raises
+    ------
+    PluginError : no plugin brings it here.
+    """
+    known = registry()
+    if name not in known.stages:
+        raise PluginError(f"a pickle needs the stage {quoted(name)}; install or load the plugin {origin} first")
+    return known.stages[name](**options)
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from filterkit.comparison import paired, spread
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, file_error
 from filterkit.evaluation import Result
 from filterkit.measuring import MEASURES
 
@@ -118,8 +118,10 @@ def read_results(path: str) -> list[Result]:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             lines = [(reader.line_num, line) for line in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FilterkitError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FilterkitError(f"{path}: {error}") from None
+    except OSError as error:
+        raise file_error(f"{path}: {error.strerror or error}", error) from None
     rows = []
     for number, line in lines:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 import zipfile
 from contextlib import suppress
@@ -21,9 +22,10 @@ from filterkit.batch import Batch, empty, others_table, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.endings import check_chain
-from filterkit.errors import FilterkitError, StageError, UsageError
+from filterkit.errors import FilterkitError, StageError, UsageError, file_error
 from filterkit.notes import schema_note, schema_of
 from filterkit.output import open_output
+from filterkit.paths import AnyPath, path_text
 from filterkit.plugins import Registry, registry
 from filterkit.ragged import Ragged
 from filterkit.schema import Schema
@@ -40,7 +42,7 @@ class _Damaged(Exception):
     """What a file says makes no sense."""
 
 
-def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> None:
+def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
     """Write a fitted chain to a file, which appears under its name when it is complete.
 
     Raises
@@ -48,9 +50,10 @@ def save(fitted: FittedChain, path: str, plugins: Registry | None = None) -> Non
     UsageError : the ending of the file belongs to another format, or to a compression.
     FilterkitError : a stage cannot be saved, or the file not be written.
     """
-    check_chain(path)
+    place = path_text(path)
+    check_chain(place)
     data = to_bytes(fitted, plugins)
-    with open_output(path) as out:
+    with open_output(place) as out:
         out.write(data)
 
 
@@ -88,7 +91,7 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     return out.getvalue()
 
 
-def load(path: str | IO[bytes], plugins: Registry | None = None) -> FittedChain:
+def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
     """The fitted chain in a file, or an open one, that `save` wrote.
 
     Raises
@@ -110,13 +113,8 @@ def load(path: str | IO[bytes], plugins: Registry | None = None) -> FittedChain:
         if fitted.schema != schema_of(about["outgoing"]):
             raise _Damaged("its stages put out other attributes than it says")
         _try(fitted)
-    except OSError as error:
-        raise FilterkitError(f"{path}: {error.strerror or error}") from None
-    except (UsageError, _Missing) as error:
-        raise FilterkitError(f"{path}: {error}") from None
     except Exception as error:  # whatever a damaged file leads to
-        reason = str(error) if isinstance(error, (_Damaged, FilterkitError)) else f"{type(error).__name__}: {error}"
-        raise FilterkitError(f"{path}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}") from None
+        raise _refusal(path, error) from None
     return fitted
 
 
@@ -139,10 +137,19 @@ def describe(path: str) -> list[str]:
                 words = " ".join(map(str, note["words"]))
                 lines.append(f"{words}  (plugin {note['plugin']}; {values:,} bytes)")
         return lines
-    except OSError as error:
-        raise FilterkitError(f"{path}: {error.strerror or error}") from None
     except Exception as error:
-        raise FilterkitError(f"{path}: no saved chain, or a damaged one: {error}") from None
+        raise _refusal(path, error) from None
+
+
+def _refusal(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
+    """What to raise when a file, or an open one, cannot be read as a saved chain."""
+    name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
+    if isinstance(error, (UsageError, _Missing)):
+        return FilterkitError(f"{name}: {error}")
+    if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+        return file_error(f"{name}: {error.strerror or error}", error)
+    reason = str(error) if isinstance(error, (_Damaged, FilterkitError)) else f"{type(error).__name__}: {error}"
+    return FilterkitError(f"{name}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}")
 
 
 def _summary(schema: Schema) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from filterkit.columns import ColumnStage, State
 from filterkit.contingency import ContingencyTable
 from filterkit.metric import Metric
+from filterkit.options import option
 from filterkit.schema import Attribute, Renewed, Schema
-from filterkit.stage import option
 from filterkit.thresholds import COMBINATIONS, Thresholds, score_columns
 
 

@@ -59,7 +59,7 @@ class Schema:
     relation : name of the relation.
     attributes : all columns in file order; their names are unique.
     class_index : position of the class attribute in `attributes`, or None.
-    positive : the class value named by ``--positive``, or None to follow the rule of `docs/formulas.md`.
+    positive : the class value named by ``--positive``, kept as text, or None to follow the rule of `docs/formulas.md`.
     sparse : whether X is a CSR matrix, as it is for a sparse source.
     zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
     labels : positions of the labels of multi-label data, ascending; then there is no class.
@@ -77,7 +77,7 @@ class Schema:
         relation: str,
         attributes: tuple[Attribute, ...] | list[Attribute],
         class_index: int | None = None,
-        positive: str | None = None,
+        positive: object = None,
         sparse: bool = False,
         zero: bool | None = None,
         labels: tuple[int, ...] = (),
@@ -85,7 +85,7 @@ class Schema:
         self.relation = relation
         self.attributes = tuple(attributes)
         self.class_index = class_index
-        self.positive = positive
+        self.positive: str | None = None if positive is None else str(positive)
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
         self.labels = tuple(labels)
@@ -104,6 +104,7 @@ class Schema:
                 raise FilterkitError(
                     f"a label must be a nominal attribute {{0,1}}, and {quoted(attribute.name)} is {what}"
                 )
+        positive = self.positive
         if positive is not None and (target is None or positive not in target.values):
             if target is None or target.kind != "nominal":
                 raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
@@ -261,7 +262,7 @@ class Schema:
         }
 
 
-def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | None) -> int | None:
+def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | int | None) -> int | None:
     """The position of the class attribute.
 
     Parameters
@@ -277,6 +278,7 @@ def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str 
     """
     if choice is None:
         return len(attributes) - 1 if attributes and attributes[-1].kind == "nominal" else None
+    choice = str(choice)
     if choice.lower() == "none":
         return None
     if choice.lower() in ("first", "last"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from filterkit.batch import Batch, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError
+from filterkit.options import options_of
 from filterkit.schema import Attribute, Schema
 from filterkit.stage import Stage, TrainingStage
 
@@ -122,7 +122,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for prefix, stage in _named(self._stages()):
-                params |= {f"{prefix}__{option}": value for option, value in vars(stage).items() if option[0] != "_"}
+                params |= {f"{prefix}__{option}": value for option, value in options_of(stage).items()}
         return params
 
     def set_params(self, **params: Any) -> ChainTransformer:
@@ -132,19 +132,17 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError : there is no such parameter or stage, or a wrong value.
         """
-        options = {key: value for key, value in params.items() if "__" in key}
-        super().set_params(**{key: value for key, value in params.items() if "__" not in key})
-        if options:
+        own = super().get_params(deep=False).keys()
+        super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
+        given = {key: value for key, value in params.items() if key not in own}
+        if given:
             with _value_errors():
-                chain = Chain.parse(self.chain)
-                stages = dict(_named(chain.stages))
-                for key, value in options.items():
-                    name, _, option = key.partition("__")
-                    if name not in stages or option not in vars(stages[name]):
-                        raise ValueError(f"invalid parameter {key!r} for the chain {self.chain!r}")
-                    old = stages[name]
-                    stages[name] = type(old)(**{**vars(old), option: value})
-                self.chain = shlex.join(word for stage in stages.values() for word in stage.words())
+                stages = list(_named(Chain.parse(str(self.chain)).stages))
+                known = {f"{name}__{option}" for name, stage in stages for option in options_of(stage)}
+                unknown = next((key for key in given if key not in known), None)
+                if unknown is not None:
+                    raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
+                self.chain = str(Chain(_changed(name, stage, given) for name, stage in stages))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -197,6 +195,14 @@ def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
         yield stage.name if seen[stage.name] == 1 else f"{stage.name}_{seen[stage.name]}", stage
+
+
+def _changed(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
+    """`stage`, which is called `name`, with the options that are `given` as ``name__option``; all of a stage at once,
+    because one may need another."""
+    options = options_of(stage)
+    changes = {option: given[f"{name}__{option}"] for option in options if f"{name}__{option}" in given}
+    return type(stage)(**(options | changes)) if changes else stage
 
 
 def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:

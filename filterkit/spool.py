@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.batch import Batch
 from filterkit.csr import Csr
-from filterkit.errors import FilterkitError
+from filterkit.errors import file_error
 
 
 class Spool:
@@ -148,4 +148,4 @@ def _failures() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
+        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None

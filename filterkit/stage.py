@@ -17,51 +17,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from filterkit.batch import Batch
-from filterkit.errors import UsageError, quoted
+from filterkit.options import check_option, converted, flag_of, option, options_of
 from filterkit.schema import Schema
 
 if TYPE_CHECKING:
     from filterkit.rows import Rows
-
-
-def option(
-    default: Any,
-    help: str,
-    *,
-    choices: tuple[str, ...] = (),
-    minimum: float | None = None,
-    maximum: float | None = None,
-    bare: bool = False,
-    output: bool = False,
-) -> Any:
-    """Declare an option of a stage, as the value of an annotated class attribute.
-
-    Parameters
-    ----------
-    default : its value when not given; None means "decided by the data", which `help` explains.
-    help : one sentence for ``--help`` and the reference page.
-    choices : the words allowed, for a text option.
-    minimum, maximum : the least and the largest number allowed, themselves allowed too.
-    bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
-    output : whether it names a file that the stage writes; the command line then refuses another output to the same
-        place before any work is begun.
-
-    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
-    ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
-    command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
-    """
-    return dataclasses.field(
-        default=default,
-        kw_only=True,
-        metadata={
-            "help": help,
-            "choices": choices,
-            "minimum": minimum,
-            "maximum": maximum,
-            "bare": bare,
-            "output": output,
-        },
-    )
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option,))
@@ -86,7 +46,10 @@ class Stage:
 
     def __init__(self, **options: Any) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            setattr(self, field.name, options.pop(field.name, field.default))
+            value = field.default
+            if field.name in options:
+                value = converted(type(self), field, options.pop(field.name))
+            setattr(self, field.name, value)
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         self.__post_init__()
@@ -99,6 +62,15 @@ class Stage:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from filterkit.plugins import registry, stage_again
+
+        # By the name that plugins give it: the class may be in a file, or, of a metric, in no module at all.
+        known = registry()
+        if known.stages.get(self.name) is type(self):
+            return stage_again, (self.name, known.origin(self.name), options_of(self))
+        return _stage_again, (type(self), options_of(self))
 
     def __post_init__(self) -> None:
         """Check the options; a stage that has more to check calls this first."""
@@ -154,25 +126,9 @@ class Stage:
         return (inspect.getdoc(cls) or "").partition("\n")[0]
 
 
-def flag_of(field: dataclasses.Field[Any]) -> str:
-    """The flag of an option; a name that is a word of Python has an underscore behind it."""
-    return "--" + field.name.removesuffix("_").replace("_", "-")
-
-
-def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
-    flag = flag_of(field)
-    choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
-    if field.metadata["bare"]:
-        flag = field.name.upper()
-        if value is None:
-            raise UsageError(f"{stage}: {flag} is missing")
-    if choices and value is not None and value not in choices:
-        raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
-    if minimum is not None and value is not None and not value >= minimum:
-        raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
-    if maximum is not None and value is not None and not value <= maximum:
-        raise UsageError(f"{stage}: {flag} must be at most {maximum:g}, not {value}")
+def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
+    """A stage of that class, for pickle."""
+    return stage(**options)
 
 
 class Fitted:

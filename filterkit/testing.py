@@ -27,6 +27,7 @@ from filterkit.chains import Chain, FittedChain
 from filterkit.columns import ColumnStage
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError
+from filterkit.options import options_of
 from filterkit.plugins import Registry
 from filterkit.sameness import same
 from filterkit.samples import SAMPLES, sample
@@ -261,11 +262,15 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
 
 
 def check_options_come_back(stage: Stage, data: Batch) -> None:
-    """The words that describe the stage, as in a comment of the output, make the same stage again."""
+    """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
+    as in a search over them."""
+    assert type(stage)(**options_of(stage)) == stage, (
+        f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
+    )
     known = Registry()
     known.add_stage(type(stage))
     made = parse_stages(stage.words(), known)
-    assert made == [stage] and vars(made[0]) == vars(stage), (
+    assert made == [stage] and options_of(made[0]) == options_of(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import shlex
-import types
-import typing
 from typing import Any
 
 import click
 
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, file_error
+from filterkit.options import flag_of, types_of
 from filterkit.plugins import Registry
-from filterkit.stage import Stage, flag_of
+from filterkit.stage import Stage
 
 
 def stage_command(stage: type[Stage]) -> click.Command:
     """The click command that parses the options of `stage`; its help is the docstring."""
-    hints = typing.get_type_hints(stage)
-    parameters = [_parameter(field, hints[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
+    types = types_of(stage)
+    parameters = [_parameter(field, types[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
     return click.Command(
         stage.name,
         params=list(parameters),
@@ -29,22 +28,20 @@ def stage_command(stage: type[Stage]) -> click.Command:
     )
 
 
-def _parameter(field: dataclasses.Field[Any], hint: Any) -> click.Parameter:
+def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     flag = flag_of(field)
     names = [flag, field.name]
-    if isinstance(hint, types.UnionType):
-        hint = next(part for part in hint.__args__ if part is not type(None))
     help_text = field.metadata["help"]
-    shown = field.default is not None and hint is not bool
-    if hint is bool:
+    shown = field.default is not None and type_ is not bool
+    if type_ is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([pair, field.name], default=field.default, help=help_text, is_flag=True)
-    if typing.get_origin(hint) is tuple:
+    if type_ is tuple:
         help_text += " Repeatable."
         return click.Option(names, multiple=True, type=click.STRING, metavar="NAME", help=help_text)
     metavar: str | None
-    kind: Any = {int: click.INT, float: click.FLOAT}.get(hint, click.STRING)
-    metavar = {int: "N", float: "X"}.get(hint, "TEXT")
+    kind: Any = {int: click.INT, float: click.FLOAT}.get(type_, click.STRING)
+    metavar = {int: "N", float: "X"}.get(type_, "TEXT")
     if field.metadata["bare"]:
         return click.Argument([field.name], type=kind, metavar=field.name.upper())
     if field.metadata["choices"]:
@@ -86,10 +83,10 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-    except OSError as error:
-        raise UsageError(f"--chain {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--chain {path}: this is no UTF-8 text; a chain that --save wrote is for --load") from None
+    except OSError as error:
+        raise file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:

@@ -229,8 +229,8 @@ def _stop_words(which: str) -> frozenset[str]:
     try:
         with open(which, encoding="utf-8") as file:
             return frozenset(file.read().split())
-    except OSError as error:
-        raise StageError(Words.name, f"--stop {which}: {error.strerror}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StageError(Words.name, f"--stop {which}: {getattr(error, 'strerror', None) or error}") from None
 
 
 class FittedWords(Fitted):

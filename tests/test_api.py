@@ -7,6 +7,10 @@ import pytest
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
+from filterkit.plugins import registry
+from filterkit.results import read_results
+from filterkit.saved import describe
+from filterkit.words import read_stages
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")
@@ -126,3 +130,132 @@ def test_a_url_is_read(tmp_path):
     assert testing.same(filterkit.read(f"file://{IRIS}"), filterkit.read(IRIS))
     with pytest.raises(FilterkitError, match="nowhere"):
         filterkit.read("nowhere://x.arff")
+
+
+def test_files_may_be_named_by_paths_of_pathlib(tmp_path):
+    iris = Path(IRIS)
+    data = filterkit.read(iris)
+    assert testing.same(data, filterkit.read(IRIS)) and testing.same(next(filterkit.batches(iris)), data)
+    filterkit.write(data, tmp_path / "out.arff")
+    assert testing.same(filterkit.read(tmp_path / "out.arff"), data)
+    fitted = filterkit.chain("bns l2").fit(data)
+    filterkit.save(fitted, tmp_path / "my.chain")
+    again = filterkit.load(tmp_path / "my.chain")
+    assert testing.same(again.transform(data), fitted.transform(data))
+    (written,) = filterkit.Chain([Tee(tmp_path / "tee.arff")]).fit_transform(data)[1:]
+    assert testing.same(written, data) and testing.same(filterkit.read(tmp_path / "tee.arff"), data)
+
+
+class Tee(filterkit.TrainingStage):
+    """Write the rows to a path of pathlib."""
+
+    name = "tee"
+    path: str = filterkit.option("", "Where.")
+
+    def __init__(self, path):
+        super().__init__(path=path)
+        self._path = path
+
+    def arrange(self, rows):
+        yield from filterkit.tee(rows, self._path)
+
+
+def test_an_open_file_is_refused(tmp_path):
+    data = filterkit.read(IRIS)
+    fitted = filterkit.chain("l2").fit(data)
+    with (
+        open(IRIS) as file,
+        pytest.raises(TypeError, match=r"give the path of a file, not an open file .TextIOWrapper"),
+    ):
+        filterkit.read(file)
+    with open(tmp_path / "out", "wb") as file:
+        for use in (
+            lambda: next(filterkit.batches(file)),
+            lambda: filterkit.write(data, file),
+            lambda: filterkit.save(fitted, file),
+        ):
+            with pytest.raises(TypeError, match=r"give the path of a file, not an open file .BufferedWriter"):
+                use()
+    for wrong in (None, 3, data):
+        with pytest.raises(TypeError, match=r"give the path of a file, as a text or a pathlib.Path"):
+            filterkit.read(wrong)
+
+
+@pytest.mark.parametrize("class_", [2, np.int64(2), np.uint8(2), "2", np.str_("2")])
+def test_the_class_may_be_a_number(class_, tmp_path):
+    (tmp_path / "t.arff").write_text(
+        "@relation r\n@attribute a numeric\n@attribute c {0,1}\n@attribute d {0,1}\n@data\n"
+    )
+    for positive in (1, np.int64(1), "1", None):
+        data = filterkit.read(tmp_path / "t.arff", class_=class_, positive=positive)
+        assert data.schema.class_attribute.name == "c"
+        assert data.schema.positive == (None if positive is None else "1")
+        assert type(data.schema.positive) in (str, type(None))
+        assert next(filterkit.batches(tmp_path / "t.arff", class_, positive)).schema == data.schema
+        table = filterkit.to_arrow(data)
+        assert filterkit.from_arrow(table, class_=class_, positive=positive).schema.positive == data.schema.positive
+    for wrong in (9, np.int64(0), -1):
+        with pytest.raises(FilterkitError, match=r"t.arff: --class"):
+            filterkit.read(tmp_path / "t.arff", class_=wrong)
+    with pytest.raises(FilterkitError, match="class 'c' has no value '2'; it has '0', '1'"):
+        filterkit.read(tmp_path / "t.arff", class_=class_, positive=2)
+
+
+@pytest.mark.parametrize("labels", [2, np.int64(2), np.int8(2)])
+def test_labels_may_be_a_number_of_numpy(labels, tmp_path):
+    (tmp_path / "t.arff").write_text(
+        "@relation r\n@attribute a numeric\n@attribute c {0,1}\n@attribute d {0,1}\n@data\n"
+    )
+    data = filterkit.read(tmp_path / "t.arff", labels=labels)
+    assert data.schema.labels == (1, 2) and {type(place) for place in data.schema.labels} == {int}
+
+
+USES = {
+    "read": filterkit.read,
+    "batches": lambda path: next(filterkit.batches(path)),
+    "load": filterkit.load,
+    "write": lambda path: filterkit.write(filterkit.read(IRIS), path / "out.arff"),
+    "save": lambda path: filterkit.save(filterkit.chain("l2").fit(filterkit.read(IRIS)), path / "my.chain"),
+    "results": lambda path: read_results(str(path)),
+    "chain": lambda path: read_stages(str(path), registry()),
+    "describe": lambda path: describe(str(path)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_missing_file_is_a_file_not_found_too(use, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"missing.*: No such file or directory") as caught:
+        USES[use](tmp_path / "missing")
+    assert isinstance(caught.value, FilterkitError) and caught.value.errno == 2
+    assert isinstance(caught.value, UsageError) == (use == "chain")
+    assert "missing" in caught.value.filename
+
+
+@pytest.mark.parametrize("use", sorted(set(USES) - {"write", "save"}))
+def test_a_folder_is_no_file(use, tmp_path):
+    with pytest.raises(IsADirectoryError, match="Is a directory") as caught:
+        USES[use](tmp_path)
+    assert isinstance(caught.value, FilterkitError)
+
+
+def test_a_pattern_and_a_url_that_no_file_has(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"x\*\.arff: no file matches this pattern") as caught:
+        filterkit.read(tmp_path / "x*.arff")
+    assert isinstance(caught.value, FilterkitError)
+    with pytest.raises(FileNotFoundError, match=r"^memory://none.arff: No such file or directory$"):
+        filterkit.read("memory://none.arff")
+
+
+def test_an_input_that_goes_missing_is_not_blamed_on_the_output(tmp_path):
+    for name in ("a1.arff", "a2.arff"):
+        (tmp_path / name).write_bytes(Path(IRIS).read_bytes())
+    stream = filterkit.batches(tmp_path / "a*.arff")
+
+    def cut_short():
+        yield next(stream)
+        (tmp_path / "a2.arff").unlink()
+        yield from stream
+
+    with pytest.raises(FileNotFoundError, match=r"a2\.arff: No such file or directory"):
+        filterkit.write(cut_short(), tmp_path / "out.arff")
+    assert not (tmp_path / "out.arff").exists()

@@ -1,6 +1,7 @@
 """The plugin guide: every example works as it stands, and conforms; the reference of stages is current."""
 
 import dataclasses
+import importlib.util
 import re
 import subprocess
 import sys
@@ -9,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from filterkit.hookspecs import Hooks
+from filterkit.options import flag_of
 from filterkit.plugins import Registry, registry
-from filterkit.stage import flag_of
 from filterkit.testing import CHECKS, SAMPLES, sample
 
 ROOT = Path(__file__).parent.parent
@@ -166,6 +167,41 @@ def test_every_hook_is_documented():
     assert hooks == set(re.findall(r"^\| `(filterkit_\w+)\(\)`", GUIDE, re.M))
     for name in hooks:
         assert vars(Hooks)[name].__doc__
+
+
+def is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+PAGES = {path.name: path.read_text() for path in (ROOT / "docs" / "plugins.md", ROOT / "README.md")}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
+    """`filterkit.name` wherever it stands, what examples import, and capitalised names of filterkit in the text."""
+    text = PAGES[page]
+    own = {
+        name
+        for path in (ROOT / "filterkit").rglob("*.py")
+        for name in re.findall(r"^(?:class |def )?([A-Za-z]\w*)(?=[(:]| =)", path.read_text(), re.M)
+    }
+    code = "".join(BLOCKS) + "".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+    asked = {("filterkit", name) for name in re.findall(r"\bfilterkit\.(\w+)", text)}
+    for module, names in re.findall(r"^from (filterkit[.\w]*) import (.*)$", text + code, re.M):
+        asked |= {(module, name.strip()) for name in names.split(",")}
+    spans = " ".join(re.findall(r"`+([^`\n]+)`+", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)))
+    asked |= {("filterkit", name) for name in re.findall(r"(?<![\w.-])[A-Z]\w+", spans) if name in own}
+    assert len(asked) > 10
+    for module, name in sorted(asked):
+        found = importlib.import_module(module)
+        if not is_module(f"{module}.{name}"):
+            assert hasattr(found, name), f"{page} names {name}, which {module} does not have"
+            assert name in getattr(found, "__all__", [name]), (
+                f"{page} names {name}, which is not in __all__ of {module}"
+            )
 
 
 def test_every_check_of_the_kit_is_named_in_the_guide():

@@ -1,5 +1,6 @@
 """ChainTransformer: scikit-learn's own checks, pipelines, searches, and the same numbers as the chain."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -13,6 +14,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import filterkit
+from filterkit.chains import Chain
+from filterkit.options import options_of, types_of
+from filterkit.plugins import registry
 from filterkit.sklearn import ChainTransformer
 
 
@@ -95,6 +99,108 @@ def test_options_are_parameters():
             transformer.set_params(**wrong)
     with pytest.raises(ValueError, match="at least 0"):
         transformer.set_params(shape__neighbors=-1)
+
+
+# What a stage has to be given, and values for options that take no text but some.
+NEEDED = {
+    "head": "head 2",
+    "keep": "keep --range 1",
+    "label": "label --positive 1",
+    "remove": "remove --range 1",
+    "rename": "rename --find a",
+    "sample": "sample --rows 3",
+    "select": "select --by ig --top 5",
+    "sklearn": "sklearn --class sklearn.preprocessing.MaxAbsScaler",
+    "write": "write out.arff",
+}
+TEXTS = {
+    ("aisvm", "high"): 0.5,
+    ("keep", "range"): "2-3",
+    ("label", "positive"): "b",
+    ("normal", "subset"): "1/2",
+    ("remove", "range"): "2-3",
+    ("select", "by"): "chi",
+    ("sklearn", "class_"): "sklearn.preprocessing.StandardScaler",
+    ("sklearn", "set"): ("copy=False", "clip=True"),
+    ("split", "fold"): "2/3",
+    ("svm", "c"): "0.1,1",
+}
+TOGETHER = {("sample", "fraction"): {"rows": None}, ("select", "spread"): {"by": "bns"}}  # which need another, too
+
+
+def another(stage, field):
+    """A value of an option that it does not have."""
+    known = TEXTS.get((stage.name, field.name))
+    value, type_ = getattr(stage, field.name), types_of(type(stage))[field.name]
+    if known is not None:
+        return known
+    if field.metadata["choices"]:
+        return next(choice for choice in field.metadata["choices"] if choice != value)
+    if type_ is bool:
+        return not value
+    if type_ is int:
+        return (value or 2) + 1
+    if type_ is float:
+        return 0.25
+    return ("a b", "c'd") if type_ is tuple else "1/4"
+
+
+@pytest.mark.parametrize("name", sorted(registry().stages))
+def test_every_option_of_every_stage_can_be_set(name):
+    estimator = ChainTransformer(f"l1 {NEEDED.get(name, name)} max")
+    (_, stage, _) = Chain.parse(estimator.chain).stages
+    prefix = "l1_2" if name == "l1" else name  # the other is called max
+    before = estimator.get_params()
+    for field in dataclasses.fields(stage):
+        changes = {field.name: another(stage, field), **TOGETHER.get((name, field.name), {})}
+        given = {f"{prefix}__{option}": value for option, value in changes.items()}
+        changed = clone(estimator).set_params(**clone(given, safe=False))  # as a grid search does
+        expected = type(stage)(**(options_of(stage) | changes))
+        assert Chain.parse(changed.chain).stages[1] == expected != stage
+        assert changed.get_params() == before | given | {"chain": changed.chain}
+        assert clone(changed).get_params() == changed.get_params()
+        assert estimator.get_params() == before
+        assert len(before) == 2 + 2 + len(options_of(stage))
+
+
+def test_searches_over_stages_that_keep_more_than_their_options():
+    batch = sample("breast-cancer")
+    pipeline = make_pipeline(ChainTransformer("bins select --by ig --top 5 normal"), LinearSVC())
+    grid = {
+        "chaintransformer__select__top": np.array([3, 7]),  # whose numbers are numpy's
+        "chaintransformer__bins__method": ["width", "mdl"],
+        "chaintransformer__normal__cost": [np.float64(0.5)],
+        "chaintransformer__select__by": ["bns", "chi"],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(batch.X, batch.y)
+    assert len(search.cv_results_["params"]) == 8
+    last = GridSearchCV(
+        make_pipeline(ChainTransformer("svm")), {"chaintransformer__svm__c": [0.1, 1, "1,10"]}, scoring=lambda *_: 0.0
+    )
+    assert last.fit(batch.X, batch.y).best_estimator_[0].chain == "svm --c 0.1"
+
+
+def test_options_take_values_of_numpy_and_no_others():
+    transformer = ChainTransformer("select --top 5 l2 remove --range 1")
+    numbers = {"select__top": np.int64(7), "select__spread": np.bool_(False), "select__alpha": np.float32(0.5)}
+    transformer.set_params(**numbers, select__by="ig", l2__norm=2, remove__attribute=["a", np.str_("b c")])
+    assert transformer.chain == (
+        "select --top 7 --by ig --alpha 0.5 l2 --norm 2.0 remove --attribute a --attribute 'b c' --range 1"
+    )
+    for wrong, message in (
+        ({"select__top": "7"}, "select: --top must be a whole number, not"),
+        ({"select__top": 7.5}, "select: --top must be a whole number, not '7.5'"),
+        ({"select__top": True}, "select: --top must be a whole number, not 'True'"),
+        ({"select__spread": 1}, "select: --spread must be True or False, not '1'"),
+        ({"l2__norm": None}, "l2: --norm must be a number, not 'None'"),
+        ({"l2__norm": "1"}, "l2: --norm must be a number"),
+        ({"remove__attribute": [1]}, "remove: --attribute must be a list of texts"),
+        ({"remove__match": ["a"]}, "remove: --match must be a text"),
+    ):
+        before = transformer.chain
+        with pytest.raises(ValueError, match=message):
+            transformer.set_params(**wrong)
+        assert transformer.chain == before
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ class Reader:
     def __init__(
         self,
         path: str,
-        class_: str | None = None,
-        positive: str | None = None,
+        class_: str | int | None = None,
+        positive: object = None,
         encoding: str = "utf-8",
         block_size: int | None = None,
         like: Schema | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import glob
 import os
 import re
@@ -15,7 +16,7 @@ from typing import IO, Any
 
 from filterkit.descriptors import descriptor_of, failure
 from filterkit.engine.local import PAUSE
-from filterkit.errors import ArffError, FilterkitError, UsageError, quoted
+from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
 
 
 def expand(path: str) -> list[str]:
@@ -29,7 +30,8 @@ def expand(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise FilterkitError(f"{path}: no file matches this pattern")
+        said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
+        raise file_error(f"{path}: {said.strerror}", said)
     return found
 
 
@@ -181,11 +183,10 @@ class _Failures:
             raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if isinstance(error, OSError):
-            if error.errno:
-                raise failure(self._name, error, "reading") from None
-            # bz2 and zstd report damaged data as an OSError without a number
-            raise FilterkitError(f"{self._name}: the compressed data is damaged ({error})") from None
+        if type(error) is OSError and not error.errno:  # what bz2 and zstd say of damaged data
+            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
+        if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+            raise failure(self._name, error, "reading") from None
 
 
 def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:

@@ -11,7 +11,7 @@ from collections import Counter
 import click
 
 from filterkit import __version__
-from filterkit.errors import FilterkitError, UsageError
+from filterkit.errors import FilterkitError, UsageError, file_error
 from filterkit.plugins import Registry
 from filterkit.stage import Stage
 from filterkit.words import parse_stages
@@ -122,7 +122,7 @@ def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
                 file.write(text.format(**parts))
         os.rename(aside, folder)
     except OSError as error:
-        raise FilterkitError(f"{folder}: {error.strerror}") from None
+        raise file_error(f"{folder}: {error.strerror}", error) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)  # most often it has been renamed
     click.echo(f"{folder}: change filterkit_{module}.py, then: pip install -e '{folder}[test]' && pytest {folder}")

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Among the items of a map: none is ready now. What is being worked on is given out first, and then this, in its place.
+# Among the items of a map: the next will have to be waited for. What is being worked on is given out first, and then
+# this, in its place. Engines of plugins meet it too, so it is public.
 PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
 
 

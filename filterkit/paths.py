@@ -1,0 +1,23 @@
+"""Paths: how files are named from Python."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+AnyPath = str | os.PathLike[str]
+
+
+def path_text(path: Any) -> str:
+    """A path as text.
+
+    Raises
+    ------
+    TypeError : it is none, such as an open file.
+    """
+    if isinstance(path, (str, os.PathLike)):
+        return os.fsdecode(path)
+    kind = type(path).__name__
+    if hasattr(path, "read") or hasattr(path, "write"):
+        raise TypeError(f"give the path of a file, not an open file ({kind})")
+    raise TypeError(f"give the path of a file, as a text or a pathlib.Path, not {kind}")

@@ -1,0 +1,89 @@
+"""Errors: what they say, what they are beside FilterkitErrors, and that they come through pickle and copies whole."""
+
+import copy
+import pickle
+
+import pytest
+
+from filterkit import ArffError, FilterkitError, PluginError, StageError, UsageError
+from filterkit.errors import file_error
+
+
+class OfAPlugin(StageError):
+    """An error of a plugin, which takes other arguments."""
+
+    def __init__(self, stage, column, *, value):
+        super().__init__(stage, f"column {column} has {value}", row=column)
+        self.value = value
+
+
+def missing(kind=FilterkitError):
+    return file_error("x.arff: No such file or directory", FileNotFoundError(2, "No such file", "x.arff"), kind)
+
+
+def noted(error):
+    error.add_note("seen before")
+    return error
+
+
+def sourced(error):
+    error.source = "in.arff"
+    return error
+
+
+ERRORS = [
+    FilterkitError("what is wrong"),
+    FilterkitError(),
+    ArffError("no number", source="in.arff", line=7, attribute="a b"),
+    ArffError("no number"),
+    StageError("shape", "too large", 3),
+    sourced(StageError("shape", "too large", 3)),
+    StageError("shape", "too large"),
+    UsageError("no stage 'x'"),
+    PluginError("two plugins"),
+    OfAPlugin("mine", 4, value=0.5),
+    missing(),
+    missing(UsageError),
+    file_error("x: no space", OSError(28, "No space left on device")),
+    noted(FilterkitError("what is wrong")),
+]
+
+
+@pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_an_error_is_pickled_with_all_that_it_says(error, protocol):
+    check_same(pickle.loads(pickle.dumps(error, protocol)), error)
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_an_error_is_copied_with_all_that_it_says(error, how):
+    check_same(how(error), error)
+
+
+def check_same(again, error):
+    assert type(again) is type(error)
+    assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
+    for name in ("errno", "strerror", "filename"):
+        assert getattr(again, name, None) == getattr(error, name, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "caught"),
+    [
+        (FileNotFoundError, FileNotFoundError),
+        (PermissionError, PermissionError),
+        (IsADirectoryError, IsADirectoryError),
+        (NotADirectoryError, NotADirectoryError),
+        (FileExistsError, FileExistsError),
+        (TimeoutError, OSError),
+        (BrokenPipeError, OSError),
+    ],
+)
+def test_an_error_of_a_file_is_of_the_systems_kind_too(kind, caught):
+    error = file_error("x.arff: it said so", kind(5, "it said so", "/a/x.arff"))
+    assert isinstance(error, FilterkitError) and isinstance(error, caught)
+    assert not isinstance(error, UsageError) and isinstance(file_error("x", kind(5, "y"), UsageError), UsageError)
+    assert not isinstance(error, BrokenPipeError)  # which ends the command in silence
+    assert str(error) == "x.arff: it said so"
+    assert (error.errno, error.strerror, error.filename) == (5, "it said so", "/a/x.arff")

@@ -1,0 +1,217 @@
+"""What can be pickled and copied: stages, chains before and after fitting, batches, and what is in them; here and in
+another process."""
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+
+import filterkit
+from filterkit import Attribute, Batch, Chain, Csr, FilterkitError, PluginError, Ragged, RowStage, Schema, testing
+from filterkit.counting import tabulate
+from filterkit.evaluation import Evaluator, named_chain, run
+from filterkit.folds import Design
+from filterkit.options import options_of
+from filterkit.plugins import registry
+from filterkit.results import Results
+
+NEEDED = {
+    "head": "head 2",
+    "keep": "keep --range 1-2",
+    "label": "label --positive yes",
+    "remove": "remove --range 1",
+    "rename": "rename --find a",
+    "sample": "sample --fraction 1/2",
+    "select": "select --by ig --top 1",
+    "sklearn": "sklearn --class sklearn.preprocessing.MaxAbsScaler",
+    "svm": "svm --c 0.1,1 --calibrate --folds 2",
+    "shape": "shape --cross-fit 2",
+    "write": "write /dev/null",
+}
+BOOSTED = {name: f"binary {name} --rounds 3" for name in ("adaboost-mh", "mp-boost")}
+CHAINS = [BOOSTED.get(name, NEEDED.get(name, name)) for name in registry().stages]
+CHAINS += ["shape bns l2", "", "impute onehot ig --score-only select --top 2 svm"]
+
+
+def by_joblib(thing):
+    stream = io.BytesIO()
+    joblib.dump(thing, stream)
+    stream.seek(0)
+    return joblib.load(stream)
+
+
+WAYS = {
+    "pickle": lambda thing: pickle.loads(pickle.dumps(thing)),
+    "oldest": lambda thing: pickle.loads(pickle.dumps(thing, 2)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "joblib": by_joblib,
+}
+
+
+@pytest.fixture(params=WAYS)
+def again(request):
+    """Each way to get a thing once more."""
+    return WAYS[request.param]
+
+
+@pytest.mark.parametrize("text", CHAINS)
+def test_chains(text, again):
+    chain = filterkit.chain(text)
+    copied = again(chain)
+    assert str(copied) == str(chain) and copied.stages == chain.stages
+    fits = 0
+    for name in testing.SAMPLES:
+        data = testing.sample(name)
+        try:
+            fitted = chain.fit(data)
+        except FilterkitError:
+            continue
+        fits += 1
+        expected = fitted.transform(data)
+        copied = again(fitted)
+        assert copied.chain.stages == chain.stages and copied.incoming == fitted.incoming
+        assert testing.same(copied.transform(data), expected)
+        for stage in fitted.stages:
+            assert again(stage).schema == stage.schema
+    assert fits
+
+
+@pytest.mark.parametrize("name", sorted(registry().stages))
+def test_stages_of_plugins_are_pickled_as_their_name_and_options(name):
+    (stage,) = filterkit.chain(NEEDED.get(name, name)).stages
+    _, parts = stage.__reduce__()
+    assert parts[0] == name and parts[2] == options_of(stage)
+
+
+@pytest.mark.parametrize("name", ["all-kinds", "sparse-two-classes", "multi-label", "no-rows"])
+def test_batches_and_what_is_in_them(name, again):
+    data = testing.sample(name)
+    assert testing.same(again(data), data)
+    assert again(data.schema) == data.schema
+    assert [again(a) for a in data.schema.attributes] == list(data.schema.attributes)
+    if data.sparse:
+        assert all(map(np.array_equal, again(data.csr), data.csr))
+    with pytest.raises(AttributeError, match="not changed in place"):
+        again(data).X = None
+    scored = filterkit.chain("bns --score-only").fit(testing.sample("sparse-two-classes")).schema  # made when asked for
+    assert again(scored) == scored
+
+
+def test_counts_and_arrays(again):
+    data = testing.sample("sparse-two-classes")
+    table = tabulate(data, np.arange(data.schema.width), True, "test")
+    counts = table.counts.copy()
+    copied = again(table)
+    assert np.array_equal(copied.counts, counts) and np.array_equal(copied.zeros, table.zeros)
+    ragged = Ragged(np.array([0, 2, 3]), np.array([1.0, 2.0, 5.0]))
+    ragged.search(np.array([0]), np.array([1.5]))
+    assert again(ragged).search(np.array([0]), np.array([1.5])) == 1
+    csr = Csr(np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32), 2)
+    assert again(csr).toarray().tolist() == [[1, 0]]
+    for metric in registry().metrics.values():
+        assert again(metric) == metric
+
+
+def test_results(again):
+    data = testing.sample("dense-two-classes")
+    evaluator = Evaluator(
+        [("d", data)], Design((named_chain("bns l2 svm"), named_chain("select --by ig --top 1 svm")), 3)
+    )
+    results = Results(result for _, found in run(evaluator) for result in found)
+    assert again(results).text() == results.text()
+    assert again(evaluator).parts == evaluator.parts
+
+
+class Mine(RowStage):
+    """A stage of no plugin, which keeps more than its option."""
+
+    name = "mine"
+    by: float = filterkit.option(2.0, "What to divide by.")
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._half = lambda values: values / self.by
+
+    def transform(self, batch):
+        return batch.replace(X=self._half(batch.X))
+
+
+def test_a_stage_of_no_plugin_is_pickled_as_its_class_and_options(again):
+    data = Batch(Schema("s", [Attribute("a")]), np.array([[3.0]]))
+    fitted = Chain([Mine(by=4.0)]).fit(data)
+    assert again(fitted).transform(data).X.tolist() == [[0.75]]
+    with pytest.raises(PluginError, match="no plugin brings the stage 'mine'"):
+        filterkit.save(fitted, "/dev/null")
+
+
+PLUGIN = '''
+import filterkit
+
+def quick(tp, fp, pos, neg):
+    """A share."""
+    return tp / pos
+
+class Half(filterkit.RowStage):
+    """Halve."""
+    name = "half"
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X / 2)
+
+@filterkit.hookimpl
+def filterkit_metrics():
+    return [filterkit.Metric("quick", quick), filterkit.Metric("lambda", lambda tp, fp, pos, neg: tp)]
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Half]
+'''
+PICKLES = """
+import pickle, sys, filterkit
+from filterkit.plugins import registry
+from filterkit.testing import sample
+registry().add_file("my.py")
+data = sample("dense-two-classes")
+fitted = filterkit.chain(sys.argv[1]).fit(data)
+with open("chain.pickle", "wb") as file:
+    pickle.dump((fitted.transform(data), fitted.chain, fitted), file)
+"""
+UNPICKLES = """
+import pickle, sys, filterkit
+from filterkit.plugins import registry
+from filterkit.testing import same, sample
+if sys.argv[1:]:
+    registry().add_file(sys.argv[1])
+with open("chain.pickle", "rb") as file:
+    expected, chain, fitted = pickle.load(file)
+assert same(fitted.transform(sample("dense-two-classes")), expected)
+assert same(chain.fit(sample("dense-two-classes")).transform(sample("dense-two-classes")), expected)
+"""
+
+
+@pytest.mark.parametrize("text", ["quick half", "lambda l2", "select --by quick --top 2 bns"])
+def test_a_chain_with_a_plugin_file_in_another_process(text, tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN)
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    done = subprocess.run([sys.executable, "-c", PICKLES, text], **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run([sys.executable, "-c", UNPICKLES, "my.py"], **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run([sys.executable, "-c", UNPICKLES], **options)
+    needed = text.split()[0]
+    last = done.stderr.splitlines()[-1]
+    if needed == "select":  # which is there, but not the metric
+        assert last == "filterkit.errors.UsageError: no metric 'quick'; there are " + ", ".join(
+            sorted(registry().metrics)
+        )
+    else:
+        assert last == (
+            f"filterkit.errors.PluginError: a pickle needs the stage '{needed}'; "
+            "install or load the plugin my of my.py first"
+        )
