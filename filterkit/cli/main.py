@@ -13,7 +13,7 @@ import click
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.engine.local import LocalEngine, available_cores
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, show_warnings, suggestion
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
 
@@ -223,6 +223,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    show_warnings()
     keep_freed_memory()
     # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
     gc.freeze()
