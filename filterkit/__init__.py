@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from filterkit.formats import Format
     from filterkit.hookspecs import hookimpl
     from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
+    from filterkit.interrupts import interruptible
     from filterkit.learner import Learner
     from filterkit.logistic import Points, log_losses
     from filterkit.measuring import Outcome, measures
@@ -74,6 +75,7 @@ _HOME = {
     "to_arrow": "interop",
     "to_liac": "interop",
     "to_pandas": "interop",
+    "interruptible": "interrupts",
     "Learner": "learner",
     "Points": "logistic",
     "Outcome": "measuring",
@@ -158,6 +160,7 @@ __all__ = [
     "from_liac",
     "from_pandas",
     "hookimpl",
+    "interruptible",
     "load",
     "log_losses",
     "measures",

@@ -18,13 +18,14 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.batch import Batch
 from filterkit.chains import Chain
-from filterkit.errors import FilterkitError, StageError, UsageError, quoted
+from filterkit.errors import FilterkitError, StageError, UsageError, quoted, show_warnings
 from filterkit.folds import Design, Splits
 from filterkit.learner import REST, FittedLearner, Learner
 from filterkit.measuring import measures
@@ -34,6 +35,7 @@ from filterkit.words import parse_stages
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that the first part may take for imports
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORTH_PROCESSES = 3.0  # seconds of work for which processes are started
 
 
@@ -231,17 +233,44 @@ def _in_processes(
     evaluator: Evaluator, jobs: int, parts: list[Part], plugins: tuple[str, ...]
 ) -> Iterator[tuple[int, list[Result]]]:
     context = multiprocessing.get_context("spawn")
+    others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, context, _prepare, (evaluator.data, evaluator.design, plugins))
+    working = []
     try:
-        working = [pool.submit(_evaluate, part) for part in parts]
+        with _signals_held():
+            working = [pool.submit(_evaluate, part) for part in parts]
         for number, part in enumerate(as_completed(working), 1):
             yield len(parts) - number, part.result()
-    except BrokenProcessPool:
-        raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
+    except BaseException as error:
+        for process in multiprocessing.active_children():  # what they are at may take long
+            if process not in others:
+                process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
         del pool, working
         gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait until the end, because a process half started would complain of it. Processes started
+    meanwhile do not hear of a Ctrl-C before `_prepare` either."""
+    held: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.signal(number, lambda which, _: held.append(which)) for number in _SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for which in held:
+            signal.raise_signal(which)
 
 
 _evaluator: Evaluator  # of a process that works for another
@@ -252,6 +281,7 @@ def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, 
 
     global _evaluator
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits for them stops them
+    show_warnings()
     threadpool_limits(1)  # the processes are the threads
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Csr, FilterkitError, Learner, Model, Stage, Tasks, Training, hookimpl, option
+from filterkit import Csr, FilterkitError, Learner, Model, Stage, Tasks, Training, hookimpl, interruptible, option
 
 # At most so many distances are held at once.
 _DISTANCES = 1 << 24
@@ -78,7 +78,7 @@ class Nearest:
     def scores(self, X: Any) -> np.ndarray:
         """As `Model.scores`."""
         step = max(_DISTANCES // len(self._truth), 1)
-        parts = [self._votes(X[first : first + step]) for first in range(0, X.shape[0], step)]
+        parts = [interruptible(self._votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)
 
     def _votes(self, X: Any) -> np.ndarray:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from filterkit_plugins.svm import check_products, fitted_svc, quietly
 
 from filterkit import (
     COMBINATIONS,
@@ -20,6 +22,7 @@ from filterkit import (
     UsageError,
     combined,
     hookimpl,
+    interruptible,
     option,
     scaling_state,
 )
@@ -79,6 +82,7 @@ class Normal(Stage):
         scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
             X, y, weights = _collect(rows, drawn, schema)
+            check_products(self.name, X)
             for i, task in enumerate(tasks):
                 scores[:, i] = self._weights(X, y == task, weights)
         score = combined(np.where(schema.nominal[:, None], 0.0, scores), summary.totals[tasks], self.combine)
@@ -94,22 +98,32 @@ class Normal(Stage):
         """|w| of the classifier that tells the positive rows from the others."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
-        model: Any
         if self.model == "svm":
-            from sklearn.svm import SVC
-
-            model = SVC(kernel="linear", C=self.cost)
-        elif self.model == "logistic":
-            from sklearn.linear_model import LogisticRegression
-
-            model = LogisticRegression(C=self.cost, max_iter=10_000)
+            model = fitted_svc(self.name, "linear", X, positive, self.cost, weights)
         else:
-            from sklearn.linear_model import Perceptron
-
-            model = Perceptron(random_state=self.seed)
-        model.fit(X, positive, sample_weight=weights)
+            model = self._fitted(X, positive, weights)
         w = model.coef_
         return np.abs(w.toarray() if hasattr(w, "toarray") else w).ravel()
+
+    def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
+        """The logistic regression or the perceptron that tells the positive rows from the others."""
+        from sklearn.linear_model import LogisticRegression, Perceptron
+
+        model: Any = Perceptron(random_state=self.seed)
+        if self.model == "logistic":
+            model = LogisticRegression(C=self.cost, max_iter=10_000)
+        with quietly(), np.errstate(over="ignore", invalid="ignore"):
+            try:
+                interruptible(partial(model.fit, sample_weight=weights), X, positive)
+            except ValueError:  # the numbers have become infinite on the way
+                model.coef_ = np.full(X.shape[1], np.nan)
+        if not np.isfinite(model.coef_).all() or np.max(model.n_iter_) >= model.max_iter:
+            raise StageError(
+                self.name,
+                f"{self.model} finds no solution, because values are large or columns of very different size; "
+                "put standardize, range or l2 before it",
+            )
+        return model
 
 
 def _training(batch: Batch) -> Batch:

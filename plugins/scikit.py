@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from filterkit import (
     UsageError,
     concatenate,
     hookimpl,
+    interruptible,
     option,
     suggestion,
 )
@@ -79,12 +81,24 @@ class Sklearn(Stage):
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
+        training = concatenate(rows(), schema)
         try:
-            _fit(estimator, concatenate(rows(), schema))
+            with self._named_warnings():
+                interruptible(_fit, estimator, training)
             names = _names(estimator, [a.name for a in schema.features])
             return FittedSklearn(self.name, estimator, schema, names)
         except (ValueError, TypeError) as error:
             raise StageError(self.name, f"{self.class_}: {' '.join(str(error).split())[:300]}") from None
+
+    @contextmanager
+    def _named_warnings(self) -> Iterator[None]:
+        """Warnings name the stage and the class."""
+        import warnings
+
+        with warnings.catch_warnings(record=True) as found:
+            yield
+        for text, category in {str(each.message): each.category for each in found}.items():
+            warnings.warn(f"{self.name}: {self.class_}: {text}", category, stacklevel=1)
 
     def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
         import base64
@@ -133,7 +147,7 @@ class FittedSklearn(Fitted):
 
     def transform(self, batch: Batch) -> Batch:
         try:  # which takes no batch of no rows
-            image = self._estimator.transform(batch.X if len(batch) else _one_row(batch.schema))
+            image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
         except ValueError as error:
             raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
         return batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))

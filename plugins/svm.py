@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from math import fsum
 from typing import Any
 
@@ -18,6 +20,7 @@ from filterkit import (
     Training,
     UsageError,
     hookimpl,
+    interruptible,
     measures,
     option,
     predicted,
@@ -100,26 +103,24 @@ class Hyperplanes:
 
     def __init__(self, stage: str, training: Training) -> None:
         self.X = training.X
+        self._stage = stage
         self._weights = training.weights
         self._products: Any = None
+        check_products(stage, self.X)
         if 0 < len(training.truth) <= _PRODUCTS:
             from sklearn.metrics.pairwise import linear_kernel
 
             self._products = linear_kernel(self.X)
-            if not np.isfinite(self._products).all():
-                raise StageError(stage, "values are too large for their products; put range or l2 before it")
 
     def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients, float64 (features, costs), and intercepts, float64 (costs,), of the SVMs that tell the rows
         that are `positive`, bool, from the others; where all or none are, no coefficients and intercepts of 1 or −1."""
-        from sklearn.svm import SVC
-
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
         for number, cost in enumerate(costs):
-            model = SVC(kernel="linear" if self._products is None else "precomputed", C=cost)
-            model.fit(self.X if self._products is None else self._products, positive, sample_weight=self._weights)
+            kernel, rows = ("linear", self.X) if self._products is None else ("precomputed", self._products)
+            model = fitted_svc(self._stage, kernel, rows, positive, cost, self._weights)
             dual = model.dual_coef_
             multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
             intercepts[number] = model.intercept_[0]
@@ -129,6 +130,79 @@ class Hyperplanes:
         """The SVMs of all tasks, bool (rows, tasks)."""
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
+
+
+def check_products(stage: str, X: Any) -> None:
+    """Raise a `StageError` where libsvm could only compute noise: the products of rows overflow, or no two rows differ
+    by as much as the rounding of their products, which libsvm keeps in single precision.
+
+    Parameters
+    ----------
+    stage : the name of the stage that asks.
+    X : float64 (rows, features), ndarray or `csr_array`, finite.
+    """
+    if not X.shape[0]:
+        return
+    sparse = hasattr(X, "tocsr")
+    with np.errstate(over="ignore", under="ignore"):
+        longest = float((X.multiply(X) if sparse else X * X).sum(axis=1).max())
+        low, high = (each.toarray() if sparse else each for each in (X.min(axis=0), X.max(axis=0)))
+        apart = float(((high - low) ** 2).sum())  # no two rows are farther
+    if not np.isfinite(longest):
+        raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
+    if 0 < apart < longest * np.finfo(np.float32).eps / 2:
+        raise StageError(
+            stage,
+            "values are so large that the differences between rows are lost in their products; "
+            "put standardize or range before it",
+        )
+
+
+def fitted_svc(
+    stage: str, kernel: str, rows: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
+) -> Any:
+    """A fitted `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    stage : the name of the stage that asks.
+    kernel : ``linear``, and `rows` is X; or ``precomputed``, and `rows` has their products.
+    positive, cost, weights : bool (rows,), C, and float64 (rows,) or None.
+
+    Raises
+    ------
+    StageError : libsvm finds no solution in so many steps as would take some minutes.
+    """
+    from sklearn.svm import SVC
+
+    model = SVC(kernel=kernel, C=cost, max_iter=_most_steps(len(positive)))
+    with quietly():
+        interruptible(partial(model.fit, sample_weight=weights), rows, positive)
+    if model.fit_status_:
+        raise StageError(
+            stage,
+            f"no solution for C={cost:g} in {model.max_iter:,} steps, because values are large or columns of very "
+            "different size; put standardize, range or l2 before it",
+        )
+    return model
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """scikit-learn does not warn that it has not converged, which the caller finds out by itself."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _most_steps(rows: int) -> int:
+    """The steps that libsvm may take. Its own program allows the larger of ten million and 100 a row, of which scaled
+    values need few; values that are not scaled may need more, so a few rows, whose steps are short, get more."""
+    return max(10_000_000, 100 * rows, min(200_000_000, 100_000_000_000 // max(rows, 1)))
 
 
 def sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
@@ -148,7 +222,8 @@ def sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
         return 0.0, float(np.log(len(target) / target.sum() - 1))
     twice = (np.concatenate([scores, scores])[:, None] - middle) / scale
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
-    model.fit(twice, np.repeat([True, False], len(scores)), sample_weight=np.concatenate([target, 1 - target]))
+    with quietly():  # it warns of steps that change nothing any more
+        model.fit(twice, np.repeat([True, False], len(scores)), sample_weight=np.concatenate([target, 1 - target]))
     a = -float(model.coef_[0, 0]) / scale
     return a, -float(model.intercept_[0]) - a * middle
 

@@ -398,6 +398,56 @@ def test_outputs_are_complete_though_nobody_reads_standard_output(tmp_path):
         }
 
 
+# Timestamps beside a small number: libsvm takes many seconds to find out that it finds nothing.
+TIMES = """@relation r
+@attribute a numeric
+@attribute b numeric
+@attribute c {x,y}
+@data
+1600000000000,1,x
+1600000100001,2,y
+1600030000007,3,x
+1600500001000,4,y
+"""
+MARK = """
+import pathlib
+import sklearn.svm
+
+fit = sklearn.svm.SVC.fit
+
+def marked(*arguments, **options):
+    pathlib.Path("begun").touch()
+    return fit(*arguments, **options)
+
+sklearn.svm.SVC.fit = marked
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stage", ["svm", "normal"])
+def test_native_code_is_interrupted(how, stage, tmp_path):
+    (tmp_path / "in.arff").write_text(TIMES)
+    (tmp_path / "mark.py").write_text(MARK)
+    process = start("-o", "out.arff", "--plugin", "mark.py", "in.arff", stage, cwd=tmp_path, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)  # it has begun in Python; native code is a moment later
+    process.send_signal(how)
+    assert process.wait(60) == 128 + how
+    assert process.stderr.read() == b""
+    assert not (tmp_path / "out.arff").exists()
+
+
+def test_warnings_of_a_library_are_one_line():
+    ica = ("sklearn", "--class", "sklearn.decomposition.FastICA", "--set", "max_iter=1", "--set", "random_state=0")
+    done = filterkit("-o", os.devnull, IRIS, *ica)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert done.stderr.startswith(
+        "filterkit: warning: sklearn: sklearn.decomposition.FastICA: FastICA did not converge"
+    )
+
+
 def test_damaged_input_on_a_pipe_is_named(tmp_path):
     path = tmp_path / "cut.arff.gz"
     path.write_bytes(gzip.compress(Path(IRIS).read_bytes())[:-200])

@@ -112,3 +112,19 @@ def test_threads_end_with_the_results_even_if_they_are_not_all_taken():
 
 def test_available_cores():
     assert available_cores() >= 1
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
+def test_a_signal_does_not_wait_for_what_is_being_worked_on(signal):
+    released = threading.Event()
+
+    def items():
+        yield from range(3)
+        raise signal  # as a handler does in the thread that waits
+
+    try:
+        with pytest.raises(signal):
+            list(LocalEngine(2).map(lambda _: released.wait(60), items()))
+        assert not released.is_set()
+    finally:
+        released.set()

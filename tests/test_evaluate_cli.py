@@ -308,6 +308,70 @@ def test_processes_end_with_the_command(how, tmp_path):
         process.stderr.close()
 
 
+STUCK = """
+import multiprocessing
+import pathlib
+import numpy as np
+import filterkit
+
+class Stuck(filterkit.Learner):
+    'Never come back from native code, but in the first process.'
+
+    name = "stuck"
+
+    def learn(self, training):
+        if multiprocessing.parent_process() is not None:
+            from sklearn.svm import SVC
+
+            pathlib.Path(f"begun-{multiprocessing.current_process().name}").touch()
+            X = 1.6e12 + np.arange(4.0)[:, None]
+            SVC(kernel="linear").fit(X, [0, 1, 0, 1])
+        return filterkit.LinearModel(np.zeros((training.X.shape[1], 1)), np.zeros(1))
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Stuck]
+"""
+
+
+@pytest.mark.parametrize("moment", ["as they start", "in native code"])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_processes_that_are_in_native_code_end_with_the_command(how, moment, tmp_path):
+    """Ctrl-C goes to all of them."""
+    (tmp_path / "stuck.py").write_text(STUCK)
+    code = AT_ONCE + "; from filterkit.cli.start import main; main()"
+    evaluation = ["evaluate", IRIS, "--chain", "stuck", "--folds", "5", "--jobs", "2", "--journal", "j"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "--plugin", "stuck.py", "--positive", "setosa", *evaluation],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+    def ready():
+        journal = tmp_path / "j"  # processes start after the first part
+        if moment == "as they start":
+            return journal.exists() and journal.read_bytes().count(b"\n") > 1
+        return len(list(tmp_path.glob("begun-*"))) == 2
+
+    try:
+        deadline = time.monotonic() + 60
+        while not ready() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert ready()
+        (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
+        assert process.wait(60) == 128 + how
+        deadline = time.monotonic() + 60
+        while alive(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not alive(process.pid)
+        assert process.stderr.read() == b""
+    finally:
+        if alive(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stderr.close()
+
+
 def test_progress_is_lines_and_only_on_request():
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "3", "--jobs", "1"]
     asked = with_changes(CLOCK, "--progress", *command)

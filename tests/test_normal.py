@@ -66,6 +66,7 @@ def test_a_subset_is_drawn_from_each_class_and_repeats():
         def fit(self, X, positive, sample_weight):
             seen.append((X.copy(), positive.copy()))
             self.coef_ = np.ones((1, X.shape[1]))
+            self.fit_status_ = 0
 
     import sklearn.svm
 

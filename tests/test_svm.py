@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import dense, make, sample, sparsely
 from filterkit_plugins import svm
 from filterkit_plugins.svm import sigmoid
 from scipy.optimize import minimize
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.svm import SVC
 from test_weka import weka
 
@@ -441,3 +442,51 @@ def test_it_is_wekas_smo(weka36, tmp_path):
     ours = dense(out)[:, -1]
     assert (abs(ours - theirs) <= 1e-3 * (1 + np.linalg.norm(batch.X, axis=1))).all()
     assert ((ours > 0) == (theirs > 0))[abs(theirs) > 0.02].all()
+
+
+# ---- values that are too much for libsvm ------------------------------------------------------------------
+
+
+TIMES = make([[1600000000000], [1600000000001], [1600000000007], [1600000001000]], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
+def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
+    """libsvm would go on for ever, or find noise."""
+    for sparse in (False, True):
+        with pytest.raises(StageError, match=r"differences between rows are lost .* put standardize or range"):
+            filterkit.chain(text).fit(sparsely(TIMES) if sparse else TIMES)
+    filterkit.chain(f"standardize {text}").fit(TIMES)
+
+
+@pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal"])
+@pytest.mark.parametrize("products", [0, 11_000])
+def test_a_solution_that_takes_too_many_steps_is_an_error(text, products, monkeypatch):
+    monkeypatch.setattr(svm, "_PRODUCTS", products)
+    monkeypatch.setattr(svm, "_most_steps", lambda rows: 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(StageError, match=r"no solution for C=.* in 3 steps.* put standardize, range or l2 before"):
+            filterkit.chain(text).fit(varied("breast-cancer"))
+
+
+@pytest.mark.parametrize(("rows", "steps"), [(1, 200_000_000), (569, 175_746_924), (11_000, 10_000_000)])
+def test_few_rows_get_more_steps(rows, steps):
+    assert svm._most_steps(rows) == steps
+
+
+@pytest.mark.parametrize("name", ["breast-cancer", "fortunes"])
+def test_the_bound_changes_no_solution(name):
+    batch = varied(name)
+    fitted = filterkit.chain("svm").fit(batch).stages[0]
+    peer = SVC(kernel="precomputed").fit(linear_kernel(batch.X), fitted.tasks.truth(batch)[:, 0])
+    assert fitted.model.intercepts.tolist() == peer.intercept_.tolist()
+
+
+def test_sigmoids_warn_of_nothing():
+    """Scores that are as good as random: scikit-learn warns of a step that changes nothing any more."""
+    scores = np.array([1, 0, 1, 0, 0, 0, 1, -2, 0, 2, 1, -1, -1, -1, 0, 1.0])
+    positive = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1], bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sigmoid(scores, positive) == pytest.approx((0, 0))

@@ -15,7 +15,7 @@ from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.cli.streams import say
 from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, show_warnings, suggestion
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
 
@@ -201,6 +201,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 the data or a stage failed, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
     end_at_once()
+    show_warnings()
     keep_freed_memory()
     # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
     gc.freeze()

@@ -62,23 +62,26 @@ class LocalEngine:
     def _map_in_threads(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         from concurrent.futures import Future, ThreadPoolExecutor
 
-        with ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit") as pool:
-            running: deque[Future[R]] = deque()
-            try:
-                for item in items:
-                    if item is PAUSE:
-                        while running:
-                            yield running.popleft().result()
-                        yield item
-                        continue
-                    running.append(pool.submit(function, item))
-                    if len(running) >= 2 * self.jobs:
+        pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
+        running: deque[Future[R]] = deque()
+        wait = True
+        try:
+            for item in items:
+                if item is PAUSE:
+                    while running:
                         yield running.popleft().result()
-                while running:
+                    yield item
+                    continue
+                running.append(pool.submit(function, item))
+                if len(running) >= 2 * self.jobs:
                     yield running.popleft().result()
-            finally:
-                for future in running:
-                    future.cancel()
+            while running:
+                yield running.popleft().result()
+        except (KeyboardInterrupt, SystemExit):  # of a signal: what is being worked on may take long
+            wait = False
+            raise
+        finally:
+            pool.shutdown(wait, cancel_futures=True)
 
 
 def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
