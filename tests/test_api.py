@@ -1,5 +1,6 @@
 """The Python way in."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -126,3 +127,9 @@ def test_a_url_is_read(tmp_path):
     assert testing.same(filterkit.read(f"file://{IRIS}"), filterkit.read(IRIS))
     with pytest.raises(FilterkitError, match="nowhere"):
         filterkit.read("nowhere://x.arff")
+
+
+def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(FilterkitError, match=r"x\.arff: reading a URL .* fsspec: pip install 'arff-filterkit\[url\]'$"):
+        filterkit.read("memory://x.arff")

@@ -189,7 +189,7 @@ def test_stages_are_listed_with_their_first_line(plugin):
 
 def test_plugins_are_listed(plugin):
     text = filterkit("--plugin", plugin, "plugins").stdout
-    assert re.search(r"^shape +filterkit 0.1.0 .* shape$", text, re.M)
+    assert re.search(r"^shape +arff-filterkit 0.1.0 .* shape$", text, re.M)
     assert "my " in text
 
 
