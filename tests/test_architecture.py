@@ -74,7 +74,8 @@ def test_modules_stay_short(path):
     [
         ("import filterkit", {"scipy", "pyarrow", "sklearn", "pandas", "arff"}),
         (
-            "from filterkit.cli.main import _main; _main(['-o', '/dev/null', 'arff_samples/iris.arff', 'l2'])",
+            "import os; from filterkit.cli.main import _main; "
+            "_main(['-o', os.devnull, 'arff_samples/iris.arff', 'l2'])",
             {"scipy", "pyarrow", "sklearn", "pandas", "arff"},
         ),
     ],

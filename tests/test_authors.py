@@ -110,6 +110,7 @@ def python(tmp_path):
     return str(tmp_path / "env" / "bin" / "python")
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("name", "words"),
     [("by-two", ["by-two", "--by", "10", "l2"]), ("relief", ["relief", "select", "--top", "2", "l2"])],
