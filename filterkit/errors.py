@@ -137,19 +137,6 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
-def show_warnings() -> None:
-    """From here on a warning of Python, such as one of scikit-learn, is a line on standard error without the place in
-    the code."""
-    import sys
-    import warnings
-
-    def show(message: Warning | str, *_: object, **__: object) -> None:
-        if sys.stderr is not None:
-            print(f"filterkit: warning: {one_line(message)}", file=sys.stderr)
-
-    warnings.showwarning = show
-
-
 def one_line(error: BaseException | str, limit: int = 300) -> str:
     """The text of a foreign error or warning as a line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

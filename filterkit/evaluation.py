@@ -25,10 +25,11 @@ import numpy as np
 
 from filterkit.batch import Batch
 from filterkit.chains import Chain
-from filterkit.errors import FilterkitError, StageError, UsageError, quoted, show_warnings
+from filterkit.errors import FilterkitError, StageError, UsageError, quoted
 from filterkit.folds import Design, Splits
 from filterkit.learner import REST, FittedLearner, Learner
 from filterkit.measuring import measures
+from filterkit.messages import show_warnings
 from filterkit.plugins import Registry, registry
 from filterkit.stage import TrainingStage, transform
 from filterkit.words import parse_stages

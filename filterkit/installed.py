@@ -42,7 +42,8 @@ def installed(group: str) -> list[Installed]:
 
 
 def _asked(group: str) -> list[Installed]:
-    """What Python says."""
+    """What Python says. If two distributions declare the same plugin, it is listed once: a project that was renamed is
+    often still installed under its old name, too."""
     from importlib import metadata
 
     described: dict[int, str] = {}  # to read a description takes a millisecond
@@ -55,16 +56,19 @@ def _asked(group: str) -> list[Installed]:
             about = point.dist.metadata
             described[id(point.dist)] = f"{about['Name']} {about['Version']}"
         found.append(Installed(point.name, point.value, described[id(point.dist)]))
-    return sorted(found)
+    once: dict[tuple[str, str], Installed] = {}
+    for each in sorted(found):
+        once.setdefault((each.name, each.value), each)
+    return list(once.values())
 
 
 def _folders() -> str | None:
-    """Where packages are looked for, and when each place was last changed; None if that is not worth remembering: in
-    the current folder, where ``python -m`` looks too, files come and go."""
+    """Where packages are looked for, and when each place, and this module, was last changed; None if that is not worth
+    remembering: in the current folder, where ``python -m`` looks too, files come and go."""
     if sys.path[:1] in ([""], [os.getcwd()]):
         return None
     known = []
-    for folder in sys.path:
+    for folder in [*sys.path, __file__]:
         try:
             known.append(f"{folder}={os.stat(folder).st_mtime_ns}")
         except OSError:

@@ -38,7 +38,7 @@ class Journal:
         self.results: list[Result] = []
         about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
         try:
-            self._file: IO[str] = open(path, "a+", encoding="utf-8")
+            self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
         except UnicodeDecodeError as error:

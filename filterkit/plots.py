@@ -31,7 +31,7 @@ def check_plot(path: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise UsageError("--plot needs matplotlib: pip install 'filterkit[plot]'") from None
+        raise UsageError("--plot needs matplotlib: pip install 'arff-filterkit[plot]'") from None
 
 
 def plot_curves(results: Results, measures: list[str], path: str) -> None:

@@ -180,6 +180,8 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
     for note in about["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
             raise _Damaged("a stage in it is none")
+        # Its earlier name, under which a package index may have something else.
+        note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
     return about
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -26,7 +27,7 @@ class Spool:
 
     def __init__(self, budget: int) -> None:
         self._left = budget
-        self._file: IO[bytes] | None = None
+        self._file: _Scratch | None = None
         self._kept: list[Kept] = []
 
     def __enter__(self) -> Spool:
@@ -47,7 +48,7 @@ class Spool:
         if self._left < 0:  # from here on everything goes to disk
             with _failures():
                 if self._file is None:
-                    self._file = tempfile.TemporaryFile(prefix="filterkit-")
+                    self._file = _Scratch()
                 kept.write(self._file)
         self._kept.append(kept)
 
@@ -75,20 +76,21 @@ class Kept:
             self._arrays["others"] = _table_bytes(batch.others)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
-        self._descriptor = -1
+        self._file: _Scratch | None = None
 
-    def write(self, file: IO[bytes]) -> None:
+    def write(self, file: _Scratch) -> None:
         """Move the arrays to the end of `file`."""
-        for name, array in self._arrays.items():
-            self._places[name] = (file.tell(), array.dtype, len(array))
-            file.write(array.data.cast("B"))
-        file.flush()
-        self._descriptor = file.fileno()
+        offsets = file.append([array.data.cast("B") for array in self._arrays.values()])
+        for offset, (name, array) in zip(offsets, self._arrays.items(), strict=True):
+            self._places[name] = (offset, array.dtype, len(array))
+        self._file = file
         self._arrays = {}
 
     def load(self) -> Batch:
         """The batch; may run in any thread."""
-        arrays = self._arrays or {name: _read(self._descriptor, *place) for name, place in self._places.items()}
+        arrays = self._arrays
+        if self._file is not None:
+            arrays = {name: _read(self._file, *place) for name, place in self._places.items()}
         X: Any
         if "X" in arrays:
             X = arrays["X"].astype(np.float64).reshape(self.rows, self._columns)
@@ -99,6 +101,39 @@ class Kept:
         if y is not None and self._rest.schema.labels:
             y = y.reshape(self.rows, -1)
         return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), others=others)
+
+
+class _Scratch:
+    """A temporary file without a name. One thread appends to it while others read any part of it."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
+        self._position = threading.Lock()  # held by whoever uses or moves the position in the file
+
+    def append(self, pieces: list[memoryview]) -> list[int]:
+        """Write `pieces` at the end; returns the offset of each."""
+        offsets = []
+        with self._position:
+            for piece in pieces:
+                offsets.append(self._file.tell())
+                self._file.write(piece)
+            self._file.flush()
+        return offsets
+
+    def read_into(self, view: memoryview, offset: int) -> int:
+        """Fill `view`, or a part of it, with what is at `offset`; returns the number of bytes, 0 at the end."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [view], offset)
+        with self._position:  # Windows reads from the position only
+            self._file.seek(offset)
+            try:
+                return int(self._file.readinto(view))  # type: ignore[attr-defined]
+            finally:
+                self._file.seek(0, os.SEEK_END)
+
+    def close(self) -> None:
+        """Give back the disk space."""
+        self._file.close()
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
@@ -129,12 +164,12 @@ def _table(data: np.ndarray) -> Any:
     return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
 
 
-def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
+def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     array = np.empty(length, dtype)
     view = array.data.cast("B")
     with _failures():
         while len(view):
-            count = os.preadv(descriptor, [view], offset)
+            count = file.read_into(view, offset)
             if not count:
                 raise OSError("the temporary file is shorter than what was written to it")
             view = view[count:]

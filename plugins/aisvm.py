@@ -75,7 +75,7 @@ class AiSvm(Learner):
             if step > 1:
                 before, plane = plane, solved(step)
             found = (X @ plane[0] + plane[1] > 0) == positive
-            recall = np.count_nonzero(found & target) / max(np.count_nonzero(target), 1)
+            recall = np.count_nonzero(found & target) / max(int(np.count_nonzero(target)), 1)
             if recall >= bound:
                 return before if recall == 1 else plane
         return plane

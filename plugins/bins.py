@@ -44,7 +44,7 @@ class Bins(ColumnStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.needs_class = self.method == "mdl"
+        self.needs_class = self.method == "mdl"  # type: ignore[misc]
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
@@ -173,7 +173,7 @@ def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndar
     k = kinds[0]
     delta = np.log2(3.0**k - 2) - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
     cost = (np.log2(np.maximum(rows - 1, 1.0)) + delta) / rows
-    return (gain > 1e-15) & (gain > cost)
+    return np.asarray((gain > 1e-15) & (gain > cost))
 
 
 @hookimpl

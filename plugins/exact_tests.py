@@ -33,7 +33,7 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
         ratio = np.exp(_log_probability(other[at], words[at], pos, neg) - observed[at])
         tail = _tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg, least[at], most[at])
         there[at] = ratio * tail
-    return np.maximum(-(observed + np.log(here + there)), 0.0)
+    return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
 
 
 def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -43,7 +43,7 @@ def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) 
     def choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
         return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
-    return choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words)
+    return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
 
 
 def _tail(
@@ -90,7 +90,7 @@ def _mirror(
     while True:
         open_ = np.flatnonzero(near < far)
         if not len(open_):
-            return tp + sign * far
+            return np.asarray(tp + sign * far)
         middle = np.floor((near[open_] + far[open_]) / 2)
         there = _log_probability(tp[open_] + sign[open_] * middle, words[open_], pos, neg)
         enough = there <= observed[open_] + _AS_LIKELY
@@ -107,7 +107,7 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     1e-300 count as that.
     """
     rate = (tp + fp) / (pos + neg)
-    return np.abs(_binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate))
+    return np.asarray(np.abs(_binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate)))
 
 
 def _binomial_z(count: np.ndarray, draws: float, rate: np.ndarray) -> np.ndarray:

@@ -20,7 +20,9 @@ def _turned(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """numerator / denominator, 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator != 0)
+    quotient = np.zeros(np.shape(numerator))
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
 
 
 def _entropy(counts: np.ndarray) -> np.ndarray:
@@ -38,7 +40,7 @@ def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     Features of the negative class are turned round first; the score may be negative.
     """
     tp, fp = _turned(tp, fp, pos, neg)
-    return tp - fp
+    return np.asarray(tp - fp)
 
 
 def acc2(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -52,7 +54,7 @@ def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     F is the standard Normal distribution; the rates are held inside exactly [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.abs(_normal_quantile(tpr) - _normal_quantile(fpr))
+    return np.asarray(np.abs(_normal_quantile(tpr) - _normal_quantile(fpr)))
 
 
 def _normal_quantile(rates: np.ndarray) -> np.ndarray:
@@ -84,7 +86,7 @@ def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     It needs no class.
     """
-    return tp + fp
+    return np.asarray(tp + fp)
 
 
 def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -93,7 +95,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     That is the harmonic mean of precision and recall. Features of the negative class are turned round first.
     """
     tp, fp = _turned(tp, fp, pos, neg)
-    return 2 * tp / (pos + tp + fp)
+    return np.asarray(2 * tp / (pos + tp + fp))
 
 
 def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -107,7 +109,7 @@ def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Information gain of presence about any number of classes."""
     bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
-    return np.maximum(bits / totals.sum(), 0.0)
+    return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -126,7 +128,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """
     tp, fp = _turned(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
-    return tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp))
+    return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
 
 def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -157,7 +159,7 @@ def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
     """The random numbers of some columns."""
-    return np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns]
+    return np.asarray(np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns])
 
 
 def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -187,7 +189,8 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
     √((√tpr − √fpr)² + (√(1 − tpr) − √(1 − fpr))²), from 0 to √2 (Forman, Scholz and Rajaram 2009, 2.2).
     """
     tpr, fpr = tp / pos, fp / neg
-    return np.sqrt((np.sqrt(tpr) - np.sqrt(fpr)) ** 2 + (np.sqrt(1 - tpr) - np.sqrt(1 - fpr)) ** 2)
+    squares = (np.sqrt(tpr) - np.sqrt(fpr)) ** 2 + (np.sqrt(1 - tpr) - np.sqrt(1 - fpr)) ** 2
+    return np.asarray(np.sqrt(squares))
 
 
 @hookimpl

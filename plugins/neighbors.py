@@ -87,9 +87,9 @@ class Nearest:
         nearer, as_far = distances < farthest, distances == farthest
         left = self._k - np.count_nonzero(nearer, axis=1, keepdims=True)
         _, neighbor = np.nonzero(nearer | (as_far & (np.cumsum(as_far, axis=1) <= left)))
-        neighbor = neighbor.reshape(-1, self._k)
-        votes = self._weights[neighbor][:, :, None]
-        return np.asarray((votes * self._truth[neighbor]).sum(axis=1) / votes.sum(axis=1))
+        neighbors = neighbor.reshape(-1, self._k)
+        votes = self._weights[neighbors][:, :, None]
+        return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
     def _distances(self, X: Any) -> np.ndarray:
         """What ranks as the distance does, (rows, training rows): the squared Euclidean one, or 1 − cosine. Neither way

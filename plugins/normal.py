@@ -103,7 +103,7 @@ class Normal(Stage):
         else:
             model = self._fitted(X, positive, weights)
         w = model.coef_
-        return np.abs(w.toarray() if hasattr(w, "toarray") else w).ravel()
+        return np.asarray(np.abs(w.toarray() if hasattr(w, "toarray") else w)).ravel()
 
     def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
         """The logistic regression or the perceptron that tells the positive rows from the others."""
@@ -182,7 +182,8 @@ def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[An
     """X, class and weights of the rows drawn: `drawn` has, for each class, which of its rows, ascending."""
     seen = [0] * len(drawn)
     parts: list[Any] = []
-    ys, ws = [], []
+    ys: list[np.ndarray] = []
+    ws: list[np.ndarray] = []
     for batch in rows():
         batch = _training(batch)
         assert batch.y is not None
@@ -192,8 +193,9 @@ def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[An
             first, stop = np.searchsorted(numbers, [seen[c], seen[c] + len(of_class)])
             chosen.append(of_class[numbers[first:stop] - seen[c]])
             seen[c] += len(of_class)
-        taken = batch.take(np.sort(np.concatenate(chosen)))
-        ys.append(taken.y)
+        here = np.sort(np.concatenate(chosen))
+        taken = batch.take(here)
+        ys.append(batch.y[here])
         ws.append(np.ones(len(taken)) if taken.weights is None else taken.weights)
         parts.append(_clean(taken.csr if taken.sparse else taken.X, schema))
     X = Csr.stack(parts).matrix() if isinstance(parts[0], Csr) else np.concatenate(parts)

@@ -59,7 +59,7 @@ class Standardize(ColumnStage):
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         image: np.ndarray = values * state["unit"][columns] - state["offset"][columns]
-        return image / state["divisor"][columns] * state["factor"][columns]
+        return np.asarray(image / state["divisor"][columns] * state["factor"][columns])
 
 
 def by_column(amounts: np.ndarray, cells: ContingencyTable) -> np.ndarray:

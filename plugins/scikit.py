@@ -104,16 +104,15 @@ class Sklearn(Stage):
         import base64
         import zipfile
 
-        import skops.io
-
+        skops_io = _skops_io()
         data = base64.b64decode(kept["estimator"], validate=True)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if any(member.file_size != member.compress_size for member in archive.infolist()):
                 raise FilterkitError("the transformer in it is compressed")
         # It trusts what is of scikit-learn's classes, scipy and numpy; these are such, and it does not know them.
-        found = skops.io.get_untrusted_types(data=data)
+        found = skops_io.get_untrusted_types(data=data)
         trusted = [t for t in found if t == "numpy.dtype" or t.startswith("sklearn.feature_selection._univariate_")]
-        estimator = skops.io.loads(data, trusted=trusted)
+        estimator = skops_io.loads(data, trusted=trusted)
         if type(estimator) is not type(self._estimator()):
             raise FilterkitError(f"the transformer in it is no {self.class_}")
         return FittedSklearn(self.name, estimator, schema, kept["names"])
@@ -139,10 +138,10 @@ class FittedSklearn(Fitted):
         import zipfile
 
         try:
-            import skops.io
-        except ImportError:
-            raise NotImplementedError("keeping a transformer of scikit-learn needs the package skops") from None
-        data = skops.io.dumps(self._estimator, compression=zipfile.ZIP_STORED)
+            skops_io = _skops_io()
+        except UsageError as error:
+            raise NotImplementedError(str(error)) from None
+        data = skops_io.dumps(self._estimator, compression=zipfile.ZIP_STORED)
         return {"estimator": base64.b64encode(data).decode(), "names": [str(name) for name in self._names]}
 
     def transform(self, batch: Batch) -> Batch:
@@ -151,6 +150,21 @@ class FittedSklearn(Fitted):
         except ValueError as error:
             raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
         return batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
+
+
+def _skops_io() -> Any:
+    """What reads and writes transformers without running anything.
+
+    Raises
+    ------
+    UsageError : it is not installed.
+    """
+    try:
+        import skops.io
+    except ImportError:
+        hint = "pip install 'arff-filterkit[skops]'"
+        raise UsageError(f"a saved transformer of scikit-learn needs the package skops: {hint}") from None
+    return skops.io
 
 
 def _one_row(schema: Schema) -> Any:

@@ -125,9 +125,12 @@ class Select(ColumnStage):
 
     def _left_scores(self, schema: Schema) -> np.ndarray:
         """The scores that the latest scorer left on the columns, least of all where it left none."""
-        latest = next((a.scores[-1][0] for a in schema.features if a.scores), None)
-        if latest is None and schema.features:
+        if not schema.features:
+            return np.empty(0)
+        most = max((a.scores for a in schema.features), key=len)  # not all columns have those of every scorer
+        if not most:
             raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
+        latest = most[-1][0]
         return np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
     def _kept(self, schema: Schema) -> list[int]:

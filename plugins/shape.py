@@ -146,7 +146,7 @@ class Shape(ColumnStage):
         low = np.maximum(rows_upto - rows_own - reach, 0.0)
         high = np.minimum(rows_upto + reach, all_rows)
         # The windows of a rare word hold its whole column.
-        estimates = (upto.take(last, axis=0)[:, tasks] + prior) / (all_rows + 2)[:, None]
+        estimates: np.ndarray = (upto.take(last, axis=0)[:, tasks] + prior) / (all_rows + 2)[:, None]
         within = np.flatnonzero((low > 0) | (high < all_rows))
         column, last, low, high = column[within], last[within], low[within], high[within]
         upto, own = upto[:, tasks], cells.counts[:, tasks]
@@ -241,7 +241,8 @@ class Shape(ColumnStage):
                 schema.nominal & state["kept"],
             )
         suffixes = [f"@{target.values[task]}" for task in tasks]
-        source, attributes = [], []
+        source: list[int] = []
+        attributes: list[Attribute] = []
         for number, (attribute, kept) in enumerate(zip(schema.features, state["kept"].tolist(), strict=True)):
             if kept:
                 attributes.append(attribute)
@@ -284,7 +285,7 @@ class Shape(ColumnStage):
         if len(knots.values):
             right = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
             at = knots.values[right]
-            image = images.values[right if tasks == 1 else right * tasks + task]
+            image: np.ndarray = images.values[right if tasks == 1 else right * tasks + task]
             between = np.flatnonzero(at > values)
             between = between[right[between] > knots.indptr[column[between]]]
             if len(between):
@@ -354,11 +355,11 @@ def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarra
 
 def _corrected(counts: np.ndarray, tasks: list[int], prior: np.ndarray) -> np.ndarray:
     """(positives + prior) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
-    return (counts[:, tasks] + prior) / (of_any_class(counts)[:, None] + 2)
+    return np.asarray((counts[:, tasks] + prior) / (of_any_class(counts)[:, None] + 2))
 
 
 def _log_odds(p: np.ndarray) -> np.ndarray:
-    return np.log(p) - np.log1p(-p)
+    return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def _isotonic(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:

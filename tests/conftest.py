@@ -1,17 +1,32 @@
 """What several tests share: places of data, the Wekas to compare with, and a batch as plain values."""
 
 import math
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from filterkit import batches
 from filterkit.arff import exact, reader
 from filterkit.batch import concatenate
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# No test depends on how fast the machine is.
+settings.register_profile("filterkit", deadline=None)
+settings.load_profile("filterkit")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs POSIX on other systems."""
+    if os.name == "posix":
+        return
+    for item in items:
+        if item.get_closest_marker("posix"):
+            item.add_marker(pytest.mark.skip(reason="needs a POSIX system"))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The Python way in."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -259,3 +260,9 @@ def test_an_input_that_goes_missing_is_not_blamed_on_the_output(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a2\.arff: No such file or directory"):
         filterkit.write(cut_short(), tmp_path / "out.arff")
     assert not (tmp_path / "out.arff").exists()
+
+
+def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(FilterkitError, match=r"x\.arff: reading a URL .* fsspec: pip install 'arff-filterkit\[url\]'$"):
+        filterkit.read("memory://x.arff")

@@ -1,8 +1,10 @@
 """The rules that keep the house one can live in."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,21 @@ def test_every_package_is_installed():
         assert f'"{package}"' in text
 
 
+def test_whatever_says_what_to_install_names_the_distribution():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    folders = ["filterkit", "plugins", "docs", "examples", "experiments", "benchmarks"]
+    files = [*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
+    said = [
+        asked
+        for path in files
+        if path.suffix in (".py", ".md", ".toml")
+        for asked in re.findall(r"pip install '([^.'{}][^']*)'|\"((?:arff-)?filterkit>=)", path.read_text())
+    ]
+    names = {name or pinned for name, pinned in said}
+    assert names == {f"{project['name']}[{extra}]" for extra in ("plot", "skops", "url")} | {f"{project['name']}>="}
+    assert {"plot", "skops", "url"} <= set(project["optional-dependencies"])
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "filterkit").rglob("*.py")), ids=lambda p: p.stem)
 def test_modules_stay_short(path):
     assert len(path.read_text().splitlines()) <= 310
@@ -57,7 +74,8 @@ def test_modules_stay_short(path):
     [
         ("import filterkit", {"scipy", "pyarrow", "sklearn", "pandas", "arff"}),
         (
-            "from filterkit.cli.main import _main; _main(['-o', '/dev/null', 'arff_samples/iris.arff', 'l2'])",
+            "import os; from filterkit.cli.main import _main; "
+            "_main(['-o', os.devnull, 'arff_samples/iris.arff', 'l2'])",
             {"scipy", "pyarrow", "sklearn", "pandas", "arff"},
         ),
     ],

@@ -272,7 +272,10 @@ def test_gzip_files_that_are_none_or_cut_off(tmp_path, way):
 
 
 def test_unreadable_paths(tmp_path):
-    for path, reason in ((tmp_path / "none.arff", "No such file or directory"), (tmp_path, "Is a directory")):
+    for path, reason in (
+        (tmp_path / "none.arff", "No such file or directory"),
+        (tmp_path, "Is a directory" if os.name == "posix" else "Permission denied"),
+    ):
         with pytest.raises(FilterkitError) as caught:
             load(path)
         assert str(caught.value) == f"{path}: {reason}"

@@ -110,6 +110,7 @@ def python(tmp_path):
     return str(tmp_path / "env" / "bin" / "python")
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("name", "words"),
     [("by-two", ["by-two", "--by", "10", "l2"]), ("relief", ["relief", "select", "--top", "2", "l2"])],
@@ -118,10 +119,11 @@ def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, pyth
     """The one that new-plugin writes, and the example."""
     project = tmp_path / f"filterkit-{name}"
     if name == "relief":
-        shutil.copytree(ROOT / "examples" / project.name, project)
+        shutil.copytree(ROOT / "examples" / project.name, project, ignore=shutil.ignore_patterns("*.egg-info", "build"))
     else:
         done = filterkit("new-plugin", name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
+    assert '"arff-filterkit>=0.1.0"' in (project / "pyproject.toml").read_text()
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", str(project)]
     subprocess.run(pip, check=True, capture_output=True)
     run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}

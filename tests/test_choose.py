@@ -1,5 +1,7 @@
 """head, sample, split and shuffle: which training rows go on, in which order, and that later rows all do."""
 
+import os
+
 import numpy as np
 import pytest
 from agreement import SAMPLES, make, sample
@@ -41,7 +43,7 @@ def test_head_reads_no_further_than_it_must():
             read.append(start)
             yield numbered([0] * 10)
 
-    for chain, most in (("head 25", 6), ("head 25 shape bns", 6), ("write /dev/null head 25", 100)):
+    for chain, most in (("head 25", 6), ("head 25 shape bns", 6), (f"write {os.devnull} head 25", 100)):
         read = []
         _, out = filterkit.chain(chain).fit_transform(stream())
         assert len(out) == 25

@@ -1,5 +1,6 @@
 """Every stage × every sample × every check of the kit, and the kit against stages that break its rules."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ STAGES = [
         *("ig --combine mean", "chi", "dfreq", "rand", "fisher --alpha 0.3", "normal --subset 1/2"),
         *("shape --cross-fit 2", "shape --cross-fit 3 --auto --zero", "shape --auto", "shape --except ?"),
         *("head 2", "sample --fraction 1/2", "split --fold 2/2", "split --fold 1/2 --rest --seed 1", "shuffle"),
-        *("write /dev/null", "sklearn --class sklearn.preprocessing.MaxAbsScaler"),
+        *(f"write {os.devnull}", "sklearn --class sklearn.preprocessing.MaxAbsScaler"),
         *("adaboost-mh --rounds 5", "mp-boost --rounds 5"),
         *("svm", "svm --c 0.1,1 --calibrate --folds 2", "neighbors --k 3"),
         *("aisvm", "aisvm --until low --length squared --steps 2", "neighbors --distance euclidean"),

@@ -206,6 +206,7 @@ def test_data_of_one_name_is_told_apart(tmp_path, here):
     assert list(dict.fromkeys(row["data"] for row in rows_of(tmp_path / "r.csv"))) == ["x/d.arff", "y/d.arff", "iris"]
 
 
+@pytest.mark.posix
 def test_a_kill_costs_the_part_in_work_only(tmp_path):
     """And processes find the same."""
     chains = ["--chain", "shape neighbors", "--chain", "near: neighbors --k 3"]
@@ -277,14 +278,10 @@ def alive(group):
     return False
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        signal.SIGTERM,
-        signal.SIGKILL,
-    ],
-)
-def test_processes_end_with_the_command(how, tmp_path):
+@pytest.mark.posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_processes_end_with_the_command(name, tmp_path):
+    how = getattr(signal, name)
     code = AT_ONCE + "; import sys; from filterkit.cli.main import main; main(sys.argv[1:])"
     command = ["evaluate", DIGITS, "--chain", "shape neighbors", "--folds", "50", "--jobs", "2", "--journal", "j"]
     process = subprocess.Popen(

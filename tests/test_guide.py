@@ -106,6 +106,7 @@ FILES["centroid"] = "class Centroid"
 COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_guide_runs(command, tmp_path):
     for name, mark in FILES.items():

@@ -51,6 +51,32 @@ def test_what_is_installed_or_removed_later_is_noticed(place):
     assert installed("some.group") == expected[:2]
 
 
+def test_a_renamed_package_is_noticed(place):
+    assert installed("some.group") == [ONE]
+    (place / "one-1.0.dist-info").rename(place / "arff_one-1.0.dist-info")
+    (place / "arff_one-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: arff-one\nVersion: 1.0\n")
+    assert installed("some.group") == [ONE._replace(origin="arff-one 1.0")]
+
+
+def test_a_plugin_of_two_packages_is_listed_once(place):
+    """As after a package was renamed and installed again, but never removed under its old name."""
+    install(place, "arff-one", "my-stage = my_module", "other = my_module")
+    install(place, "two", "my-stage = another_module")
+    assert installed("some.group") == [
+        Installed("my-stage", "another_module", "two 1.0"),
+        Installed("my-stage", "my_module", "arff-one 1.0"),
+        Installed("other", "my_module", "arff-one 1.0"),
+    ]
+
+
+def test_what_another_version_of_filterkit_remembered_is_asked_for_again(place, monkeypatch, tmp_path):
+    assert installed("some.group") == [ONE]
+    (tmp_path / "newer.py").write_text("")
+    monkeypatch.setattr("filterkit.installed.__file__", str(tmp_path / "newer.py"))
+    monkeypatch.setattr("filterkit.installed._asked", lambda group: [])
+    assert installed("some.group") == []
+
+
 def test_another_path_is_another_matter(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
     monkeypatch.setattr(sys, "path", [str(tmp_path / "script")])
@@ -91,7 +117,7 @@ def test_the_command_remembers(tmp_path):
         subprocess.run([script, "plugins"], env=environment, capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     )
-    assert first == second and "shape        filterkit 0.1.0  shape" in first
+    assert first == second and "shape        arff-filterkit 0.1.0  shape" in first
     assert len(list((tmp_path / "filterkit").iterdir())) == 1
 
 

@@ -220,6 +220,7 @@ def test_a_damaged_line_is_named(line, whole):
         Journal(str(whole), data(), design())
 
 
+@pytest.mark.posix
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     for path, problem in [(tmp_path, "Is a directory"), (tmp_path / "no" / "j", "No such file or directory")]:
         with pytest.raises(FilterkitError, match=f"^{re.escape(str(path))}: {problem}"):

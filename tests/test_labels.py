@@ -1,6 +1,7 @@
 """Multi-label data: which attributes are labels, their way into y and out of X, and that stages keep them."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -276,7 +277,7 @@ STAGES = [
         "keep --type nominal",
         "rename --find a --replace b",
     ),
-    *("head 5", "shuffle", "write /dev/null", "sklearn --class sklearn.preprocessing.MaxAbsScaler", "svm"),
+    *("head 5", "shuffle", f"write {os.devnull}", "sklearn --class sklearn.preprocessing.MaxAbsScaler", "svm"),
 ]
 
 

@@ -1,5 +1,6 @@
 """Learners: what they put out, what they learn from and refuse, linear models, and refits for inner trials."""
 
+import os
 import subprocess
 import sys
 
@@ -483,9 +484,9 @@ BEFORE = [
         "shuffle standardize",
         "head 40 standardize",
         "split --fold 1/3 --rest bns",
-        "write /dev/null",
+        f"write {os.devnull}",
     ),
-    *("standardize sample --rows 15 bns", "standardize write /dev/null l2"),
+    *("standardize sample --rows 15 bns", f"standardize write {os.devnull} l2"),
 ]
 
 

@@ -45,6 +45,7 @@ def test_an_interrupt_as_soon_as_the_file_is_made_leaves_nothing(tmp_path, monke
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.posix
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "real.arff").write_bytes(b"")
@@ -62,6 +63,7 @@ def test_a_new_file_has_the_usual_permissions(tmp_path):
     assert (tmp_path / "out.arff").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+@pytest.mark.posix
 def test_a_named_pipe_is_written_to_straight(tmp_path):
     path = str(tmp_path / "pipe")
     os.mkfifo(path)

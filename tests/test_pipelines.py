@@ -10,6 +10,8 @@ import pytest
 
 import filterkit
 
+pytestmark = pytest.mark.posix
+
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "arff_samples"
 RUN = f"{sys.executable} -m filterkit"

@@ -126,7 +126,7 @@ def test_another_ending_is_refused(name):
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(UsageError, match=re.escape("--plot needs matplotlib: pip install 'filterkit[plot]'")):
+    with pytest.raises(UsageError, match=re.escape("--plot needs matplotlib: pip install 'arff-filterkit[plot]'")):
         check_plot("p.png")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.posix
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 

@@ -248,6 +248,7 @@ def test_what_is_no_results_is_refused(text, line, problem, tmp_path):
         read_results(str(path))
 
 
+@pytest.mark.posix
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     for name, problem in [("none.csv", "No such file"), (".", "Is a directory"), ("bytes", "'utf-8' codec can't")]:

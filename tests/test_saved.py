@@ -70,7 +70,27 @@ def test_what_is_in_a_file_can_be_shown(kept):
         [sys.executable, "-m", "filterkit", "stages", str(kept[0])], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
-    assert "select --top 3  (plugin select of filterkit 0.1.0; " in done.stdout
+    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in done.stdout
+
+
+def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path):
+    """It still loads, and what is shown or missing is named as it is installed today."""
+    _, data, batch, expected = kept
+
+    def earlier(about, members):
+        for note in about["stages"]:
+            note["plugin"] = note["plugin"].replace("arff-filterkit", "filterkit")
+
+    def removed(about, members):
+        earlier(about, members)
+        about["stages"][0]["words"] = ["stage-of-old"]
+
+    path = rewritten(data, earlier, tmp_path / "chain")
+    assert testing.same(saved.load(path).transform(batch), expected)
+    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in "\n".join(saved.describe(path))
+    path = rewritten(data, removed, tmp_path / "removed")
+    with pytest.raises(FilterkitError, match=r"the stage 'stage-of-old'; install shape of arff-filterkit 0\.1\.0"):
+        saved.load(path)
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])

@@ -1,5 +1,6 @@
 """The stage `sklearn`: scikit-learn's transformers give what they give, and nothing else is let in."""
 
+import re
 import subprocess
 import sys
 
@@ -91,6 +92,17 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
+        saved.load(str(tmp_path / "chain"))
+
+
+def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
+    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(sample("iris"))
+    saved.save(fitted, str(tmp_path / "chain"))
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    hint = re.escape("needs the package skops: pip install 'arff-filterkit[skops]'")
+    with pytest.raises(FilterkitError, match=f"^--save: sklearn cannot be saved: .* {hint}$"):
+        saved.save(fitted, str(tmp_path / "other"))
+    with pytest.raises(FilterkitError, match=f"chain: a saved transformer .* {hint}$"):
         saved.load(str(tmp_path / "chain"))
 
 

@@ -201,6 +201,22 @@ def test_one_pass_serves_a_scorer_and_select():
     assert len(passes) == 1
 
 
+def test_the_latest_scorer_need_not_have_scored_every_column():
+    scores = {"a0": [("bns", 3.0)], "a1": [("bns", 1.0), ("own", 5.0)], "a2": [("bns", 2.0), ("own", 7.0)], "a3": []}
+    batch = columns(words(), np.arange(4))
+    features = [a._replace(scores=tuple(scores[a.name])) for a in batch.schema.features]
+    batch = batch.replace(schema=batch.schema.with_features(features, np.arange(4)))
+    assert kept(batch, "select --top 1") == ["a2"]
+    assert kept(batch, "select --top 2") == ["a1", "a2"]
+    assert kept(batch, "select --min-score 6") == ["a2"]
+
+
+@pytest.mark.parametrize("limit", ["--top 2", "--fraction 0.5", "--sparsity 3", "--min-score 1", "--min-count 1"])
+def test_no_column_is_left_of_none(limit):
+    batch = make(np.empty((6, 0)), Y)
+    assert kept(batch, f"select {limit}") == kept(batch, f"select --by bns {limit}") == []
+
+
 def test_rows_without_class_count_where_no_class_is_needed():
     batch = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
     assert kept(batch, "bns --score-only select --min-count 6") == ["a4"]

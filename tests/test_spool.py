@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Batch, Csr, FilterkitError, testing
-from filterkit.spool import Kept, Spool
+from filterkit.spool import Kept, Spool, _Scratch
 
 MEMORY, DISK = 1 << 30, 0
 
@@ -134,13 +134,14 @@ def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
         spool.append(Kept(batch))
-        file = spool._file
+        file = spool._file._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
     assert file.closed
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("reading")
 def test_batches_can_be_loaded_by_several_threads_at_once():
     rng = np.random.default_rng(4)
     blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
@@ -157,19 +158,30 @@ def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
         spool.append(Kept(make([[1]], [0])))
 
 
+@pytest.fixture(params=["at once", "by position"])
+def reading(request, monkeypatch):
+    """Both ways to read the file: at an offset, and where the system cannot do that (Windows), after a seek."""
+    if request.param == "by position":
+        monkeypatch.delattr(os, "preadv", raising=False)
+    elif not hasattr(os, "preadv"):
+        pytest.skip("os.preadv is not there")
+
+
+@pytest.mark.usefixtures("reading")
 def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
-    preadv = os.preadv
-    monkeypatch.setattr("filterkit.spool.os.preadv", lambda fd, views, at: preadv(fd, [views[0][:7]], at))
+    whole = _Scratch.read_into
+    monkeypatch.setattr(_Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with Spool(DISK) as spool:
         spool.append(Kept(batch))
         (kept,) = spool
         assert_same(kept.load(), batch)
-        spool._file.truncate(100)
+        spool._file._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load()
 
 
+@pytest.mark.usefixtures("reading")
 def test_reading_begins_while_more_is_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:

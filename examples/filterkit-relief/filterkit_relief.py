@@ -1,8 +1,13 @@
 """Relief scores (Kira and Rendell 1992; Kononenko 1994)."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 import filterkit
+
+Rows = Callable[[], Iterator[filterkit.Batch]]
 
 
 class Relief(filterkit.Stage):
@@ -21,18 +26,18 @@ class Relief(filterkit.Stage):
     rows: int = filterkit.option(200, "How many training rows to draw.", minimum=2)
     seed: int = filterkit.option(0, "For drawing.", minimum=0)
 
-    def fit(self, rows, schema):
+    def fit(self, rows: Rows, schema: filterkit.Schema) -> filterkit.Fitted:
         X, y = self._sample(rows, schema)
         return FittedRelief(schema, scores(X, y, schema.nominal))
 
-    def restore(self, kept, schema):
+    def restore(self, kept: dict[str, Any], schema: filterkit.Schema) -> filterkit.Fitted:
         if len(kept["scores"]) != len(schema.features):
             raise filterkit.FilterkitError("there are not as many scores as columns")
         return FittedRelief(schema, kept["scores"])
 
-    def _sample(self, rows, schema):
+    def _sample(self, rows: Rows, schema: filterkit.Schema) -> tuple[np.ndarray, np.ndarray]:
         """The rows drawn, dense, and their classes."""
-        known = np.concatenate([np.empty(0, bool), *(batch.y >= 0 for batch in rows())])
+        known = np.concatenate([np.empty(0, bool), *(np.asarray(batch.y) >= 0 for batch in rows())])
         count = min(self.rows, int(known.sum()))
         drawn = np.random.default_rng(self.seed).choice(np.flatnonzero(known), count, replace=False)
         parts, classes, start = [np.empty((0, len(schema.features)))], [np.empty(0, np.int32)], 0
@@ -40,7 +45,7 @@ class Relief(filterkit.Stage):
             here = np.sort(drawn[(drawn >= start) & (drawn < start + len(batch))]) - start
             part = batch.take(here)
             parts.append(part.X.toarray() if part.sparse else part.X)
-            classes.append(part.y)
+            classes.append(np.asarray(part.y))
             start += len(batch)
         return np.concatenate(parts), np.concatenate(classes)
 
@@ -48,19 +53,19 @@ class Relief(filterkit.Stage):
 class FittedRelief(filterkit.Fitted):
     """Leaves scores on the attributes."""
 
-    def __init__(self, schema, found):
+    def __init__(self, schema: filterkit.Schema, found: np.ndarray) -> None:
         self.scores = np.asarray(found, np.float64)
         attributes = [a.scored("relief", s) for a, s in zip(schema.features, self.scores.tolist())]
         self.schema = schema.with_features(attributes, np.arange(len(attributes)))
 
-    def kept(self):
+    def kept(self) -> dict[str, Any]:
         return {"scores": self.scores}
 
-    def transform(self, batch):
+    def transform(self, batch: filterkit.Batch) -> filterkit.Batch:
         return batch.replace(schema=self.schema)
 
 
-def scores(X, y, nominal):
+def scores(X: np.ndarray, y: np.ndarray, nominal: np.ndarray) -> np.ndarray:
     """float64 (columns,): the Relief score of each column of the rows X, of classes y."""
     total = np.zeros(X.shape[1])
     if not len(X):
@@ -83,5 +88,5 @@ def scores(X, y, nominal):
 
 
 @filterkit.hookimpl
-def filterkit_stages():
+def filterkit_stages() -> list[type[filterkit.Stage]]:
     return [Relief]

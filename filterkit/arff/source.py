@@ -79,7 +79,8 @@ class Source:
             try:
                 import fsspec
             except ImportError:
-                raise FilterkitError(f"{path}: reading a URL needs the package fsspec: pip install fsspec") from None
+                hint = "pip install 'arff-filterkit[url]'"
+                raise FilterkitError(f"{path}: reading a URL needs the package fsspec: {hint}") from None
             try:
                 return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
             except (ValueError, ImportError) as error:

@@ -28,7 +28,7 @@ version = "0.1.0"
 description = "The stage {name} for filterkit"
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["filterkit>={version}"]
+dependencies = ["arff-filterkit>={version}"]
 
 [project.optional-dependencies]
 test = ["pytest"]

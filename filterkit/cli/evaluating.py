@@ -11,12 +11,12 @@ from filterkit.arff.reader import Reader
 from filterkit.batch import Batch, concatenate
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, plot, share_of, show
-from filterkit.cli.streams import is_watched, say
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other
 from filterkit.endings import CSV, check_ending
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import UsageError
+from filterkit.messages import is_watched, say
 
 
 @click.command(

@@ -13,9 +13,9 @@ import click
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.cli.streams import say
 from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
-from filterkit.errors import FilterkitError, UsageError, quoted, show_warnings, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.messages import say, show_warnings
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.arff.reader import Reader
-from filterkit.cli.streams import is_watched, say
+from filterkit.messages import is_watched, say
 
 if TYPE_CHECKING:
     from filterkit.formats import FormatReader

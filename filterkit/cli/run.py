@@ -18,11 +18,11 @@ from filterkit.arff.writer import Formatter, header_text
 from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
 from filterkit.cli.places import Goal, check_goals, check_sources
-from filterkit.cli.streams import say
 from filterkit.cli.training import check_used, format_of, naming, open_other, training_rows
 from filterkit.endings import ARFF, check_chain, check_ending
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
+from filterkit.messages import say
 from filterkit.output import open_output, together
 from filterkit.rows import Mapping
 from filterkit.schema import Schema

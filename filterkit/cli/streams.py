@@ -1,7 +1,4 @@
-"""The standard streams of the command: there even if they were closed, and what is said on them.
-
-Standard output carries results and nothing else. What the command says of its work goes to standard error, by `say`.
-"""
+"""The standard streams of the command, which are there even if they were closed."""
 
 from __future__ import annotations
 
@@ -39,17 +36,6 @@ def secure() -> None:
                 os.set_inheritable(os.open(os.devnull, mode), True)
     sys.stdout = _text(Sink(1, "standard output"), sys.stdout)
     sys.stderr = _text(_Messages(2, "standard error"), sys.stderr, True)
-
-
-def say(text: str, end: str = "\n") -> None:
-    """Write a message to standard error."""
-    if sys.stderr is not None:
-        print(text, end=end, file=sys.stderr)
-
-
-def is_watched() -> bool:
-    """Whether standard error is a terminal."""
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.progress import Progress
-from filterkit.cli.streams import is_watched
 from filterkit.endings import ending
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
+from filterkit.messages import is_watched
 from filterkit.rows import SpooledRows
 
 if TYPE_CHECKING:
