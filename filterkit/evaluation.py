@@ -7,17 +7,11 @@ test part stays (Forman and others 2009, section 4).
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import os
 import re
 import shlex
-import signal
-import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +23,7 @@ from filterkit.folds import Design, Splits
 from filterkit.learner import REST, FittedLearner, Learner
 from filterkit.measuring import measures
 from filterkit.plugins import Registry, registry
+from filterkit.processes import in_processes
 from filterkit.stage import TrainingStage, transform
 from filterkit.words import parse_stages
 
@@ -222,51 +217,23 @@ def run(
     for number, part in enumerate(parts):
         left = len(parts) - number
         if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
-            yield from _in_processes(evaluator, jobs, parts[number:], tuple(plugins))
+            given = (evaluator.data, evaluator.design, tuple(plugins))
+            found = in_processes(_evaluate, parts[number:], jobs, _prepare, *given)
+            with closing(found):
+                for finished, results in enumerate(found, 1):
+                    yield left - finished, results
             return
         yield left - 1, evaluator.evaluate(*part)
-
-
-def _in_processes(
-    evaluator: Evaluator, jobs: int, parts: list[Part], plugins: tuple[str, ...]
-) -> Iterator[tuple[int, list[Result]]]:
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, _prepare, (evaluator.data, evaluator.design, plugins))
-    try:
-        working = [pool.submit(_evaluate, part) for part in parts]
-        for number, part in enumerate(as_completed(working), 1):
-            yield len(parts) - number, part.result()
-    except BrokenProcessPool:
-        raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-        del pool, working
-        gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
 
 
 _evaluator: Evaluator  # of a process that works for another
 
 
 def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:
-    from threadpoolctl import threadpool_limits
-
     global _evaluator
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits for them stops them
-    threadpool_limits(1)  # the processes are the threads
-    gc.freeze()  # as the command line does
-    gc.set_threshold(100_000, 50, 100)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     for path in plugins:
         registry().add_file(path)
     _evaluator = Evaluator(data, design)
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that it works for was killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _evaluate(part: Part) -> list[Result]:

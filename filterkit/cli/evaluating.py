@@ -70,9 +70,8 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     from filterkit.results import Results
 
     output = given["output"] or (None if options["output"] == "-" else options["output"])
-    for path in (output, given["plot"]):
-        if path:
-            check_output(path)
+    if output:
+        check_output(output)
     if given["plot"]:
         from filterkit.plots import check_plot
 
