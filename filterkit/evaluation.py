@@ -7,18 +7,11 @@ test part stays (Forman and others 2009, section 4).
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import os
 import re
 import shlex
-import signal
-import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -31,12 +24,12 @@ from filterkit.learner import REST, FittedLearner, Learner
 from filterkit.measuring import measures
 from filterkit.messages import show_warnings
 from filterkit.plugins import Registry, registry
+from filterkit.processes import in_processes
 from filterkit.stage import TrainingStage, transform
 from filterkit.words import parse_stages
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that the first part may take for imports
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORTH_PROCESSES = 3.0  # seconds of work for which processes are started
 
 
@@ -225,79 +218,24 @@ def run(
     for number, part in enumerate(parts):
         left = len(parts) - number
         if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
-            yield from _in_processes(evaluator, jobs, parts[number:], tuple(plugins))
+            given = (evaluator.data, evaluator.design, tuple(plugins))
+            found = in_processes(_evaluate, parts[number:], jobs, _prepare, *given)
+            with closing(found):
+                for finished, results in enumerate(found, 1):
+                    yield left - finished, results
             return
         yield left - 1, evaluator.evaluate(*part)
-
-
-def _in_processes(
-    evaluator: Evaluator, jobs: int, parts: list[Part], plugins: tuple[str, ...]
-) -> Iterator[tuple[int, list[Result]]]:
-    context = multiprocessing.get_context("spawn")
-    others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(jobs, context, _prepare, (evaluator.data, evaluator.design, plugins))
-    working = []
-    try:
-        with _signals_held():
-            working = [pool.submit(_evaluate, part) for part in parts]
-        for number, part in enumerate(as_completed(working), 1):
-            yield len(parts) - number, part.result()
-    except BaseException as error:
-        for process in multiprocessing.active_children():  # what they are at may take long
-            if process not in others:
-                process.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        del pool, working
-        gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait until the end, because a process half started would complain of it. Processes started
-    meanwhile do not hear of a Ctrl-C before `_prepare` either."""
-    held: list[int] = []
-    handlers = {}
-    if threading.current_thread() is threading.main_thread():
-        handlers = {number: signal.signal(number, lambda which, _: held.append(which)) for number in _SIGNALS}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for which in held:
-            signal.raise_signal(which)
 
 
 _evaluator: Evaluator  # of a process that works for another
 
 
 def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:
-    from threadpoolctl import threadpool_limits
-
     global _evaluator
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that waits for them stops them
     show_warnings()
-    threadpool_limits(1)  # the processes are the threads
-    gc.freeze()  # as the command line does
-    gc.set_threshold(100_000, 50, 100)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     for path in plugins:
         registry().add_file(path)
     _evaluator = Evaluator(data, design)
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that it works for was killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _evaluate(part: Part) -> list[Result]:
