@@ -45,7 +45,7 @@ class Spool:
         """Keep a batch as the next one."""
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            with temporary_failures():
+            with _failures():
                 if self._file is None:
                     self._file = tempfile.TemporaryFile(prefix="filterkit-")
                 kept.write(self._file)
@@ -132,7 +132,7 @@ def _table(data: np.ndarray) -> Any:
 def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     array = np.empty(length, dtype)
     view = array.data.cast("B")
-    with temporary_failures():
+    with _failures():
         while len(view):
             count = os.preadv(descriptor, [view], offset)
             if not count:
@@ -143,7 +143,7 @@ def _read(descriptor: int, offset: int, dtype: np.dtype[Any], length: int) -> np
 
 
 @contextmanager
-def temporary_failures() -> Iterator[None]:
+def _failures() -> Iterator[None]:
     """Turn what the temporary file may raise into an error that names its folder."""
     try:
         yield

@@ -70,8 +70,9 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     from filterkit.results import Results
 
     output = given["output"] or (None if options["output"] == "-" else options["output"])
-    if output:
-        check_output(output)
+    for path in (output, given["plot"]):
+        if path:
+            check_output(path)
     if given["plot"]:
         from filterkit.plots import check_plot
 

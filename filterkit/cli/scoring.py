@@ -13,7 +13,7 @@ from filterkit.arff.reader import Reader
 from filterkit.cli.subcommand import SETTINGS, parsed
 from filterkit.cli.training import open_other, training_rows
 from filterkit.errors import UsageError
-from filterkit.output import check_output, open_output
+from filterkit.output import open_output
 from filterkit.thresholds import COMBINATIONS
 
 _NAME_WIDTH = 40  # of attributes, where the terminal does not say
@@ -43,7 +43,7 @@ Options of filterkit, such as --class and --positive, go before ``scores``.
     context_settings=SETTINGS,
 )
 @click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
-@click.option("--csv", is_flag=True, help="Write CSV, to standard output or whatever -o names.")
+@click.option("--csv", is_flag=True, help="Write CSV to standard output.")
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N best.")
 @click.option("--alpha", metavar="X", type=click.FloatRange(0, 1), help="See: filterkit stages bns.")
 @click.option("--combine", type=click.Choice(COMBINATIONS), help="See: filterkit stages bns.")
@@ -58,11 +58,8 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
 
     output = given["output"] or (None if options["output"] == "-" else options["output"])
     ending = os.path.splitext(output)[1].lower() if output else ""
-    if output and ending not in (".csv", ".parquet") and not given["csv"]:
-        raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet; with --csv it may be any")
-    if given["csv"] and ending == ".parquet":
-        raise UsageError(f"scores: --csv beside -o {output}: give either")
-    check_output(output or "-")
+    if output and ending not in (".csv", ".parquet"):
+        raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
     names = ("class_", "positive", "encoding", "block_size", "labels")
     other = open_other(given["path"], options["formats"], *(options[name] for name in ("class_", "positive", "labels")))
     reader = other or Reader(given["path"], **{name: options[name] for name in names})
