@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.comparison import best_pair, share_near_best
 from filterkit.errors import UsageError
-from filterkit.output import check_output, open_output
+from filterkit.output import open_output
 
 if TYPE_CHECKING:
     from filterkit.results import Results
@@ -25,7 +25,6 @@ def check_plot(path: str) -> None:
     Raises
     ------
     UsageError : the file's ending is none of a picture, or matplotlib is missing.
-    FilterkitError : the file cannot be written.
     """
     if os.path.splitext(path)[1].lower() not in _ENDINGS:
         raise UsageError(f"--plot {path}: the name must end in {', '.join(_ENDINGS)}")
@@ -33,7 +32,6 @@ def check_plot(path: str) -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise UsageError("--plot needs matplotlib: pip install 'arff-filterkit[plot]'") from None
-    check_output(path)
 
 
 def plot_curves(results: Results, measures: list[str], path: str) -> None:

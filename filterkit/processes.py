@@ -16,8 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.reduction import DupFd
 from typing import Any, TypeVar
 
+from filterkit.descriptors import failure
 from filterkit.errors import FilterkitError
-from filterkit.spool import temporary_failures
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -74,10 +74,12 @@ class _Shared:
     """
 
     def __init__(self, what: Any) -> None:
-        with temporary_failures():
+        try:
             self._file = tempfile.TemporaryFile(prefix="filterkit-")
             pickle.dump(what, self._file, pickle.HIGHEST_PROTOCOL)
             self._file.flush()
+        except OSError as error:
+            raise failure(f"temporary folder {tempfile.gettempdir()}", error) from None
 
     def __reduce__(self) -> Any:
         return _taken, (DupFd(self._file.fileno()),)

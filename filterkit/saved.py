@@ -21,6 +21,7 @@ from filterkit import __version__
 from filterkit.batch import Batch, empty, others_table, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
+from filterkit.descriptors import pipe_of
 from filterkit.endings import check_chain
 from filterkit.errors import FilterkitError, StageError, UsageError, file_error
 from filterkit.notes import schema_note, schema_of
@@ -35,6 +36,7 @@ from filterkit.words import parse_stages
 FORMAT = "filterkit chain"
 VERSION = 1
 _TYPES = ("<f8", "<i8", "<i4", "|b1")
+_BEGIN = b"PK\x03\x04"
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same chain is the same file
 
 
@@ -100,7 +102,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
     """
     known = plugins or registry()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(_seekable(path)) as archive:
             about = _about(archive)
             stages = [_stage(note, known) for note in about["stages"]]
             incoming = schema = schema_of(about["incoming"])
@@ -116,6 +118,15 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
     except Exception as error:  # whatever a damaged file leads to
         raise _refusal(path, error) from None
     return fitted
+
+
+def _seekable(path: Any) -> Any:
+    """A file as it is; what comes through a pipe, if it begins as an archive does."""
+    if hasattr(path, "read") or pipe_of(path) is None:
+        return path
+    with open(path, "rb") as pipe:
+        begin = pipe.read(len(_BEGIN))
+        return io.BytesIO(begin + pipe.read() if begin == _BEGIN else begin)
 
 
 def describe(path: str) -> list[str]:

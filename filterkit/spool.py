@@ -46,7 +46,7 @@ class Spool:
         """Keep a batch as the next one."""
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            with temporary_failures():
+            with _failures():
                 if self._file is None:
                     self._file = _Scratch()
                 kept.write(self._file)
@@ -167,7 +167,7 @@ def _table(data: np.ndarray) -> Any:
 def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     array = np.empty(length, dtype)
     view = array.data.cast("B")
-    with temporary_failures():
+    with _failures():
         while len(view):
             count = file.read_into(view, offset)
             if not count:
@@ -178,7 +178,7 @@ def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.
 
 
 @contextmanager
-def temporary_failures() -> Iterator[None]:
+def _failures() -> Iterator[None]:
     """Turn what the temporary file may raise into an error that names its folder."""
     try:
         yield

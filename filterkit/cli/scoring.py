@@ -45,7 +45,7 @@ Options of filterkit, such as --class and --positive, go before ``scores``.
     context_settings=SETTINGS,
 )
 @click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
-@click.option("--csv", is_flag=True, help="Write CSV, to standard output or whatever -o names.")
+@click.option("--csv", is_flag=True, help="Write CSV to standard output.")
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N best.")
 @click.option("--alpha", metavar="X", type=click.FloatRange(0, 1), help="See: filterkit stages bns.")
 @click.option("--combine", type=click.Choice(COMBINATIONS), help="See: filterkit stages bns.")
@@ -60,10 +60,10 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
 
     output = None if given["output"] == "-" else given["output"]
     ending = os.path.splitext(output)[1].lower() if output else ""
-    if output and ending not in (".csv", ".parquet") and not given["csv"]:
-        raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet; with --csv it may be any")
-    if given["csv"] and ending == ".parquet":
-        raise UsageError(f"scores: --csv beside -o {output}: give either")
+    if output and ending not in (".csv", ".parquet"):
+        raise UsageError(f"scores: -o {output}: the name must end in .csv or .parquet")
+    if output and given["csv"]:
+        raise UsageError("scores: --csv is for standard output, and there is -o")
     check_goals([Goal("-o", output or "-")], [given["path"]], options["plugins"])
     check_used([given["path"]], options["formats"], {"--encoding": options["encoding"] != "utf-8"})
     names = ("class_", "positive", "encoding", "block_size", "labels")
