@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from filterkit import FilterkitError
+
 ROOT = Path(__file__).parent.parent
 IRIS = str(ROOT / "arff_samples" / "iris.arff")
 
@@ -97,6 +99,17 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path):
     done = filterkit("new-plugin", "halve", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "filterkit: filterkit-halve: File exists\n")
     assert not list((tmp_path / "filterkit-halve").iterdir())
+
+
+def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch):
+    from filterkit.cli import authors
+    from filterkit.plugins import registry
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(authors, "_FILES", {"one.txt": "", "no/such/folder.txt": ""})
+    with pytest.raises(FilterkitError, match="filterkit-halve: No such file or directory"):
+        authors.new_plugin(registry(), ["halve"], False)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture

@@ -399,6 +399,25 @@ def test_a_closed_pipe_ends_it_quietly(close, tmp_path):
     process.stderr.close()
 
 
+def test_files_are_complete_though_nobody_reads_the_table(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "r.csv", "--plot", "r.svg"]
+    if find_spec("matplotlib") is None:
+        command = command[:-2]
+    done = subprocess.run(
+        [sys.executable, "-m", "filterkit", *command], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert sorted(os.listdir(tmp_path)) == sorted(name for name in command if name.startswith("r."))
+
+
+def test_results_on_standard_output_come_without_the_table():
+    done = filterkit("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
+    assert done.stdout.startswith("data,task,fold,") and done.stdout.count("\n") == 3
+
+
 # ---- report ---------------------------------------------------------------------------------------
 
 

@@ -134,6 +134,7 @@ def test_a_declaration_keeps_help_choices_and_minimum():
         "minimum": None,
         "maximum": None,
         "bare": False,
+        "output": False,
     }
     assert dict(fields["count"].metadata) == {
         "help": "A whole number.",
@@ -141,6 +142,7 @@ def test_a_declaration_keeps_help_choices_and_minimum():
         "minimum": 1,
         "maximum": None,
         "bare": False,
+        "output": False,
     }
 
 

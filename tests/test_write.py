@@ -7,7 +7,7 @@ import pytest
 from agreement import make, sample
 
 import filterkit
-from filterkit import FilterkitError, testing
+from filterkit import FilterkitError, UsageError, testing
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])
@@ -46,4 +46,11 @@ def test_nothing_is_left_if_the_chain_fails(tmp_path):
         filterkit.chain(f"write {tmp_path}/a.arff l2").fit_transform(make([[1.0], [np.inf]], [0, 1]))
     with pytest.raises(FilterkitError, match="no-such-folder"):
         filterkit.chain(f"write {tmp_path}/no-such-folder/a.arff").fit_transform(sample("iris"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_stages_do_not_write_to_one_file(tmp_path):
+    chain = filterkit.chain(f"write {tmp_path}/a head 5 write {tmp_path}/./a")
+    with pytest.raises(UsageError, match=r"two stages write to '.*/a'; name another file for write"):
+        chain.fit_transform(sample("iris"))
     assert not list(tmp_path.iterdir())
