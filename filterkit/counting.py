@@ -54,19 +54,19 @@ def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
-    """Raise a `StageError` if the `weights` of so many `rows` add up to more than can be counted exactly, or to so little
-    that rounding matters."""
+    """Raise a `StageError` if the `weights` of so many `rows` add up to more than can be counted exactly, or to so
+    little that rounding matters."""
     if weights > _LARGEST:
         raise StageError(
             reader,
-            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted exactly; "
-            "divide all of them by the same number",
+            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted "
+            "exactly; divide all of them by the same number",
         )
     if weights < rows * _LEAST_MEAN:
         raise StageError(
             reader,
-            f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; multiply "
-            "all of them by the same number",
+            f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; "
+            "multiply all of them by the same number",
         )
 
 
