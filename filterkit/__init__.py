@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from filterkit.chains import Chain, FittedChain
     from filterkit.columns import ColumnStage, FittedColumns, Fold, State
     from filterkit.contingency import ContingencyTable, of_any_class
+    from filterkit.counting import check_sum, check_weights
     from filterkit.csr import Csr
     from filterkit.engine.local import PAUSE, LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
@@ -61,6 +62,8 @@ _HOME = {
     "State": "columns",
     "ContingencyTable": "contingency",
     "of_any_class": "contingency",
+    "check_sum": "counting",
+    "check_weights": "counting",
     "Csr": "csr",
     "ArffError": "errors",
     "FilterkitError": "errors",
@@ -153,6 +156,8 @@ __all__ = [
     "UsageError",
     "batches",
     "chain",
+    "check_sum",
+    "check_weights",
     "combined",
     "concatenate",
     "find_metric",

@@ -12,6 +12,9 @@ from filterkit.ragged import starts, turns
 # Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
 # total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
 _GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
+_LARGEST = 2.0**43
+_LOST = 2.0**-65
+_LEAST_MEAN = 2.0**-40  # what is rounded off is less than a ten-millionth of it
 
 
 def limbs(weights: np.ndarray) -> np.ndarray:
@@ -27,6 +30,46 @@ def limbs(weights: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=1)
 
 
+def check_weights(reader: str, batch: Batch) -> None:
+    """Raise a `StageError` that names the first row whose weight cannot be counted, if there is one."""
+    if batch.weights is None:
+        return
+    bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
+    if len(bad):
+        weight = float(batch.weights[bad[0]])
+        why = "it must be finite and at least 0"
+        if _LARGEST < weight < np.inf:
+            why = f"weights may add up to 2^43, about {_LARGEST:.2g}; divide all of them by the same number"
+        raise StageError(reader, f"the instance weight {weight:g} cannot be counted; {why}", batch.start + int(bad[0]))
+
+
+def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
+    """The sum of the weights of the rows that `tabulate` takes into account, about, and how many there are whose weight
+    is above 0."""
+    known = batch.y >= 0 if supervised and batch.y is not None else np.ones(len(batch), bool)
+    if batch.weights is None:
+        rows = int(np.count_nonzero(known))
+        return float(rows), rows
+    return float(batch.weights[known].sum()), int(np.count_nonzero(batch.weights[known]))
+
+
+def check_sum(reader: str, weights: float, rows: int) -> None:
+    """Raise a `StageError` if the `weights` of so many `rows` add up to more than can be counted exactly, or to so
+    little that rounding matters."""
+    if weights > _LARGEST:
+        raise StageError(
+            reader,
+            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted "
+            "exactly; divide all of them by the same number",
+        )
+    if weights < rows * _LEAST_MEAN:
+        raise StageError(
+            reader,
+            f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; "
+            "multiply all of them by the same number",
+        )
+
+
 def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
     """The table of the rows of `batch`.
 
@@ -40,7 +83,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
 
     Raises
     ------
-    StageError : a negative or infinite weight, or an infinite value.
+    StageError : a negative weight or one that is too large, or an infinite value.
     """
     schema = batch.schema
     if supervised:
@@ -54,14 +97,8 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     known = batch.y >= 0
     weights = None
     if batch.weights is not None:
-        bad = np.flatnonzero(~np.isfinite(batch.weights) | (batch.weights < 0))
-        if len(bad):
-            raise StageError(
-                reader,
-                f"the instance weight {batch.weights[bad[0]]:g} cannot be counted; it must be finite and at least 0",
-                batch.start + int(bad[0]),
-            )
-        known &= batch.weights > 0
+        check_weights(reader, batch)
+        known &= batch.weights > _LOST
         weights = limbs(batch.weights[known])
         if weights.shape[1] == 1 and (weights == 1).all():
             weights = None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.batch import Batch, concatenate
+from filterkit.counting import check_sum, check_weights, sum_of_weights
 from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.measuring import Outcome
@@ -66,6 +67,7 @@ class Learner(Stage):
         """As `fit`, with what `learn_refitting` needs, and threads to use; for the chain."""
         self._check(schema)
         known = concatenate([self._usable(batch) for batch in rows()], schema)
+        check_sum(self.name, *sum_of_weights(known, supervised=False))
         tasks = self._tasks(known)
         training = self._training(known, tasks)._replace(jobs=jobs)
         if not self.inner_folds():
@@ -127,6 +129,7 @@ class Learner(Stage):
 
     def _usable(self, batch: Batch) -> Batch:
         """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""
+        check_weights(self.name, batch)
         chosen = _known(batch)
         check_finite(self.name, batch, chosen)
         batch = batch.replace(others=None)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.batch import Batch, empty
 from filterkit.columns import ColumnStage, FittedColumns, State
 from filterkit.contingency import ContingencyTable, merge
-from filterkit.counting import tabulate
+from filterkit.counting import check_sum, sum_of_weights, tabulate
 from filterkit.rows import Rows
 from filterkit.schema import Schema
+
+
+class _Counted(NamedTuple):
+    """What a pass over the rows finds out of a batch: its `table`, whether a row is `unlabelled`, so not counted, and
+    the sum of the instance `weights` of how many `rows` of weights above 0."""
+
+    table: ContingencyTable
+    unlabelled: bool
+    weights: float
+    rows: int
 
 
 class Tables:
@@ -72,22 +83,26 @@ class Tables:
         """One pass over the rows: the table of the columns from `low` to as near `high` as the budget allows."""
         stop = [high]  # shared with the threads, which need not count what has been given up
 
-        def count(batch: Batch) -> ContingencyTable:
-            if self.supervised and batch.y is not None and (batch.y < 0).any():
-                self._unlabelled = True
-            return tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
+        def count(batch: Batch) -> _Counted:
+            unlabelled = self.supervised and batch.y is not None and bool((batch.y < 0).any())
+            table = tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
+            return _Counted(table, unlabelled, *sum_of_weights(batch, self.supervised))
 
         pile = _Pile(self._rows.source.engine.jobs)
-        for table in self._rows.map(count):
-            pile.add(table.first(stop[0] - low))
+        weights, rows = 0.0, 0
+        for found in self._rows.map(count):
+            self._unlabelled |= found.unlabelled
+            weights, rows = weights + found.weights, rows + found.rows
+            pile.add(found.table.first(stop[0] - low))
             while pile.nbytes > self._budget and (len(pile.tables) > 1 or stop[0] - low > 1):
                 if len(pile.tables) > 1:
                     pile.merge_all()
                 else:
                     stop[0] = low + (stop[0] - low) // 2
                     pile.tables = [pile.tables[0].first(stop[0] - low)]
+        check_sum(reader, weights, rows)
         if not pile.tables:
-            pile.add(count(empty(self._rows.schema)))
+            pile.add(count(empty(self._rows.schema)).table)
         return merge(pile.tables, pile.jobs)
 
 

@@ -20,6 +20,8 @@ from filterkit import (
     Stage,
     StageError,
     UsageError,
+    check_sum,
+    check_weights,
     combined,
     hookimpl,
     interruptible,
@@ -70,6 +72,7 @@ class Normal(Stage):
         summary = _Summary(schema)
         for batch in rows():
             summary.add(_training(batch))
+        check_sum(self.name, float(summary.totals.sum()), int(summary.rows_of_class.sum()))
         if not summary.rows_of_class.any():
             raise StageError(self.name, "there are no training rows")
         drawn = [
@@ -129,6 +132,7 @@ class Normal(Stage):
 def _training(batch: Batch) -> Batch:
     """The rows of `batch` whose class is known and whose weight is above 0."""
     assert batch.y is not None
+    check_weights(Normal.name, batch)
     known = batch.y >= 0
     if batch.weights is not None:
         known &= batch.weights > 0

@@ -1,0 +1,146 @@
+"""Tables: what a pass over the rows finds out reaches the stages, wherever the rows are counted."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+from agreement import make, sample
+
+import filterkit
+from filterkit.engine.local import LocalEngine
+from filterkit.rows import KeptRows
+
+
+class Elsewhere(LocalEngine):
+    """Runs each call in a process of its own, which has a copy of everything: what it changes is lost."""
+
+    def map(self, function, items):
+        for item in items:
+            yield pickle.loads(_in_a_process(function, item))
+
+
+def _in_a_process(function, item):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            with open(writing, "wb") as out:
+                pickle.dump(function(item), out)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as result:
+        text = result.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def fitted(text, batches, engine):
+    """What the chain has learned, and what it makes of the training rows."""
+    rows = KeptRows(batches[0].schema, batches, engine, 1 << 20)
+    found, out = filterkit.chain(text).fit_rows(rows)
+    return [stage.kept() for stage in found.stages], [batch.X for batch in out.map(lambda batch: batch)]
+
+
+def plain(found):
+    """Arrays and `Ragged`s, in dicts and lists, as something that can be compared."""
+    if isinstance(found, dict):
+        return {name: plain(each) for name, each in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [plain(each) for each in found]
+    if hasattr(found, "indptr"):
+        return [found.indptr.tolist(), plain(found.values)]
+    return repr(found.tolist()) if isinstance(found, np.ndarray) else found  # a NaN equals itself
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bns standardize",
+        "ig range select --top 2",
+        "shape --cross-fit 3 bns impute",
+        "shape --auto standardize",
+        "impute sample --fraction 1/2 bns tfidf",
+        "impute shuffle normal svm --c 1,2 --folds 2",
+    ],
+)
+@pytest.mark.parametrize("unlabelled", [0, 7])
+def test_rows_that_are_counted_in_another_process(text, unlabelled):
+    batch = sample("breast-cancer").rows(0, 120)
+    y = batch.y.copy()
+    y[10 : 10 + unlabelled] = -1
+    batch = batch.replace(y=y)
+    batches = [batch.rows(first, first + 30) for first in range(0, 120, 30)]
+    assert plain(fitted(text, batches, LocalEngine(1))) == plain(fitted(text, batches, Elsewhere(1)))
+
+
+def test_a_stage_that_needs_no_class_counts_the_rows_that_have_none():
+    batch = make([[1], [2], [9]], [0, 1, -1])
+    state = fitted("bns --score-only range", [batch], Elsewhere(1))[0][1]
+    assert state["state.span"].tolist() == [8]
+
+
+# ---- weights that cannot be counted -----------------------------------------------------------------------
+
+USING_WEIGHTS = [
+    "impute",
+    "standardize",
+    "range",
+    "shape",
+    "shape --cross-fit 2",
+    "bins",
+    "bns",
+    "fisher",
+    "tfidf",
+    "select --by ig --top 1",
+    "normal",
+    "svm",
+    "svm --c 1,2 --folds 2",
+    "aisvm",
+    "neighbors",
+    "adaboost-mh",
+    "mp-boost",
+]
+ROWS = [[0, 1], [1, 0], [1, 1], [0, 1]], [0, 1, 1, 0]
+
+
+def cut(batch, step):
+    return [batch.rows(first, first + step) for first in range(0, len(batch), step)]
+
+
+@pytest.mark.parametrize("text", USING_WEIGHTS)
+@pytest.mark.parametrize("step", [1, 4])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 1, 1e308, 1], r"row 3: the instance weight 1e\+308 cannot be counted; weights may add up to 2\^43"),
+        ([1, 1, 1e13, np.inf], r"row 3: the instance weight 1e\+13 cannot be counted; weights may add up to 2\^43"),
+        ([1, -1, 1, 1], r"row 2: the instance weight -1 cannot be counted; it must be finite and at least 0"),
+        ([1, np.inf, 1, 1], r"row 2: the instance weight inf cannot be counted; it must be finite and at least 0"),
+        ([4e12] * 4, r"the instance weights add up to 1.6e\+13, and no more than 2\^43, about 8.8e\+12, can be"),
+        ([1e-320] * 4, r"the instance weights are .*e-321 on average, which is too little to be counted exactly"),
+        ([1e-13, 0, 1e-13, 1e-13], r"the instance weights are 1e-13 on average, which is too little to be counted"),
+    ],
+)
+def test_weights_that_cannot_be_counted_are_refused(text, step, weights, message):
+    with pytest.raises(filterkit.StageError, match=f"^{text.split()[0]}: {message}"):
+        filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), step))
+
+
+@pytest.mark.parametrize("text", USING_WEIGHTS)
+@pytest.mark.parametrize("weights", [[2.0**41] * 4, [2.0**-40] * 4, [0.0, -0.0, 1, 1], [2.0**42, 1e-300, 0, 1]])
+def test_weights_at_the_limits_are_counted(text, weights):
+    if "--folds" in text and 0 in weights:
+        pytest.skip("too few rows are left for folds")
+    filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), 2))
+
+
+@pytest.mark.parametrize("text", ["impute", "standardize", "shape --neighbors 1", "bins --method frequency", "bns"])
+def test_a_weight_too_small_to_be_counted_is_none(text):
+    """Such as the probabilities of an expectation maximisation."""
+    X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]
+    one, other = (
+        filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].kept() for small in (2.0**-65, 0)
+    )
+    assert plain(one) == plain(other)
