@@ -131,6 +131,8 @@ def quoted(text: str, limit: int = 60) -> str:
 
 def suggestion(word: str, known: list[str]) -> str:
     """``"; did you mean 'x'?"`` when a word of `known` is close to `word`, else the empty text."""
+    if len(word) > 100:  # no slip of the pen, and comparing takes time that grows with its square
+        return ""
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, n=1)

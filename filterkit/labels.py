@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from filterkit.csr import Csr
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.schema import Attribute, Schema, find_class, same_class
 
-# What MEKA writes behind a relation's name: how many labels come first or, negative, last.
-_MEKA = re.compile(r":(?:.*\s)?-C\s+([+-]?\d+)(?!\S)", re.S)
+_WHOLE = re.compile(r"[+-]?\d+")
 
 
 def find_targets(
@@ -43,16 +43,24 @@ def find_targets(
         return same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels beside --class: give either")
-    said = _MEKA.search(relation) if labels is None and class_ is None else None
+    said = _asked_by_name(relation) if labels is None and class_ is None else None
     if labels is None and said is None:
         return find_class(attributes, class_), ()
-    count = labels if said is None else abs(int(said[1]))
+    count = labels if said is None else abs(int(said))
     assert count is not None
     if not 1 <= count <= len(attributes):
-        source = f"--labels {count}" if said is None else f"the relation's name asks for {count} labels (-C {said[1]})"
+        source = f"--labels {count}" if said is None else f"the relation's name asks for {count} labels (-C {said})"
         raise FilterkitError(f"{source}, and there are {len(attributes)} attributes")
-    first = 0 if said is not None and not said[1].startswith("-") else len(attributes) - count
+    first = 0 if said is not None and not said.startswith("-") else len(attributes) - count
     return None, tuple(range(first, first + count))
+
+
+def _asked_by_name(relation: str) -> str | None:
+    """What MEKA writes behind a relation's name, such as ``data: -C 3``: how many labels come first or, negative,
+    last."""
+    words = relation.partition(":")[2].split() if "-C" in relation else []
+    counts = [count for option, count in pairwise(words) if option == "-C" and _WHOLE.fullmatch(count)]
+    return counts[-1][:19] if counts else None  # what has more digits is too many, however it is cut
 
 
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from filterkit.errors import FilterkitError, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
+DEEPEST = 100  # how deep relational attributes may be nested
 
 
 class Attribute(NamedTuple):

@@ -3,6 +3,7 @@
 import math
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -139,3 +140,17 @@ def write_text(folder, text, name="t.arff"):
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+@pytest.fixture
+def guard():
+    """Ends a test that would take hours: what takes time that grows with the square of a text of some megabytes."""
+
+    def end(*_):
+        raise TimeoutError("this takes far too long")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(120)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

@@ -2,11 +2,13 @@
 
 import gzip
 import os
+import pickle
 import sys
 
 import pytest
 from conftest import load, write_text
 
+import filterkit
 from filterkit import FilterkitError
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute s string\n@data\n"
@@ -167,7 +169,7 @@ def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
             "1: unexpected 'words' after the relation name; put a name with blanks in quotes",
         ),
         ("@relation 'r\n@attribute a numeric\n@data\n", "1: the quote before 'r' is not closed"),
-        ("@relation r\n@data\n", "1: no attribute is declared before @data"),
+        ("@relation r\n@data\n", "2: no attribute is declared before @data"),
         ("@relation r\n@attribute a numeric\n", "2: there is no @data line"),
         ("@relation r\n@attribute a numeric\n1\n2\n", "3: expected @attribute or @data, found '1'"),
         (
@@ -219,7 +221,7 @@ def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
         ),
         (
             "@relation r\n@attribute g relational\n@attribute x numeric\n@data\n",
-            "3: attribute 'g': the relational attribute must be closed by @end g; found the end of the header",
+            "4: attribute 'g': the relational attribute must be closed by @end g; found the end of the header",
         ),
         (
             "@relation r\n@attribute g relational\n@attribute x numeric\n@end h\n@data\n",
@@ -324,3 +326,25 @@ def test_the_line_and_file_of_an_error_in_a_later_part(tmp_path, way):
         with pytest.raises(FilterkitError) as caught:
             load(tmp_path / "p*.arff", block_size)
         assert str(caught.value) == f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}"
+
+
+def nested(depth):
+    names = [f"g{number}" for number in range(depth)]
+    begin = "".join(f"@attribute {name} relational\n" for name in names)
+    end = "".join(f"@end {name}\n" for name in reversed(names))
+    return f"@relation r\n{begin}@attribute x numeric\n{end}@data\n?\n"
+
+
+def test_relational_attributes_nested_too_deep(tmp_path):
+    for depth in (101, 900, 50000):
+        expected = "t.arff:102: attribute 'g100': relational attributes are nested more than 100 deep"
+        assert message(tmp_path, nested(depth)) == expected
+
+
+def test_relational_attributes_nested_as_deep_as_may_be(tmp_path):
+    data = load(write_text(tmp_path, nested(100)))
+    filterkit.write(data, str(tmp_path / "o.arff"))
+    assert load(tmp_path / "o.arff").schema == data.schema
+    filterkit.save(filterkit.chain("head 1").fit(data), str(tmp_path / "chain"))
+    assert filterkit.load(str(tmp_path / "chain")).incoming == data.schema
+    assert pickle.loads(pickle.dumps(data.schema)) == data.schema

@@ -6,12 +6,14 @@ import lzma
 import subprocess
 import sys
 import threading
+import tracemalloc
 
 import pytest
 import zstandard
 from conftest import content, load, write_text
 
 from filterkit import FilterkitError
+from filterkit.arff.reader import Reader
 
 INF = "Infinity"
 
@@ -425,3 +427,92 @@ def test_rows_are_read_as_they_arrive_on_standard_input():
         assert process.stdout.readline() == "[[5.0]]\n"
         guard.cancel()
     assert process.returncode == 0
+
+
+LONG = 3_000_000
+DECLARED = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n"
+
+
+@pytest.mark.parametrize("filler", ["\n", "\r", "\r\n", "\0", "%", "%\n", "% c\r\n", "\t", ",", ",\n", "% filterkit :"])
+@pytest.mark.parametrize("place", ["@relation", "@attribute c", "@data", "1,x"])
+def test_blanks_and_comments_of_any_length_are_passed_over(tmp_path, guard, filler, place):
+    if place == "1,x" and "," in filler:
+        pytest.skip("commas are empty fields where rows are")
+    text = DECLARED.replace(place, filler * (LONG // len(filler)) + "\n" + place)
+    data = load(write_text(tmp_path, text))
+    assert [a.name for a in data.schema.attributes] == ["a", "c"]
+    assert data.X.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("header", "filler"),
+    [
+        ("@relation {}\n@attribute c {{x}}", "a"),
+        ("@relation '{}'\n@attribute c {{x}}", r"\'"),
+        ("@relation '{}'\n@attribute c {{x}}", "\\\n"),
+        ("@relation 'a {}'\n@attribute c {{x}}", ":"),
+        ("@relation 'a {}'\n@attribute c {{x}}", ": -C x "),
+        ("@relation r\n@attribute c {{x}} {}", "% a=1 "),
+        ("@relation r\n@attribute c {{x}} {} b", "% a=1 "),
+        ("@relation r\n@attribute c numeric {} b", "% a=1 "),
+        ("@relation r\n@attribute c numeric % a={} b", "1"),
+        ("@relation r\n@attribute c numeric % {}", "a"),
+        ("@relation r\n@attribute c numeric {}", "%\\\n"),
+        ("@relation r\n@attribute c numeric {}", "@data "),
+        ("@relation r\n@attribute c {{x{}}}", ","),
+        ("@relation r\n@attribute {} numeric", "c"),
+        ("@relation r\n@attribute '{}' numeric", r"\c"),
+    ],
+)
+def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
+    text = header.format(filler * (LONG // 10 // len(filler))) + "\n@data\n"
+    with Reader(str(write_text(tmp_path, text))) as reader:
+        assert len(reader.schema.attributes) == 1
+
+
+def test_a_header_longer_than_many_blocks_is_read(tmp_path, guard):
+    names = [f"word{number}" for number in range(20000)]
+    text = "@relation r\n" + "".join(f"@attribute {name} numeric % bns=1\n\n" for name in names) + "@data\n"
+    with Reader(str(write_text(tmp_path, text)), block_size=100) as reader:
+        assert [a.name for a in reader.schema.attributes] == names
+        assert {a.scores for a in reader.schema.attributes} == {(("bns", 1.0),)}
+
+
+def test_scores_end_a_comment(tmp_path):
+    comments = ["% bns=1.5", "% bns=1.5 % ig=-2e-3", "% of words % bns=1.5", "% bns=1.5 of words"]
+    comments += ["% bns=NaN % ig=1", ""]
+    for kind in ("numeric", "{x,y}", "numeric {2}", "string"):
+        lines = [f"@attribute a{number} {kind} {comment}\n" for number, comment in enumerate(comments)]
+        text = "@relation r\n" + "".join(lines) + "@data\n"
+        scores = [a.scores for a in load(write_text(tmp_path, text)).schema.attributes]
+        assert scores == [(("bns", 1.5),), (("bns", 1.5), ("ig", -0.002)), (("bns", 1.5),), (), (("ig", 1.0),), ()]
+
+
+def test_what_filterkit_noted_is_found_in_all_of_a_header(tmp_path):
+    notes = [f"% filterkit 0.1: in.arff head {number}\n" for number in range(4)]
+    lines = [notes[0], "\n% c\n", notes[1], "@relation r\n", notes[2], "@attribute a numeric\n", notes[3], "@data\n1\n"]
+    path = write_text(tmp_path, "".join([*lines, notes[0]]))
+    for size in (1, 50, 1 << 20):
+        with Reader(str(path), block_size=size) as reader:
+            assert reader.history == tuple(note[2:-1] for note in notes)
+
+
+@pytest.mark.parametrize("row", ["{}x,x", "'{}x',x", "0x{}x,x", "{{0 {}x}}", "1,'{}'", "1,x {{{}x}}"])
+@pytest.mark.parametrize("filler", ["1", r"\'", "\\\n", "'\"", "{", "1,", " "])
+def test_rows_of_any_length_are_read_or_refused(tmp_path, way, guard, row, filler):
+    text = DECLARED + row.format(filler * (LONG // 10 // len(filler))) + "\n"
+    with pytest.raises(FilterkitError):
+        load(write_text(tmp_path, text))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize("begin", [b"", b"%", b"@relation r\n@attribute a numeric\n", b"@relation r\n%"])
+def test_a_blank_line_or_comment_without_an_end_takes_no_memory(tmp_path, begin, ending):
+    made = (gzip if ending == ".gz" else zstandard).compress(begin + bytes(200_000_000))
+    path = write_text(tmp_path, made, f"t.arff{ending}")
+    tracemalloc.start()
+    with pytest.raises(FilterkitError, match=r"this is empty|no attribute is declared|there is no @data line"):
+        load(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 150_000_000

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from filterkit.arff.header import Header, find_data, parse_header
-from filterkit.arff.source import Source
+from filterkit.arff.header import BETWEEN, Header, parse_header
+from filterkit.arff.source import Lines, Source, count_lines
 from filterkit.endings import other_format
 from filterkit.errors import ArffError
 
-# What may stand before a row.
-BEFORE_ROW = re.compile(rb"(?:[\x00-\x20,]|%[^\r\n]*[\r\n])*")
+_EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 # How files begin that are no text in the encoding asked for: what they are, and what to do.
 _BEGINNINGS = (
     (b"\x1f\x8b", "compressed by gzip, which the name of a file must show by the ending .gz"),
@@ -27,25 +24,11 @@ _BEGINNINGS = (
 
 def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
     """The header, the number of the line where rows begin, and the text read past it."""
-    text = source.read(block_size if block_size > 4096 else 4096)
+    text = source.read(max(block_size, 4096))
+    lines = Lines(source, text, block_size)
     try:
         _check_begin(text)
-        position = 0
-        while True:
-            start, stop = find_data(text, position)
-            if start >= 0:
-                more = source.read(1) if stop == len(text) else b""
-                if not more:
-                    break
-                text += more
-                continue
-            position = stop
-            more = source.read(block_size)
-            if not more:
-                parse_header(text.decode("utf-8", "surrogateescape"))
-                raise ArffError("there is no @data line", line=count_lines(text) or 1)
-            text += more
-        header = parse_header(text[:start].decode("utf-8", "surrogateescape"))
+        header, line, begun = parse_header(lines)
     except ArffError as error:
         other = other_format(source.name)
         if other is not None and error.line is not None:
@@ -54,7 +37,7 @@ def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
         error.source = source.name
         source.close()
         raise
-    return header, count_lines(text[:stop]) + 1, text[stop:]
+    return header, line, begun + lines.rest
 
 
 def _check_begin(text: bytes) -> None:
@@ -62,16 +45,39 @@ def _check_begin(text: bytes) -> None:
     for begin, what in _BEGINNINGS:
         if text.startswith(begin):
             raise ArffError(f"this is {what}")
-    before = BEFORE_ROW.match(text)
-    assert before is not None
-    line = text[before.end() : before.end() + 200].decode("utf-8", "surrogateescape")
-    if len(line) > 10 and not line.lower().startswith(("%", "@relation", "'@relation", '"@relation')):
-        start = count_lines(text[: before.end()]) + 1
-        parse_header("\n" * (start - 1) + next(iter(line.splitlines()), ""))
+    before = _before_row(text)
+    line = text[before : before + 200]
+    if len(line) > 10 and not line.lower().startswith((b"@relation", b"'@relation", b'"@relation')):
+        start = count_lines(text[:before]) + 1
+        parse_header(iter(line.splitlines()[:1]), start)
         raise ArffError("expected @relation", line=start)
 
 
-def count_lines(text: bytes) -> int:
-    """The number of line ends in `text`: LF, CRLF and CR count once each."""
-    lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
-    return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
+def _before_row(text: bytes) -> int:
+    """Where something begins that is no separator or comment."""
+    match = BETWEEN.match(text)
+    assert match is not None
+    return match.end()
+
+
+def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes]:
+    """Read on to the first row.
+
+    Returns
+    -------
+    text, lines, row : the text from there on, what has been read of it; how many lines before it are left out; and the
+        first characters of the row, none if there is no row. Lines with commas are not left out: rows they are, of
+        empty fields.
+    """
+    dropped, kept, row = 0, bytearray(), b""
+    lines = Lines(source, rest, block_size)
+    for text in lines:
+        begin = _before_row(text)
+        if not kept and _EMPTY.fullmatch(text):
+            dropped += count_lines(text)
+            continue
+        kept += text
+        row = text[begin : begin + 10]
+        if row:
+            break
+    return bytes(kept) + lines.rest, dropped, row

@@ -7,6 +7,7 @@ small files for which loading pyarrow would take longer than reading.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -148,7 +149,7 @@ def _value(token: Token, position: int, layout: Layout) -> Any:
             )
         return moment
     if attribute.kind == "relational":
-        check_bag(text, attribute, token.line)
+        check_bag(text, layout.bags[position], token.line)
     return text
 
 
@@ -197,14 +198,14 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
 
 
-def check_bag(text: str, attribute: Attribute, line: int) -> None:
-    """Raise an `ArffError` for `line` unless `text` is rows of the relational `attribute`."""
+def check_bag(text: str, bag: Layout, line: int) -> None:
+    """Raise an `ArffError` for `line` unless `text` is rows of the relational attribute whose layout is `bag`."""
     try:
-        parse_bag(text, attribute)
+        deque(parse_rows(text, 1, bag), maxlen=0)
     except ArffError as error:
         inner = f"attribute {quoted(error.attribute)}: " if error.attribute is not None else ""
         raise ArffError(
-            f"row {error.line} of the bag: {inner}{error.message}", line=line, attribute=attribute.name
+            f"row {error.line} of the bag: {inner}{error.message}", line=line, attribute=bag.schema.relation
         ) from None
 
 

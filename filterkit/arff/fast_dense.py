@@ -124,7 +124,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
     dates = layout.dates[position]
     if dates is None:
         for word in words:
-            check_bag(word, attribute, 1)
+            check_bag(word, layout.bags[position], 1)
         return arrow.take(arrow.strings(words), column.indices)
     moments = [dates.parse(word) for word in words]
     if None in moments:

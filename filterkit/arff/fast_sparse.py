@@ -202,6 +202,6 @@ def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout
         if value is None:
             raise Odd
     elif layout.schema.attributes[position].kind == "relational":
-        check_bag(word, layout.schema.attributes[position], 1)
+        check_bag(word, layout.bags[position], 1)
     others[other][row] = value
     return 0.0

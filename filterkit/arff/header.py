@@ -8,22 +8,28 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filterkit.arff.numbers import parse_number
+from filterkit.arff.source import count_lines as count_line_ends
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
 from filterkit.errors import ArffError, quoted, suggestion
-from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute
+from filterkit.schema import DEEPEST, DEFAULT_DATE_FORMAT, Attribute
 
-_SCORE = r"%[ \t]*([\w.-]+)=([-+.\w]+)[ \t]*"  # as `filterkit.arff.writer` leaves it behind a declaration
-_SCORES = r"((?:%[ \t]*[\w.-]+=[-+.\w]+[ \t]*)+)"
+_SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # behind a %, as `filterkit.arff.writer` leaves it
 _PLAIN = (
-    r"@attribute[ \t]+([!#$&(-+\--\[\]-z|~]+)[ \t]+(?:numeric|real|integer)[ \t]*"
-    rf"(?:{_SCORES})?(?:\r\n|\n|\r)"
+    rb"@attribute[ \t]++([!#$&(-+\--\[\]-z|~]++)[ \t]++(?:numeric|real|integer)[ \t]*+"
+    rb"((?:%[ \t]*+[\w.-]++=[-+.\w]++[ \t]*+)*)(?:\r\n|\n|\r)"
 )
-_PLAIN_LINE = re.compile(_PLAIN, re.I | re.A)
-_PLAIN_LINES = re.compile(f"(?:(?<=[\\r\\n])(?<!\\\\[\\r\\n])(?<!\\\\\\r\\n){_PLAIN})+", re.I | re.A)
-_SCORED_LINE = re.compile(rf"(?<=[ \t}}]){_SCORES}(?=[\r\n])", re.A)
-_DATA = re.compile(rb"[\r\n][\x00-\x20,]*(?:'@data'|\"@data\"|@data(?![^\x00-\x20,%'\"{}]))", re.I)
-_HISTORY = re.compile(r"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
+_PLAIN_LINE = re.compile(_PLAIN.decode(), re.I | re.A)
+_PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")+", re.I)
+# A line, which a quoted name or value may carry on behind a backslash, and the comment that ends it.
+_LINE = re.compile(
+    rb"""(?:[^\r\n%'"]++|'[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'?|"[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"?)*+"""
+    rb"""(?:%(?P<comment>[^\r\n]*+))?(?:\r\n|\n|\r|\Z)"""
+)
+_DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
+_HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
 _NUMERIC = "plain numeric"  # kind of a token that stands for lines that declare numeric attributes of plain names
+# Separators and comments, which may stand before a declaration and before a row.
+BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
 class Header(NamedTuple):
@@ -34,53 +40,62 @@ class Header(NamedTuple):
     history: tuple[str, ...] = ()
 
 
-def find_data(text: bytes, position: int = 0) -> tuple[int, int]:
-    """Look for the ``@data`` keyword at the start of a line of `text`, from the line end at `position` on.
-
-    Returns
-    -------
-    (start, stop) : the byte offsets of the line end before the keyword and of the end of the keyword,
-        where the first row may begin; or (-1, p) if it is not there, p being where to go on with more text.
-    """
-    match = _DATA.search(text, position)
-    if match:
-        return match.start(), match.end()
-    return -1, max(text.rfind(b"\n"), text.rfind(b"\r"), 0)
-
-
 class _Tokens:
-    """The token stream with one token of look-ahead, skipping nothing."""
+    """The tokens of a header, with one of look-ahead; each run of empty lines is left out.
 
-    def __init__(self, text: str) -> None:
-        self.scores: dict[int, str] = {}  # the comment with scores that ends a line
-        self._stream = self._read(text + "\n")
+    Attributes
+    ----------
+    line : of the token taken last, or of ``@data``.
+    scores : that stand in the comment behind a declaration, by its line.
+    history : the comments in which filterkit says what it did.
+    begun : the text read past ``@data``, None while that has not come.
+    next_line : the number of the line where the text that follows begins.
+    """
+
+    def __init__(self, lines: Iterator[bytes], line: int) -> None:
+        self.scores: dict[int, tuple[tuple[str, float], ...]] = {}
+        self.history: list[str] = []
+        self.begun: bytes | None = None
+        self.line = self.next_line = line
+        self._stream = self._read(lines)
         self._ahead: list[Token] = []
-        self.line = 1
 
-    def _read(self, text: str) -> Iterator[Token]:
-        """The tokens of a header; a run of lines that declare numeric attributes of plain names is one token."""
-        line, position = 1, 0
-        for run in _PLAIN_LINES.finditer(text):
-            before = text[position : run.start()]
-            yield from self._tokenize(before, line)
-            line += count_lines(before)
-            yield Token(_NUMERIC, run[0], line, 0)
-            line += count_lines(run[0])
-            position = run.end()
-        yield from self._tokenize(text[position:], line)
+    def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
+        """The tokens in `lines`; a run of lines that declare numeric attributes of plain names is one token."""
+        for text in lines:
+            position = self._skip(text, 0)
+            while position < len(text) and not (data := _DATA.match(text, position)):
+                run = _PLAIN_LINES.match(text, position)
+                match = run or _LINE.match(text, position)
+                assert match is not None  # every part of the pattern is optional
+                words = match[0].decode("utf-8", "surrogateescape")
+                if run:
+                    yield Token(_NUMERIC, words, self.next_line, 0)
+                else:
+                    if match["comment"] and (scores := _scores(match["comment"].decode("ascii", "replace"))):
+                        self.scores[self.next_line] = scores
+                    yield from tokenize(words, self.next_line)
+                self.next_line += count_lines(words)
+                position = self._skip(text, match.end())
+            if b"% filterkit " in text:
+                found = _HISTORY.findall(text, 0, position)
+                self.history += [comment.decode("utf-8", "surrogateescape") for comment in found]
+            if position < len(text):
+                assert data is not None
+                self.begun = text[data.end() :]
+                return
 
-    def _tokenize(self, text: str, line: int) -> Iterator[Token]:
-        position, at = 0, line
-        for match in _SCORED_LINE.finditer(text):
-            at += count_lines(text[position : match.start()])
-            position = match.start()
-            self.scores[at] = match[1]
-        return tokenize(text, line)
+    def _skip(self, text: bytes, position: int) -> int:
+        """Where the next declaration begins."""
+        match = BETWEEN.match(text, position)
+        assert match is not None
+        if match.end() > position:
+            self.next_line += count_line_ends(match[0])
+        return match.end()
 
     def next(self) -> Token | None:
         token = self._ahead.pop() if self._ahead else next(self._stream, None)
-        if token is not None:
-            self.line = token.line
+        self.line = self.next_line if token is None else token.line
         return token
 
     def push_back(self, token: Token) -> None:
@@ -103,28 +118,38 @@ class _Tokens:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
 
     def rest_of_line(self) -> list[Token]:
-        rest = []
+        """The first tokens of what is left of this line, which is passed over."""
+        rest: list[Token] = []
         token = self.next()
         while token is not None and token.kind != EOL:
-            rest.append(token)
+            if len(rest) < 3:
+                rest.append(token)
             token = self.next()
         return rest
 
 
-def parse_header(text: str) -> Header:
-    """The header in `text`, which ends before the ``@data`` keyword.
+def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
+    """The header in `lines`, UTF-8 text of whole lines, in pieces that are taken up to the one that has ``@data``.
+
+    Parameters
+    ----------
+    line : the number of the first line.
+
+    Returns
+    -------
+    header, line, text : `text` is what `lines` gave behind ``@data``, and `line` the number of its first line.
 
     Raises
     ------
     ArffError : with the line, for whatever Weka refuses too, and for a quote that is not closed.
     """
-    tokens = _Tokens(text)
+    tokens = _Tokens(lines, line)
     token = tokens.first_of_line()
-    if token is None:
-        raise ArffError("this is empty: an ARFF file starts with @relation", line=1)
-    if not tokens.keyword(token, "@relation"):
-        found = "'@attribute'" if token.kind == _NUMERIC else token.describe()
-        raise ArffError(f"expected @relation, found {found}", line=token.line)
+    if token is None and tokens.begun is None:
+        raise ArffError("this is empty: an ARFF file starts with @relation", line=line)
+    if token is None or not tokens.keyword(token, "@relation"):
+        found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
+        raise ArffError(f"expected @relation, found {found}", line=tokens.line)
     relation = tokens.need("the name of the relation")
     if relation.kind not in (WORD, QUOTED):
         raise ArffError(f"expected the name of the relation, found {relation.describe()}", line=relation.line)
@@ -134,7 +159,7 @@ def parse_header(text: str) -> Header:
             f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes",
             line=extra[0].line,
         )
-    attributes, lines, end = _attributes(tokens, None)
+    attributes, places, end = _attributes(tokens, None, 0)
     if end is not None:
         raise ArffError(
             f"expected @attribute or @data, found {end.describe()}"
@@ -143,12 +168,15 @@ def parse_header(text: str) -> Header:
         )
     if not attributes:
         raise ArffError("no attribute is declared before @data", line=tokens.line)
-    _refuse_twins(attributes, lines)
-    return Header(relation.text, tuple(attributes), tuple(_HISTORY.findall(text) if "% filterkit " in text else ()))
+    _refuse_twins(attributes, places)
+    if tokens.begun is None:
+        raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
+    return Header(relation.text, tuple(attributes), tuple(tokens.history)), tokens.next_line, tokens.begun
 
 
-def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list[int], Token | None]:
-    """Attribute declarations up to the end of the header or, inside a bag named `bag`, its ``@end``.
+def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attribute], list[int], Token | None]:
+    """Attribute declarations up to the end of the header or, inside a bag named `bag`, its ``@end``; `depth` is how
+    many bags they are inside of.
 
     Returns the attributes, their lines, and the token that is no declaration (None at the end).
     """
@@ -163,9 +191,9 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
-            attribute = _attribute(tokens)
+            attribute = _attribute(tokens, depth)
             if token.line in tokens.scores:
-                attribute = attribute._replace(scores=_scores(tokens.scores[token.line]))
+                attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.append(attribute)
         elif bag is None:
             return attributes, lines, token
@@ -184,9 +212,16 @@ def _attributes(tokens: _Tokens, bag: str | None) -> tuple[list[Attribute], list
 
 
 def _scores(comment: str) -> tuple[tuple[str, float], ...]:
-    """The scores in a comment behind a declaration."""
-    pairs = [(name, parse_number(text)) for name, text in re.findall(_SCORE, comment)]
-    return tuple((name, number) for name, number in pairs if number is not None and math.isfinite(number))
+    """The scores that end a comment behind a declaration."""
+    pairs = []
+    for part in reversed(comment.split("%")):
+        match = _SCORE.fullmatch(part)
+        if match is None:
+            break
+        number = parse_number(match[2])
+        if number is not None and math.isfinite(number):
+            pairs.append((match[1], number))
+    return tuple(reversed(pairs))
 
 
 def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
@@ -201,7 +236,7 @@ def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
         first[attribute.name] = line
 
 
-def _attribute(tokens: _Tokens) -> Attribute:
+def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     """The declaration after an ``@attribute`` keyword, through the end of its line."""
     token = tokens.need("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
@@ -219,8 +254,12 @@ def _attribute(tokens: _Tokens) -> Attribute:
     if word == "date":
         return _date(tokens, name)
     if word == "relational":
+        if depth == DEEPEST:
+            raise ArffError(
+                f"relational attributes are nested more than {DEEPEST} deep", line=kind.line, attribute=name
+            )
         weight = _weight(tokens, name)
-        attributes, lines, _ = _attributes(tokens, name)
+        attributes, lines, _ = _attributes(tokens, name, depth + 1)
         if not attributes:
             raise ArffError("no attribute is declared inside", line=tokens.line, attribute=name)
         _refuse_twins(attributes, lines)

@@ -22,6 +22,7 @@ class Layout:
     other : int64 per attribute, its column of `Batch.others` or -1.
     codes : per attribute, None or the dict from a nominal label to its index.
     dates : per attribute, None or the `DateFormat` of a date attribute.
+    bags : the layout of the bags of each relational attribute, by its position.
     textual : bool per attribute, whether its values are read as text: all but numeric ones.
     class_alone : whether the class comes last and everything else is numeric.
     unlabelled : the positions of nominal attributes without any value.
@@ -43,6 +44,8 @@ class Layout:
             {value: code for code, value in enumerate(a.values)} if a.kind == "nominal" else None for a in attributes
         ]
         self.dates = [_date_format(a.format) if a.kind == "date" else None for a in attributes]
+        relational = [i for i in riding if attributes[i].kind == "relational"]
+        self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
         self.textual = np.array([a.kind != "numeric" for a in attributes])
         self.class_alone = self.class_index == self.count - 1 and not self.textual[:-1].any()
         self.unlabelled = [i for i, a in enumerate(attributes) if a.kind == "nominal" and not a.values]

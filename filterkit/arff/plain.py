@@ -13,9 +13,9 @@ from filterkit.arff.tokens import unescape
 # A quoted value that stands between separators, or a comment. The characters that may begin a match come
 # first in every alternative, so that the search for them is quick.
 _MASKED = re.compile(
-    rb"""('(?<![^\x00-\x20,{}]')[^'\\\r\n]*(?:\\[\x00-\xff][^'\\\r\n]*)*'(?![^\x00-\x20,{}%])"""
-    rb"""|"(?<![^\x00-\x20,{}]")[^"\\\r\n]*(?:\\[\x00-\xff][^"\\\r\n]*)*"(?![^\x00-\x20,{}%])"""
-    rb"""|%[^\r\n]*)"""
+    rb"""('(?<![^\x00-\x20,{}]')[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'(?![^\x00-\x20,{}%])"""
+    rb"""|"(?<![^\x00-\x20,{}]")[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"(?![^\x00-\x20,{}%])"""
+    rb"""|%[^\r\n]*+)"""
 )
 _BARE = re.compile(rb"[^\x00-\x20,%'\"{}\\]+")
 _CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))

@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from filterkit.arff import exact
-from filterkit.arff.beginning import BEFORE_ROW, count_lines, read_header
+from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.layout import Layout
 from filterkit.arff.rejects import Rejected, Rejects
-from filterkit.arff.source import Source, blocks, cut, expand, first_line
+from filterkit.arff.source import Source, blocks, count_lines, cut, expand, first_line
 from filterkit.batch import Batch, concatenate, empty
 from filterkit.engine.local import PAUSE, LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
@@ -81,9 +81,11 @@ class Reader:
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
-        header, self._line, self._rest = read_header(self.source, self.block_size)
+        header, line, rest = read_header(self.source, self.block_size)
         self._header, self.history = header, header.history
-        self._rest, sparse = self._form(self._rest)
+        self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
+        self._line = line + empty_lines
+        sparse = row.startswith(b"{")  # the first row decides for all
         try:
             index, of_labels = find_targets(header.relation, header.attributes, class_, labels, like)
             self.schema = Schema(header.relation, header.attributes, index, positive, sparse, labels=of_labels)
@@ -108,19 +110,6 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _form(self, rest: bytes) -> tuple[bytes, bool]:
-        """Whether the first row is sparse, which decides for all; with the text read to find out."""
-        while True:
-            match = BEFORE_ROW.match(rest)
-            assert match is not None
-            after = rest[match.end() :]
-            if after and (not after.startswith(b"%") or b"\n" in after):
-                return rest, after.startswith(b"{")
-            more = self.source.read(self.block_size)
-            if not more:
-                return rest, False
-            rest += more
-
     def blocks(self) -> Iterator[Block]:
         """The rows' text in blocks of whole lines, in order."""
         line = self._line
@@ -140,16 +129,9 @@ class Reader:
 
     def _next_part(self, source: Source) -> tuple[int, bytes]:
         """Where the rows of a further part begin: (line, text read so far)."""
-        text = first = b""
-        while more := source.read(max(self.block_size, 4096)):
-            text += more
-            begin = BEFORE_ROW.match(text)
-            assert begin is not None
-            first = text[begin.end() : begin.end() + 10]
-            if len(first) == 10 and not first.startswith(b"%"):
-                break
-        if not first.lower().lstrip(b"'\"").startswith(b"@relation"):
-            return 1, text
+        text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
+        if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
+            return 1 + empty_lines, text
         source.close()
         self.source = Source(source.name, self._encoding)
         header, line, rest = read_header(self.source, self.block_size)

@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+import numpy as np
+
 from filterkit.descriptors import descriptor_of, failure
 from filterkit.engine.local import PAUSE
 from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
@@ -68,7 +70,7 @@ class Source:
         self._decoder = None
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
-        self._begun = False
+        self._begun = self._ended = False
 
     def _open(self, path: str) -> IO[bytes]:
         if path == "-":
@@ -109,14 +111,13 @@ class Source:
         """
         text = b""
         with self.failures():
-            while not text:
+            while not text and not self._ended:  # after its end a terminal would be asked once more
                 data = _arrived(self._stream, size) if self.live else self._stream.read(size)
                 if self._decoder is None:
                     text = data
                 else:
                     text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
-                if not data:
-                    break
+                self._ended = not data
         if not self._begun:
             self._begun = True
             text = text.removeprefix(codecs.BOM_UTF8)
@@ -138,21 +139,24 @@ class Source:
 
 
 _LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # not after a backslash, see `cut`
+_IDLE = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x20]*+(%[^\r\n]*+)?")  # a line that has nothing in it
+_LONG = 1 << 24  # bytes; longer than any command line that a comment keeps
 # Seconds to wait for more of a live text: what writes fast has written by then, and nobody notices.
 _PATIENCE = 0.01
 
 
 def _arrived(stream: IO[bytes], size: int) -> bytes:
     """Up to `size` bytes of a pipe: what has arrived, but at least something unless it has ended."""
-    data: bytes = stream.read1(size)  # type: ignore[attr-defined]
-    if not data and _returns_at_once(stream):
+    more: bytes = stream.read1(size)  # type: ignore[attr-defined]
+    if not more and _returns_at_once(stream):
         select.select([stream], [], [])
-        data = stream.read1(size)  # type: ignore[attr-defined]
-    more = data
-    while more and len(data) < size and _ready(stream):
-        more = stream.read1(size - len(data))  # type: ignore[attr-defined]
-        data += more
-    return data
+        more = stream.read1(size)  # type: ignore[attr-defined]
+    pieces, missing = [more], size - len(more)
+    while more and missing and _ready(stream):
+        more = stream.read1(missing)  # type: ignore[attr-defined]
+        pieces.append(more)
+        missing -= len(more)
+    return b"".join(pieces)
 
 
 def _returns_at_once(stream: IO[bytes]) -> bool:
@@ -225,7 +229,8 @@ class _Zstd:
         """Some text; empty only at the end."""
         text = b""
         while not text:
-            data = self._rest or self._raw.read(min(size, 1 << 16))
+            # Little at a time: each four bytes may stand for 128 kB of text, which come all at once.
+            data = self._rest or self._raw.read(min(size, 1 << 9))
             if not data:
                 if self._frame is not None:
                     raise EOFError
@@ -241,16 +246,22 @@ class _Zstd:
         """Nothing: the raw stream is closed by its owner."""
 
 
-def cut(text: bytes) -> int:
-    """Where `text` may be cut between lines: the offset after its last certain line end, or 0.
+def count_lines(text: bytes) -> int:
+    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
+    return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
+
+
+def cut(text: bytes | bytearray, start: int = 0) -> int:
+    """Where `text` may be cut between lines: the offset after its last certain line end from `start` on, or 0.
 
     A line end after a backslash may belong to a quoted value, so it is not certain; a CR at the very end
     may be half of a CRLF.
     """
     for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
-        position = text.rfind(mark, 0, end)
+        position = text.rfind(mark, start, end)
         while position > 0 and text[position - 1] == 0x5C:
-            position = text.rfind(mark, 0, position)
+            position = text.rfind(mark, start, position)
         if position >= 0:
             return position + 1
     return 0
@@ -260,6 +271,50 @@ def first_line(text: bytes) -> int:
     """Where the first certain line of `text` ends; its length, if it has one line only."""
     end = _LINE_END.search(text)
     return end.end() if end else len(text)
+
+
+def _lengthened(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
+    """`text`, which has no certain line end, with as much more of `source` as it takes to have one; and where it may
+    be cut, 0 if the input ends before.
+
+    Of a long line that has nothing but blanks and a comment so far, only the sign of the comment is kept.
+    """
+    grown, end, idle = bytearray(text), 0, True
+    while not end and (more := source.read(size)):
+        if idle and len(grown) > _LONG:
+            match = _IDLE.fullmatch(grown)
+            idle = match is not None
+            if match:
+                grown[:] = b"%" if match[1] else b" "
+        start = len(grown) - 1
+        grown += more
+        end = cut(grown, max(start, 0))
+    return bytes(grown), end
+
+
+class Lines:
+    """Whole lines of `source`, as soon as there are some, beginning with the text `rest`; at the end of the input what
+    is left, be it no whole line.
+
+    Attributes
+    ----------
+    rest : the text that has been read and not been given out.
+    """
+
+    def __init__(self, source: Source, rest: bytes, size: int) -> None:
+        self._source, self.rest, self._size = source, rest, size
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> bytes:
+        text, end = self.rest, cut(self.rest)
+        if not end:
+            text, end = _lengthened(self._source, text, self._size)
+        if not text:
+            raise StopIteration
+        self.rest = text[end:] if end else b""
+        return text[:end] if end else text
 
 
 def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
@@ -276,12 +331,8 @@ def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
             break
         whole = rest + text
         end = cut(whole)
-        while not end:
-            text = source.read(max(len(whole), size))
-            if not text:
-                break
-            whole += text
-            end = cut(whole)
+        if not end:
+            whole, end = _lengthened(source, whole, size)
         if not end:
             rest = whole
             break

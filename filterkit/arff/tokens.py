@@ -17,13 +17,16 @@ from filterkit.errors import ArffError, quoted
 
 WORD, QUOTED, OPEN, CLOSE, EOL = "word", "quoted", "{", "}", "end of line"
 
+# Every repeat is possessive where it may be: what does not match is found out in time and memory that do not grow with
+# the square of the text. (A group must not be repeated possessively if it can fail behind its first character: Python
+# before 3.11.5 goes wrong there.)
 _TOKEN = re.compile(
-    r"""(?P<separators>[\x00-\x09\x0b\x0c\x0e-\x20,]*)(?:%[^\r\n]*)?(?:
-        (?P<eol>\r\n|\r|\n)
+    r"""(?P<separators>[\x00-\x09\x0b\x0c\x0e-\x20,]*+)(?:%[^\r\n]*+)?(?:
+        (?P<eol>[\r\n]++)
       | (?P<brace>[{}])
-      | (?P<word>[^\x00-\x20,%'"{}]+)
-      | '(?P<single>(?:[^'\\\r\n]|\\[\s\S])*)(?P<single_end>'?)
-      | "(?P<double>(?:[^"\\\r\n]|\\[\s\S])*)(?P<double_end>"?)
+      | (?P<word>[^\x00-\x20,%'"{}]++)
+      | '(?P<single>[^'\\\r\n]*+(?:\\[\s\S][^'\\\r\n]*+)*+)(?P<single_end>'?)
+      | "(?P<double>[^"\\\r\n]*+(?:\\[\s\S][^"\\\r\n]*+)*+)(?P<double_end>"?)
     )?""",
     re.VERBOSE,
 )
@@ -65,7 +68,8 @@ def unescape(text: str) -> str:
 
 
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
-    """The tokens of `text`, whose first line has number `line`; a last line without end gets an EOL.
+    """The tokens of `text`, whose first line has number `line`; a last line without end gets an EOL, and line ends that
+    follow each other are one.
 
     Raises
     ------
@@ -82,7 +86,7 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
         commas += match["separators"].count(",")
         group = match.lastgroup
         if group == "eol":
-            kind, value = EOL, ""
+            kind, value, raw = EOL, "", match["eol"]
         elif group == "brace":
             kind = value = match["brace"]
         elif group == "word":
@@ -99,10 +103,8 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
             raise ArffError(f"{shown} is not valid in this encoding; try --encoding latin-1", line=line)
         yield Token(kind, value, line, commas)
         commas = 0
-        if kind == EOL:
-            line += 1
-        elif kind == QUOTED:
-            line += count_lines(raw)
+        if kind in (EOL, QUOTED):
+            line += 1 if raw == "\n" else count_lines(raw)
     if kind != EOL or commas:
         yield Token(EOL, "", line, commas)
 
