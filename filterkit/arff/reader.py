@@ -245,10 +245,14 @@ class Reader:
         return batch
 
     def batches(self) -> Iterator[Batch]:
-        """All rows as batches, in order, read in this thread."""
+        """All rows as batches, in order, read in this thread; of an input without rows, one batch of no rows."""
+        some = False
         for batch in self.ordered(block if block is PAUSE else self.parse(block) for block in self.blocks()):
             if batch is not PAUSE:
                 yield batch
+                some = True
+        if not some:
+            yield empty(self.schema)
 
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine. What has arrived
