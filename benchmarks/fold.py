@@ -23,8 +23,8 @@ import sklearn.metrics.pairwise
 import sklearn.svm
 
 import filterkit
-from filterkit.evaluation import Evaluator
-from filterkit.folds import Design
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.runner import Evaluator
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds 3 --calibrate"
 CHAINS = tuple((before, f"{before} {LEARNER}") for before in ("binary l2", "binary bns l2", "shape bns l2"))

@@ -25,7 +25,9 @@ from collections import Counter
 from pathlib import Path
 
 import filterkit
-from filterkit import FilterkitError, saved, testing
+from filterkit import FilterkitError
+from filterkit.chains import saved
+from filterkit.testing import checks as testing
 
 SAMPLES = Path(__file__).resolve().parent.parent / "arff_samples"
 COMMAND = [sys.executable, "-m", "filterkit"]

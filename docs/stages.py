@@ -11,9 +11,9 @@ import os
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # filterkit's own alone
 
-from filterkit.options import flag_of
-from filterkit.plugins import registry
-from filterkit.stage import Stage
+from filterkit.plugin.registry import registry
+from filterkit.stages.base import Stage
+from filterkit.stages.options import flag_of
 
 
 def reference() -> str:

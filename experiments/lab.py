@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 import filterkit
-from filterkit.comparison import paired
-from filterkit.engine.local import available_cores
-from filterkit.evaluation import Evaluator, named_chain, run
-from filterkit.folds import Design
-from filterkit.journal import Journal
-from filterkit.plugins import registry
-from filterkit.results import Results
+from filterkit.engines.local import available_cores
+from filterkit.evaluation.comparison import paired
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.journal import Journal
+from filterkit.evaluation.results import Results
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.plugin.registry import registry
 
 TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
 UCI = ("credit-g", "diabetes", "ecoli", "glass", "iris", "letter", "optdigits", "sonar", "vehicle", "vowel", "wine")
@@ -72,7 +72,7 @@ def compare(
     **design,
 ) -> Results:
     """The results of some chains, ``NAME: STAGES``, that may need `plugins` in files; `design` as for
-    `filterkit.evaluation.Design`."""
+    `filterkit.evaluation.runner.Design`."""
     for path in plugins:
         registry().add_file(path)
     plan = Design(tuple(named_chain(text) for text in chains), **design)

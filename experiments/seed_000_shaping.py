@@ -16,9 +16,9 @@ from lab import (
     write,
 )
 
-from filterkit.comparison import spread
-from filterkit.plots import plot_curves
-from filterkit.results import Results
+from filterkit.evaluation.comparison import spread
+from filterkit.evaluation.plots import plot_curves
+from filterkit.evaluation.results import Results
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds {inner} --calibrate"
 TEXT_CHAINS = {"baseline": "binary l2", "scaling": "binary bns l2", "shaping": "shape bns l2"}

@@ -2,7 +2,7 @@
 
 from lab import arguments, compare, difference, markdown, text_sets, with_error, write
 
-from filterkit.results import Results
+from filterkit.evaluation.results import Results
 
 SPARSITIES = ("2.5", "5", "10", "20", "40", "80")
 SUBSETS = ("1", "1/2", "1/4", "1/8", "1/16")

@@ -6,7 +6,7 @@ import numpy as np
 from lab import arguments, markdown, with_error, write
 
 import filterkit
-from filterkit.stage import transform
+from filterkit.stages.base import transform
 
 CHAINS = {
     ("AdaBoost.MH", "binary"): "binary adaboost-mh",

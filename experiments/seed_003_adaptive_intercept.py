@@ -4,7 +4,7 @@ import numpy as np
 from lab import arguments, compare, difference, markdown, text_sets, with_error, write
 
 import filterkit
-from filterkit.results import Results
+from filterkit.evaluation.results import Results
 
 REPRESENTATIONS = {"tf-idf, rows of length 1": "tfidf l2", "tf-idf": "tfidf", "counts": "", "presence": "binary"}
 MEASURES = ("recall", "specificity", "precision", "f1")

@@ -4,9 +4,9 @@ import numpy as np
 from lab import arguments, compare, difference, markdown, text_sets, with_error, write
 
 import filterkit
-from filterkit.comparison import best_pair, residual_wins, share_near_best, spread
-from filterkit.plots import plot_near_best
-from filterkit.results import Results
+from filterkit.evaluation.comparison import best_pair, residual_wins, share_near_best, spread
+from filterkit.evaluation.plots import plot_near_best
+from filterkit.evaluation.results import Results
 
 METRICS = ("acc", "acc2", "bns", "chi", "dfreq", "f1", "ig", "oddn", "odds", "pow", "pr", "rand", "hyp")
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000)

@@ -14,33 +14,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from filterkit.api import batches, chain, read, scores, tee, write
-    from filterkit.batch import Batch, concatenate
-    from filterkit.chains import Chain, FittedChain
-    from filterkit.columns import ColumnStage, FittedColumns, Fold, State
-    from filterkit.contingency import ContingencyTable, of_any_class
-    from filterkit.counting import check_sum, check_weights
-    from filterkit.csr import Csr
-    from filterkit.engine.local import PAUSE, LocalEngine
+    from filterkit.chains.chain import Chain, FittedChain
+    from filterkit.chains.reorder import take_rows
+    from filterkit.chains.rows import Rows
+    from filterkit.chains.saved import load, save
+    from filterkit.counts.metric import Metric
+    from filterkit.counts.table import ContingencyTable, of_any_class
+    from filterkit.counts.tabulate import check_sum, check_weights
+    from filterkit.counts.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
+    from filterkit.data.batch import Batch, concatenate
+    from filterkit.data.csr import Csr
+    from filterkit.data.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
+    from filterkit.data.ragged import Ragged
+    from filterkit.data.schema import Attribute, Renewed, Schema
+    from filterkit.engines.local import PAUSE, LocalEngine
     from filterkit.errors import ArffError, FilterkitError, PluginError, StageError, UsageError, suggestion
-    from filterkit.formats import Format
-    from filterkit.hookspecs import hookimpl
-    from filterkit.interop import from_arrow, from_liac, from_pandas, to_arrow, to_liac, to_pandas
-    from filterkit.interrupts import interruptible
-    from filterkit.learner import Learner
+    from filterkit.evaluation.measures import Outcome, measures
+    from filterkit.files.formats import Format
     from filterkit.logistic import Points, log_losses
-    from filterkit.measuring import Outcome, measures
-    from filterkit.metric import Metric
-    from filterkit.models import LinearModel, Model, Tasks, Training, predicted
-    from filterkit.options import option
-    from filterkit.plugins import find_metric
-    from filterkit.ragged import Ragged
-    from filterkit.reorder import take_rows
-    from filterkit.rows import Rows
-    from filterkit.saved import load, save
-    from filterkit.scaling import Scaling, rescaled, scaling_state
-    from filterkit.schema import Attribute, Renewed, Schema
-    from filterkit.stage import Fitted, RowStage, Stage, TrainingStage
-    from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
+    from filterkit.plugin.hookspecs import hookimpl
+    from filterkit.plugin.registry import find_metric
+    from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage
+    from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State
+    from filterkit.stages.interrupts import interruptible
+    from filterkit.stages.learner import Learner
+    from filterkit.stages.metric_scaling import Scaling, rescaled, scaling_state
+    from filterkit.stages.models import LinearModel, Model, Tasks, Training, predicted
+    from filterkit.stages.options import option
 
 __version__ = "0.1.0"
 
@@ -52,69 +52,69 @@ _HOME = {
     "scores": "api",
     "tee": "api",
     "write": "api",
-    "Batch": "batch",
-    "concatenate": "batch",
-    "Chain": "chains",
-    "FittedChain": "chains",
-    "ColumnStage": "columns",
-    "FittedColumns": "columns",
-    "Fold": "columns",
-    "State": "columns",
-    "ContingencyTable": "contingency",
-    "of_any_class": "contingency",
-    "check_sum": "counting",
-    "check_weights": "counting",
-    "Csr": "csr",
+    "Batch": "data.batch",
+    "concatenate": "data.batch",
+    "Chain": "chains.chain",
+    "FittedChain": "chains.chain",
+    "ColumnStage": "stages.columns",
+    "FittedColumns": "stages.columns",
+    "Fold": "stages.columns",
+    "State": "stages.columns",
+    "ContingencyTable": "counts.table",
+    "of_any_class": "counts.table",
+    "check_sum": "counts.tabulate",
+    "check_weights": "counts.tabulate",
+    "Csr": "data.csr",
     "ArffError": "errors",
     "FilterkitError": "errors",
     "PluginError": "errors",
     "StageError": "errors",
     "UsageError": "errors",
     "suggestion": "errors",
-    "hookimpl": "hookspecs",
-    "from_arrow": "interop",
-    "from_liac": "interop",
-    "from_pandas": "interop",
-    "to_arrow": "interop",
-    "to_liac": "interop",
-    "to_pandas": "interop",
-    "interruptible": "interrupts",
-    "Learner": "learner",
+    "hookimpl": "plugin.hookspecs",
+    "from_arrow": "data.interop",
+    "from_liac": "data.interop",
+    "from_pandas": "data.interop",
+    "to_arrow": "data.interop",
+    "to_liac": "data.interop",
+    "to_pandas": "data.interop",
+    "interruptible": "stages.interrupts",
+    "Learner": "stages.learner",
     "Points": "logistic",
-    "Outcome": "measuring",
-    "measures": "measuring",
-    "LinearModel": "models",
-    "Model": "models",
-    "Tasks": "models",
-    "Training": "models",
-    "predicted": "models",
+    "Outcome": "evaluation.measures",
+    "measures": "evaluation.measures",
+    "LinearModel": "stages.models",
+    "Model": "stages.models",
+    "Tasks": "stages.models",
+    "Training": "stages.models",
+    "predicted": "stages.models",
     "log_losses": "logistic",
-    "LocalEngine": "engine.local",
-    "PAUSE": "engine.local",
-    "Format": "formats",
-    "Metric": "metric",
-    "find_metric": "plugins",
-    "Ragged": "ragged",
-    "Scaling": "scaling",
-    "take_rows": "reorder",
-    "Rows": "rows",
-    "rescaled": "scaling",
-    "scaling_state": "scaling",
-    "load": "saved",
-    "save": "saved",
-    "Attribute": "schema",
-    "Renewed": "schema",
-    "Schema": "schema",
-    "Fitted": "stage",
-    "RowStage": "stage",
-    "Stage": "stage",
-    "TrainingStage": "stage",
-    "option": "options",
-    "COMBINATIONS": "thresholds",
-    "Thresholds": "thresholds",
-    "combined": "thresholds",
-    "one_against_rest": "thresholds",
-    "score_columns": "thresholds",
+    "LocalEngine": "engines.local",
+    "PAUSE": "engines.local",
+    "Format": "files.formats",
+    "Metric": "counts.metric",
+    "find_metric": "plugin.registry",
+    "Ragged": "data.ragged",
+    "Scaling": "stages.metric_scaling",
+    "take_rows": "chains.reorder",
+    "Rows": "chains.rows",
+    "rescaled": "stages.metric_scaling",
+    "scaling_state": "stages.metric_scaling",
+    "load": "chains.saved",
+    "save": "chains.saved",
+    "Attribute": "data.schema",
+    "Renewed": "data.schema",
+    "Schema": "data.schema",
+    "Fitted": "stages.base",
+    "RowStage": "stages.base",
+    "Stage": "stages.base",
+    "TrainingStage": "stages.base",
+    "option": "stages.options",
+    "COMBINATIONS": "counts.thresholds",
+    "Thresholds": "counts.thresholds",
+    "combined": "counts.thresholds",
+    "one_against_rest": "counts.thresholds",
+    "score_columns": "counts.thresholds",
 }
 __all__ = [
     "COMBINATIONS",

@@ -7,14 +7,14 @@ from itertools import chain as chain_batches
 
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.batch import Batch, concatenate
-from filterkit.chains import Chain
-from filterkit.endings import check_ending
+from filterkit.chains.chain import Chain
+from filterkit.chains.feature_scores import scores
+from filterkit.chains.rows import Rows
+from filterkit.data.batch import Batch, concatenate
 from filterkit.errors import FilterkitError
-from filterkit.output import open_output
-from filterkit.paths import AnyPath, path_text
-from filterkit.rows import Rows
-from filterkit.scoring import scores
+from filterkit.files.endings import check_ending
+from filterkit.files.output import open_output
+from filterkit.files.paths import AnyPath, path_text
 
 __all__ = ["batches", "chain", "read", "scores", "tee", "write"]
 

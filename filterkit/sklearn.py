@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
 
-from filterkit import saved
-from filterkit.batch import Batch, unknown
-from filterkit.chains import Chain, FittedChain
-from filterkit.csr import Csr
+from filterkit.chains import saved
+from filterkit.chains.chain import Chain, FittedChain
+from filterkit.data.batch import Batch, unknown
+from filterkit.data.csr import Csr
+from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError
-from filterkit.options import options_of
-from filterkit.schema import Attribute, Schema
-from filterkit.stage import Stage, TrainingStage
+from filterkit.stages.base import Stage, TrainingStage
+from filterkit.stages.options import options_of
 
 
 class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from filterkit import batches
 from filterkit.arff import exact, reader
-from filterkit.batch import concatenate
+from filterkit.data.batch import concatenate
 
 ROOT = Path(__file__).resolve().parent.parent
 

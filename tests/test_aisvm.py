@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit.testing import checks as testing
 
 
 def adapted_intercept(scores, positive, least):

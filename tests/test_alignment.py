@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import FilterkitError, testing
-from filterkit.alignment import Alignment
+from filterkit import FilterkitError
+from filterkit.data.alignment import Alignment
+from filterkit.testing import checks as testing
 
 
 def read(tmp_path, text, **options):

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import FilterkitError, UsageError, testing
-from filterkit.plugins import registry
-from filterkit.results import read_results
-from filterkit.saved import describe
-from filterkit.words import read_stages
+from filterkit import FilterkitError, UsageError
+from filterkit.chains.saved import describe
+from filterkit.evaluation.results import read_results
+from filterkit.plugin.parsing import read_stages
+from filterkit.plugin.registry import registry
+from filterkit.testing import checks as testing
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")

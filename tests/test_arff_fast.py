@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from filterkit import ArffError
 from filterkit.arff import exact, fast, reader
 from filterkit.arff.layout import Layout
-from filterkit.schema import Attribute, Schema
+from filterkit.data.schema import Attribute, Schema
 
 BAG = Attribute("bag", "relational", attributes=(Attribute("x"), Attribute("y", "nominal", ("p", "q r"))))
 LABELS = ("x", "a b", "1", "NaN", "?", "", "é", "\\", "1.0", '"', "it's", "%", "{}", "a,b")

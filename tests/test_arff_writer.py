@@ -14,7 +14,7 @@ from conftest import content, load, write_text
 import filterkit
 from filterkit.arff import writer
 from filterkit.arff.writer import Formatter, header_text, quote
-from filterkit.schema import Attribute, Schema
+from filterkit.data.schema import Attribute, Schema
 
 TEXTS = [
     "plain",

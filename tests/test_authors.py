@@ -103,7 +103,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path):
 
 def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch):
     from filterkit.cli import authors
-    from filterkit.plugins import registry
+    from filterkit.plugin.registry import registry
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(authors, "_FILES", {"one.txt": "", "no/such/folder.txt": ""})

@@ -7,7 +7,7 @@ import pytest
 from agreement import dense, make, sample
 
 from filterkit import Attribute, Batch, Schema, concatenate
-from filterkit.batch import empty, others_table
+from filterkit.data.batch import empty, others_table
 
 MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
 

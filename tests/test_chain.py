@@ -8,8 +8,8 @@ import filterkit
 from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.engine.local import LocalEngine
-from filterkit.rows import KeptRows, SpooledRows
+from filterkit.chains.rows import KeptRows, SpooledRows
+from filterkit.engines.local import LocalEngine
 
 PLENTY = 1 << 30
 
@@ -116,7 +116,7 @@ def test_nothing_is_spooled_when_no_stage_needs_a_pass(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing needs to be kept")
 
-    monkeypatch.setattr("filterkit.rows.Spool", refuse)
+    monkeypatch.setattr("filterkit.chains.rows.Spool", refuse)
     batch = sample("iris")
     rows = SpooledRows(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY)
     fitted = filterkit.chain("l2").fit(rows)

@@ -5,15 +5,16 @@ import os
 import numpy as np
 import pytest
 from agreement import SAMPLES, make, sample
-from filterkit_plugins.choose import _apportioned, _grouped
+from filterkit_plugins.sampling import _apportioned, _grouped
 from hypothesis import given
 from hypothesis import strategies as st
 from test_weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
-from filterkit.engine.local import LocalEngine
-from filterkit.rows import SpooledRows
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
+from filterkit.chains.rows import SpooledRows
+from filterkit.engines.local import LocalEngine
+from filterkit.testing import checks as testing
 
 
 def numbered(classes, labels="abcd"):
@@ -208,7 +209,7 @@ def test_wrong_usage(chain, message):
 
 
 def test_a_bare_option_is_needed_in_python_too():
-    from filterkit_plugins.choose import Head
+    from filterkit_plugins.sampling import Head
 
     assert Head(rows=3).words() == ["head", "3"]
     with pytest.raises(UsageError, match="head: ROWS is missing"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import sem, ttest_rel
 
-from filterkit.comparison import best_pair, near_best, paired, residual_wins, share_near_best, spread
+from filterkit.evaluation.comparison import best_pair, near_best, paired, residual_wins, share_near_best, spread
 
 NAN = float("nan")
 

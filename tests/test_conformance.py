@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import Batch, ColumnStage, RowStage, testing
-from filterkit.plugins import registry
+from filterkit import Batch, ColumnStage, RowStage
+from filterkit.plugin.registry import registry
+from filterkit.testing import checks as testing
 
 STAGES = [
     filterkit.chain(text).stages[0]
@@ -245,7 +246,7 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
 
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
     """The chain refuses them; a chain that did not would be found."""
-    monkeypatch.setattr("filterkit.chains.FittedChain.transform", lambda self, batch: batch)
+    monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
     with pytest.raises(AssertionError, match="broken transforms rows of another header"):
         testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate, of_any_class
-from filterkit.contingency import merge
-from filterkit.counting import limbs, tabulate
+from filterkit.counts.table import merge
+from filterkit.counts.tabulate import limbs, tabulate
 
 NAN = np.nan
 EXACT = (None, WHOLE, QUARTERS)

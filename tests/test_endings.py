@@ -11,7 +11,7 @@ from agreement import sample
 
 import filterkit
 from filterkit import UsageError
-from filterkit.endings import COMPRESSIONS, ending
+from filterkit.files.endings import COMPRESSIONS, ending
 
 IRIS = str(Path(__file__).parent.parent / "arff_samples" / "iris.arff")
 

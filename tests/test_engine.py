@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from filterkit.engine.local import LocalEngine, available_cores
+from filterkit.engines.local import LocalEngine, available_cores
 
 JOBS = [1, 2, 4]
 

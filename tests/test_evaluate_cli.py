@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from test_results import drawn, result, svg_texts, table
 
-from filterkit import evaluation
 from filterkit.cli.evaluating import evaluate_command
 from filterkit.cli.main import _main
 from filterkit.cli.reporting import report_command
-from filterkit.measuring import MEASURES
-from filterkit.results import Results
+from filterkit.evaluation import runner as evaluation
+from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.results import Results
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine", "digits"))

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss, recall_score, roc_auc_score
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError, evaluation, folds
-from filterkit.crossfit import draw_folds
-from filterkit.evaluation import Evaluator, named_chain, run
-from filterkit.folds import Design, Splits
-from filterkit.learner import FittedLearner
+from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError
+from filterkit.chains.crossfit import draw_folds
+from filterkit.evaluation import folds
+from filterkit.evaluation import runner as evaluation
+from filterkit.evaluation.folds import Design, Splits
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.stages.learner import FittedLearner
 
 BIT = ("0", "1")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit.plugins import registry
+from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parent.parent
 SMALL = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from filterkit.hookspecs import Hooks
-from filterkit.options import flag_of
-from filterkit.plugins import Registry, registry
+from filterkit.plugin.hookspecs import Hooks
+from filterkit.plugin.registry import Registry, registry
+from filterkit.stages.options import flag_of
 from filterkit.testing import CHECKS, SAMPLES, sample
 
 ROOT = Path(__file__).parent.parent

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from filterkit.installed import Installed, installed
-from filterkit.plugins import _loaded
+from filterkit.plugin.discovery import Installed, installed
+from filterkit.plugin.registry import _loaded
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ ONE = Installed("my-stage", "my_module", "one 1.0")
 
 def test_the_second_time_nobody_is_asked(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
-    monkeypatch.setattr("filterkit.installed._asked", None)
+    monkeypatch.setattr("filterkit.plugin.discovery._asked", None)
     assert installed("some.group") == [ONE]
     assert len(list((tmp_path / "cache" / "filterkit").iterdir())) == 1
 
@@ -72,8 +72,8 @@ def test_a_plugin_of_two_packages_is_listed_once(place):
 def test_what_another_version_of_filterkit_remembered_is_asked_for_again(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
     (tmp_path / "newer.py").write_text("")
-    monkeypatch.setattr("filterkit.installed.__file__", str(tmp_path / "newer.py"))
-    monkeypatch.setattr("filterkit.installed._asked", lambda group: [])
+    monkeypatch.setattr("filterkit.plugin.discovery.__file__", str(tmp_path / "newer.py"))
+    monkeypatch.setattr("filterkit.plugin.discovery._asked", lambda group: [])
     assert installed("some.group") == []
 
 

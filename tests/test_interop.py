@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import filterkit
-from filterkit import FilterkitError, testing
+from filterkit import FilterkitError
+from filterkit.testing import checks as testing
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 DENSE = ["iris", "wine", "breast-cancer", "one-row", "one-class", "unused-class-value"]

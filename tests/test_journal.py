@@ -10,9 +10,9 @@ import pytest
 from agreement import make, sample
 
 from filterkit import FilterkitError
-from filterkit.evaluation import Evaluator, named_chain, run
-from filterkit.folds import Design
-from filterkit.journal import Journal
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.journal import Journal
+from filterkit.evaluation.runner import Evaluator, named_chain, run
 
 HALF = (1 / 3, 2 / 3)
 

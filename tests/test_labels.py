@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, saved, testing
-from filterkit.alignment import Alignment
-from filterkit.batch import empty
-from filterkit.labels import find_targets, join, split
-from filterkit.notes import schema_note, schema_of
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
+from filterkit.chains import saved
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import empty
+from filterkit.data.labels import find_targets, join, split
+from filterkit.data.schema_json import schema_note, schema_of
+from filterkit.testing import checks as testing
 
 BIT = ("0", "1")
 

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, LinearModel, Schema, StageError, Tasks, saved, testing
-from filterkit.crossfit import draw_folds
-from filterkit.plugins import Registry, registry
+from filterkit import Attribute, Batch, Chain, FilterkitError, LinearModel, Schema, StageError, Tasks
+from filterkit.chains import saved
+from filterkit.chains.crossfit import draw_folds
+from filterkit.plugin.registry import Registry, registry
+from filterkit.testing import checks as testing
 
 NAN = np.nan
 BIT = ("0", "1")

@@ -15,7 +15,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from filterkit.measuring import MEANINGS, MEASURES, Outcome, measures
+from filterkit.evaluation.measures import MEANINGS, MEASURES, Outcome, measures
 
 NAN = float("nan")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Thresholds
-from filterkit.counting import tabulate
-from filterkit.plugins import registry
+from filterkit.counts.tabulate import tabulate
+from filterkit.plugin.registry import registry
 
 METRICS = registry().metrics
 NAMES = sorted(METRICS)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.output import open_output, together
+from filterkit.files.output import open_output, together
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
@@ -39,7 +39,7 @@ def test_an_interrupt_as_soon_as_the_file_is_made_leaves_nothing(tmp_path, monke
         assert len(os.listdir(tmp_path)) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("filterkit.output._compress", interrupted)
+    monkeypatch.setattr("filterkit.files.output._compress", interrupted)
     with pytest.raises(KeyboardInterrupt), open_output(str(tmp_path / "out.arff")):
         pass
     assert os.listdir(tmp_path) == []

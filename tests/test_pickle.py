@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, Csr, FilterkitError, PluginError, Ragged, RowStage, Schema, testing
-from filterkit.counting import tabulate
-from filterkit.evaluation import Evaluator, named_chain, run
-from filterkit.folds import Design
-from filterkit.options import options_of
-from filterkit.plugins import registry
-from filterkit.results import Results
+from filterkit import Attribute, Batch, Chain, Csr, FilterkitError, PluginError, Ragged, RowStage, Schema
+from filterkit.counts.tabulate import tabulate
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.results import Results
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.plugin.registry import registry
+from filterkit.stages.options import options_of
+from filterkit.testing import checks as testing
 
 NEEDED = {
     "head": "head 2",
@@ -174,7 +175,7 @@ def filterkit_stages():
 '''
 PICKLES = """
 import pickle, sys, filterkit
-from filterkit.plugins import registry
+from filterkit.plugin.registry import registry
 from filterkit.testing import sample
 registry().add_file("my.py")
 data = sample("dense-two-classes")
@@ -184,7 +185,7 @@ with open("chain.pickle", "wb") as file:
 """
 UNPICKLES = """
 import pickle, sys, filterkit
-from filterkit.plugins import registry
+from filterkit.plugin.registry import registry
 from filterkit.testing import same, sample
 if sys.argv[1:]:
     registry().add_file(sys.argv[1])

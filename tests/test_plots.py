@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from filterkit import FilterkitError, UsageError
-from filterkit.plots import check_plot, plot_curves, plot_near_best
-from filterkit.results import Results
+from filterkit.evaluation.plots import check_plot, plot_curves, plot_near_best
+from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
 
@@ -87,7 +87,7 @@ def drawn_lines(plot, results, measures):
 
 
 def test_curves_are_the_means(tmp_path, monkeypatch):
-    monkeypatch.setattr("filterkit.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
+    monkeypatch.setattr("filterkit.evaluation.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
     results = many()
     for panel, measure in zip(drawn_lines(plot_curves, results, ["f1", "auc"]), ["f1", "auc"], strict=True):
         assert list(panel) == ["a", "b", "c"]
@@ -98,7 +98,7 @@ def test_curves_are_the_means(tmp_path, monkeypatch):
 
 
 def test_near_best_rises_with_the_tolerance(tmp_path, monkeypatch):
-    monkeypatch.setattr("filterkit.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
+    monkeypatch.setattr("filterkit.evaluation.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
     results = many(tasks=30)
     (panel,) = drawn_lines(plot_near_best, results, ["f1"])
     assert list(panel) == ["a", "b", "c", "best pair"]

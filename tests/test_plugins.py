@@ -5,8 +5,8 @@ import types
 import pytest
 
 from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
-from filterkit.installed import Installed
-from filterkit.plugins import Registry
+from filterkit.plugin.discovery import Installed
+from filterkit.plugin.registry import Registry
 
 
 class Plus(RowStage):
@@ -55,8 +55,8 @@ def found(monkeypatch):
             return point.module
 
         listed = [Installed(point.name, point.value, point.value) for point in points]
-        monkeypatch.setattr("filterkit.plugins.installed", lambda group: listed)
-        monkeypatch.setattr("filterkit.plugins._loaded", load)
+        monkeypatch.setattr("filterkit.plugin.registry.installed", lambda group: listed)
+        monkeypatch.setattr("filterkit.plugin.registry._loaded", load)
         registry = Registry()
         registry.add_entry_points()
         return registry

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import Ragged
-from filterkit.ragged import sort_key, starts, turns
+from filterkit.data.ragged import sort_key, starts, turns
 
 
 def ragged(rows):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 from filterkit import FilterkitError
-from filterkit.evaluation import Result
-from filterkit.measuring import MEASURES
-from filterkit.results import Results, mean, read_results
+from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.results import Results, mean, read_results
+from filterkit.evaluation.runner import Result
 
 NAN = float("nan")
 

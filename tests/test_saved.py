@@ -12,9 +12,11 @@ import pytest
 from agreement import SAMPLES, sample
 
 import filterkit
-from filterkit import FilterkitError, Fitted, Ragged, Stage, saved, testing
-from filterkit.notes import attribute_note, attribute_of, schema_note, schema_of
-from filterkit.plugins import Registry
+from filterkit import FilterkitError, Fitted, Ragged, Stage
+from filterkit.chains import saved
+from filterkit.data.schema_json import attribute_note, attribute_of, schema_note, schema_of
+from filterkit.plugin.registry import Registry
+from filterkit.testing import checks as testing
 
 CHAINS = [
     ("breast-cancer", "shape bns l2"),

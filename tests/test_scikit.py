@@ -12,7 +12,9 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
 
 import filterkit
-from filterkit import FilterkitError, StageError, UsageError, saved, testing
+from filterkit import FilterkitError, StageError, UsageError
+from filterkit.chains import saved
+from filterkit.testing import checks as testing
 
 CASES = [
     ("iris", PowerTransformer(standardize=False), "preprocessing.PowerTransformer --set standardize=False"),
@@ -108,7 +110,7 @@ def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
 
 OWN = """
 import filterkit
-from filterkit_plugins.scikit import Sklearn
+from filterkit_plugins.sklearn_transformer import Sklearn
 
 
 class Twice:

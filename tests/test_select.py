@@ -7,8 +7,8 @@ from agreement import columns, dense, make, sample, shared
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.engine.local import LocalEngine
-from filterkit.rows import KeptRows
+from filterkit.chains.rows import KeptRows
+from filterkit.engines.local import LocalEngine
 
 # Four words: in rows 0-2, 0-1, 3-4 and 2, of three positive and three negative rows; a constant one; an absent one.
 X = np.array(
@@ -259,7 +259,7 @@ def test_what_cannot_be_fitted(text, message):
 
 def test_a_metric_that_is_not_finite_names_the_attribute():
     broken = filterkit.Metric("broken", lambda tp, fp, pos, neg: np.log(tp))
-    from filterkit.scaling import metric_stage
+    from filterkit.stages.metric_scaling import metric_stage
 
     with np.errstate(divide="ignore"), pytest.raises(StageError, match=r"broken: .*the score is -inf for tp=0, fp=2"):
         filterkit.Chain([metric_stage(broken)()]).fit(words())

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.crossfit import draw_folds
+from filterkit.chains.crossfit import draw_folds
 
 NAN = np.nan
 

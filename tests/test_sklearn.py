@@ -14,10 +14,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import filterkit
-from filterkit.chains import Chain
-from filterkit.options import options_of, types_of
-from filterkit.plugins import registry
+from filterkit.chains.chain import Chain
+from filterkit.plugin.registry import registry
 from filterkit.sklearn import ChainTransformer
+from filterkit.stages.options import options_of, types_of
 
 
 @parametrize_with_checks(

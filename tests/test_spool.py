@@ -10,8 +10,9 @@ from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, Csr, FilterkitError, testing
-from filterkit.spool import Kept, Spool, _Scratch
+from filterkit import Batch, Csr, FilterkitError
+from filterkit.chains.spool import Kept, Spool, _Scratch
+from filterkit.testing import checks as testing
 
 MEMORY, DISK = 1 << 30, 0
 
@@ -119,7 +120,7 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("no file is needed")
 
-    monkeypatch.setattr("filterkit.spool.tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("filterkit.chains.spool.tempfile.TemporaryFile", refuse)
     batch = make(np.full((10, 10), 0.5), [0] * 10)
     size = Kept(batch).nbytes
     with Spool(2 * size) as spool:

@@ -9,7 +9,7 @@ import pytest
 
 from filterkit.cli.main import command
 from filterkit.cli.subcommand import TAKEN
-from filterkit.plugins import SUBCOMMANDS
+from filterkit.plugin.registry import SUBCOMMANDS
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS, WINE = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine"))

@@ -15,10 +15,11 @@ from sklearn.svm import SVC
 from test_weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, Tasks, Training, UsageError, testing
-from filterkit.crossfit import counted_classes, draw_folds
-from filterkit.engine.local import LocalEngine
-from filterkit.rows import KeptRows
+from filterkit import Attribute, Batch, Schema, StageError, Tasks, Training, UsageError
+from filterkit.chains.crossfit import counted_classes, draw_folds
+from filterkit.chains.rows import KeptRows
+from filterkit.engines.local import LocalEngine
+from filterkit.testing import checks as testing
 
 
 def model(text, batch, **options):

@@ -8,8 +8,8 @@ import pytest
 from agreement import make, sample
 
 import filterkit
-from filterkit.engine.local import LocalEngine
-from filterkit.rows import KeptRows
+from filterkit.chains.rows import KeptRows
+from filterkit.engines.local import LocalEngine
 
 
 class Elsewhere(LocalEngine):

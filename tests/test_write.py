@@ -7,7 +7,8 @@ import pytest
 from agreement import make, sample
 
 import filterkit
-from filterkit import FilterkitError, UsageError, testing
+from filterkit import FilterkitError, UsageError
+from filterkit.testing import checks as testing
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])

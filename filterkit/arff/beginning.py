@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from filterkit.arff.header import BETWEEN, Header, parse_header
-from filterkit.arff.source import Lines, Source, count_lines
-from filterkit.endings import other_format
 from filterkit.errors import ArffError
+from filterkit.files.endings import other_format
+from filterkit.files.source import Lines, Source, count_lines
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 # How files begin that are no text in the encoding asked for: what they are, and what to do.

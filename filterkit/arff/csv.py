@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from filterkit import arrow
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import Odd
+from filterkit.data import arrow
 
 
 def read(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:

@@ -16,10 +16,10 @@ import numpy as np
 from filterkit.arff.layout import Layout
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.batch import Batch, others_table
-from filterkit.csr import Csr
+from filterkit.data.batch import Batch, others_table
+from filterkit.data.csr import Csr
+from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
-from filterkit.schema import Attribute, Schema
 
 OMITTED = object()  # stands for a string or bag that a sparse row leaves out, until the first one is known
 

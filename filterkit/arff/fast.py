@@ -15,7 +15,7 @@ import pyarrow as pa
 from filterkit.arff import fast_dense, fast_sparse
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import Odd, make_plain
-from filterkit.batch import Batch
+from filterkit.data.batch import Batch
 from filterkit.errors import ArffError
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit import arrow
 from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import Odd, Plain, no_empty_lines, take_weights, tidy_blanks
-from filterkit.batch import Batch
+from filterkit.data import arrow
+from filterkit.data.batch import Batch
 
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 

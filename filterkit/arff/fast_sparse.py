@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from filterkit import arrow
 from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
-from filterkit.batch import Batch, others_table
-from filterkit.csr import Csr
+from filterkit.data import arrow
+from filterkit.data.batch import Batch, others_table
+from filterkit.data.csr import Csr
 
 _PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit import arrow
 from filterkit.arff.numbers import format_number, weight_text
-from filterkit.batch import Batch
+from filterkit.data import arrow
+from filterkit.data.batch import Batch
 
 if TYPE_CHECKING:
     from filterkit.arff.writer import Formatter

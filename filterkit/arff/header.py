@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filterkit.arff.numbers import parse_number
-from filterkit.arff.source import count_lines as count_line_ends
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
+from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT, Attribute
 from filterkit.errors import ArffError, quoted, suggestion
-from filterkit.schema import DEEPEST, DEFAULT_DATE_FORMAT, Attribute
+from filterkit.files.source import count_lines as count_line_ends
 
 _SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # behind a %, as `filterkit.arff.writer` leaves it
 _PLAIN = (

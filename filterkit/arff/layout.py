@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit.arff.numbers import parse_number
-from filterkit.schema import Schema
+from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:
     from filterkit.arff.dates import DateFormat

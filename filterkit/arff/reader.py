@@ -11,13 +11,13 @@ import numpy as np
 from filterkit.arff import exact
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.layout import Layout
-from filterkit.arff.rejects import Rejected, Rejects
-from filterkit.arff.source import Source, blocks, count_lines, cut, expand, first_line
-from filterkit.batch import Batch, concatenate, empty
-from filterkit.engine.local import PAUSE, LocalEngine
+from filterkit.data.batch import Batch, concatenate, empty
+from filterkit.data.labels import find_targets, split
+from filterkit.data.schema import Schema
+from filterkit.engines.local import PAUSE, LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.labels import find_targets, split
-from filterkit.schema import Schema
+from filterkit.files.rejects import Rejected, Rejects
+from filterkit.files.source import Source, blocks, count_lines, cut, expand, first_line
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Reader:
     ----------
     path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first either repeat the
         attributes of the first or have no header.
-    class_ : which attribute is the class, see `filterkit.schema.find_class`.
+    class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
     positive : the positive class value, or None.
     encoding : of the text.
     block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
@@ -234,7 +234,7 @@ class Reader:
         for column, rows in item.omitted.items():
             import pyarrow.compute as pc
 
-            from filterkit import arrow
+            from filterkit.data import arrow
 
             assert batch.others is not None
             mask = np.zeros(len(batch), bool)

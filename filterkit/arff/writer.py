@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from filterkit.arff.numbers import format_number, weight_text
-from filterkit.batch import Batch
-from filterkit.labels import join
-from filterkit.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
+from filterkit.data.batch import Batch
+from filterkit.data.labels import join
+from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 
 # Fewer values than this are formatted before pyarrow would be imported.
 SMALL = 1 << 13

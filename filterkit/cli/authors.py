@@ -12,9 +12,9 @@ import click
 
 from filterkit import __version__
 from filterkit.errors import FilterkitError, UsageError, file_error
-from filterkit.plugins import Registry
-from filterkit.stage import Stage
-from filterkit.words import parse_stages
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
 
 _FILES = {
     "pyproject.toml": """\

@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from filterkit.arff.reader import Reader
-from filterkit.batch import Batch, concatenate
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, plot, share_of, show
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other
-from filterkit.endings import CSV, check_ending
-from filterkit.engine.local import LocalEngine
+from filterkit.data.batch import Batch, concatenate
+from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
+from filterkit.files.endings import CSV, check_ending
 from filterkit.messages import is_watched, say
 
 
@@ -70,11 +70,11 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     if "output" in before:
         before["output"] = [before["output"]]
     given = parsed(evaluate_command, "evaluate", words, before)
-    from filterkit.evaluation import Evaluator, named_chain, run
-    from filterkit.folds import Design
-    from filterkit.journal import Journal
-    from filterkit.output import open_output, together
-    from filterkit.results import Results
+    from filterkit.evaluation.folds import Design
+    from filterkit.evaluation.journal import Journal
+    from filterkit.evaluation.results import Results
+    from filterkit.evaluation.runner import Evaluator, named_chain, run
+    from filterkit.files.output import open_output, together
 
     output = given["output"]
     goals = [("-o", output), ("--journal", given["journal"]), ("--plot", given["plot"])]
@@ -83,7 +83,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     if output:
         check_ending(output, CSV, "-o")
     if given["plot"]:
-        from filterkit.plots import check_plot
+        from filterkit.evaluation.plots import check_plot
 
         check_plot(given["plot"])
     if given["min_positives"] and not given["one_against_rest"]:

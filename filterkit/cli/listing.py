@@ -7,15 +7,15 @@ import os
 import click
 
 from filterkit.errors import UsageError
-from filterkit.plugins import Registry
-from filterkit.words import stage_command
+from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.registry import Registry
 
 
 def stages(known: Registry, words: list[str], debug: bool) -> None:
     """Print all stages, one a line, or the help of those named, or what is in a saved chain."""
     for name in words:
         if name not in known.stages and os.path.isfile(name):
-            from filterkit.saved import describe
+            from filterkit.chains.saved import describe
 
             click.echo("\n".join(describe(name)))
             continue

@@ -16,8 +16,8 @@ from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.messages import say, show_warnings
-from filterkit.plugins import SUBCOMMANDS, Registry, registry
-from filterkit.words import message, parse_stages, read_stages, stage_command
+from filterkit.plugin.parsing import message, parse_stages, read_stages, stage_command
+from filterkit.plugin.registry import SUBCOMMANDS, Registry, registry
 
 _HELP = """Pass ARFF through a chain of stages and write ARFF.
 
@@ -218,7 +218,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.freeze()
     status_of_signal = ended()
     if status_of_signal is not None:
-        from filterkit.aside import clear_away
+        from filterkit.files.aside import clear_away
 
         clear_away()  # it may have come in the middle of cleaning up
     sys.exit(status if status_of_signal is None else status_of_signal)

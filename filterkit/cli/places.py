@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from filterkit.arff.source import expand
-from filterkit.descriptors import descriptor_of, pipe_of
 from filterkit.errors import PATH, UsageError, quoted
-from filterkit.output import check_output
+from filterkit.files.descriptors import descriptor_of, pipe_of
+from filterkit.files.output import check_output
+from filterkit.files.source import expand
 
 
 class Goal(NamedTuple):

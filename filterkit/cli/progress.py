@@ -11,7 +11,7 @@ from filterkit.arff.reader import Reader
 from filterkit.messages import is_watched, say
 
 if TYPE_CHECKING:
-    from filterkit.formats import FormatReader
+    from filterkit.files.formats import FormatReader
 
 T = TypeVar("T")
 

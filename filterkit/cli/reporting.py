@@ -10,7 +10,7 @@ from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.table import aligned
 from filterkit.errors import FilterkitError, UsageError, quoted
-from filterkit.measuring import MEANINGS, MEASURES
+from filterkit.evaluation.measures import MEANINGS, MEASURES
 
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # what a terminal is wide enough for
 _PAIRS = 6  # up to so many pairs of chains are all tested, else each chain against the first
@@ -59,10 +59,10 @@ def report(words: list[str]) -> None:
     FilterkitError : a file cannot be read.
     """
     given = parsed(report_command, "report", words)
-    from filterkit.results import Results, read_results
+    from filterkit.evaluation.results import Results, read_results
 
     if given["plot"]:
-        from filterkit.plots import check_plot
+        from filterkit.evaluation.plots import check_plot
 
         check_goals([Goal("--plot", given["plot"])], given["paths"], ())
         check_plot(given["plot"])
@@ -101,7 +101,7 @@ def _number(value: float, form: str) -> str:
 def plot(results: Any, given: dict[str, Any]) -> None:
     """Plot some `Results`, if the options `given` ask for it."""
     if given["plot"]:
-        from filterkit.plots import plot_curves
+        from filterkit.evaluation.plots import plot_curves
 
         plot_curves(results, _measures(results, given), given["plot"])
 
@@ -143,7 +143,7 @@ def show(results: Any, given: dict[str, Any]) -> None:
 
 def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
     """Print how often each method is near the best, and the best pair; and plot."""
-    from filterkit.comparison import best_pair, residual_wins, share_near_best
+    from filterkit.evaluation.comparison import best_pair, residual_wins, share_near_best
 
     methods, measures = results.methods(), _measures(results, given)
     if len(methods) < 2:
@@ -151,7 +151,7 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
     best = [results.best_of_methods(measure) for measure in measures]
     shares = [share_near_best(values, tolerance) for values in best]
     if given["plot"]:
-        from filterkit.plots import plot_near_best
+        from filterkit.evaluation.plots import plot_near_best
 
         plot_near_best(results, measures, given["plot"])
     tasks = f"{len(results.tasks)} task{'s' * (len(results.tasks) > 1)}"

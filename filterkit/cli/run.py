@@ -11,25 +11,25 @@ from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit import __version__
-from filterkit.alignment import Alignment
 from filterkit.arff.reader import Reader
-from filterkit.arff.rejects import Rejects
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.batch import Batch, empty
-from filterkit.chains import Chain, FittedChain
+from filterkit.chains.chain import Chain, FittedChain
+from filterkit.chains.rows import Mapping
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.cli.training import check_used, format_of, naming, open_other, training_rows
-from filterkit.endings import ARFF, check_chain, check_ending
-from filterkit.engine.local import LocalEngine
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import Batch, empty
+from filterkit.data.schema import Schema
+from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
+from filterkit.files.endings import ARFF, check_chain, check_ending
+from filterkit.files.output import open_output, together
+from filterkit.files.rejects import Rejects
 from filterkit.messages import say
-from filterkit.output import open_output, together
-from filterkit.rows import Mapping
-from filterkit.schema import Schema
-from filterkit.stage import Stage
+from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
-    from filterkit.formats import Format, FormatReader
+    from filterkit.files.formats import Format, FormatReader
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ def run(
             rows = opened.enter_context(training_rows(reader, engine, memory, progress))
             incoming = reader.schema
         else:
-            from filterkit import saved
+            from filterkit.chains import saved
 
             fitted = saved.load(load)
             incoming = fitted.incoming
@@ -118,7 +118,7 @@ def run(
         if load is None:
             fitted, training = Chain(stages).fit_rows(rows, memory)
             if save is not None:
-                from filterkit import saved
+                from filterkit.chains import saved
 
                 with open_output(save, onward=True) as file:
                     file.write(saved.to_bytes(fitted))

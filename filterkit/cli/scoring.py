@@ -13,9 +13,9 @@ from filterkit.arff.reader import Reader
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other, training_rows
+from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError
-from filterkit.output import open_output
-from filterkit.thresholds import COMBINATIONS
+from filterkit.files.output import open_output
 
 _NAME_WIDTH = 40  # of attributes, where the terminal does not say
 _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
@@ -56,7 +56,7 @@ def command(**_: Any) -> None:
 
 
 def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
-    from filterkit.scoring import scores as score
+    from filterkit.chains.feature_scores import scores as score
 
     output = None if given["output"] == "-" else given["output"]
     ending = os.path.splitext(output)[1].lower() if output else ""

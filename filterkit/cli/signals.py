@@ -28,7 +28,7 @@ def end_by_unwinding() -> None:
     """Let a signal raise a `KeyboardInterrupt`, which cleans up on its way, and a second one end the process where it
     stands. Without `end_at_once` before, nothing changes."""
     if not _clean_up:
-        from filterkit.aside import clear_away
+        from filterkit.files.aside import clear_away
 
         _clean_up.append(clear_away)
     _handle(_unwind)

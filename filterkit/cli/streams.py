@@ -8,8 +8,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from filterkit.descriptors import Sink
 from filterkit.errors import FilterkitError
+from filterkit.files.descriptors import Sink
 
 
 class _Messages(Sink):

@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from filterkit.engine.local import LocalEngine, available_cores
+from filterkit.engines.local import LocalEngine, available_cores
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
-from filterkit.plugins import Registry
-from filterkit.words import message
+from filterkit.plugin.parsing import message
+from filterkit.plugin.registry import Registry
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 # The options of filterkit that each of its own subcommands takes, given before its name, by parameter name.

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from filterkit.arff.reader import Reader
+from filterkit.chains.rows import SpooledRows
 from filterkit.cli.progress import Progress
-from filterkit.endings import ending
-from filterkit.engine.local import LocalEngine
+from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
+from filterkit.files.endings import ending
 from filterkit.messages import is_watched
-from filterkit.rows import SpooledRows
 
 if TYPE_CHECKING:
-    from filterkit.formats import Format, FormatReader
+    from filterkit.files.formats import Format, FormatReader
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def open_other(
     kind = format_of(path, formats)
     if kind is None:
         return None
-    from filterkit.formats import FormatReader
+    from filterkit.files.formats import FormatReader
 
     return FormatReader(kind, path, class_, positive, labels)
 

@@ -1,0 +1,220 @@
+"""Chain: stages in order; fitting them in as few passes as possible; transforming batches.
+
+    training rows ── first pass ──> table ──> fit stage 1 ── push ──> table ──> fit stage 2 ── …
+          │                                                                          │
+          └── spool ── last pass ──> transform by stage 1, 2, … ──> rows put out <───┘
+
+As long as column stages follow each other, the table is taken once and pushed through each of them as it
+is fitted. A stage of another kind ends that: for a column stage after it, a new pass takes a new table.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from filterkit.chains.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
+from filterkit.chains.passes import Tables
+from filterkit.chains.rows import KeptRows, Passed, Rows, rows_of
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.schema import Schema
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import PATH, StageError, UsageError, quoted
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import Registry, registry
+from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, transform
+from filterkit.stages.columns import ColumnStage
+from filterkit.stages.learner import Learner
+
+DEFAULT_MEMORY = 1 << 30
+
+
+class Chain:
+    """Stages in order.
+
+    Attributes
+    ----------
+    stages : a list of them.
+    """
+
+    def __init__(self, stages: Iterable[Stage]) -> None:
+        self.stages = list(stages)
+
+    @classmethod
+    def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
+        """The chain that `text`, as on the command line, or its words describe.
+
+        Raises
+        ------
+        UsageError : an unknown stage or option, with a suggestion where one is likely.
+        """
+        words = shlex.split(text) if isinstance(text, str) else text
+        return cls(parse_stages(words, plugins or registry()))
+
+    def __str__(self) -> str:
+        return shlex.join(word for stage in self.stages for word in stage.words())
+
+    def fit(self, rows: Batch | Iterable[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY) -> FittedChain:
+        """Fit every stage on the training rows.
+
+        Parameters
+        ----------
+        rows : one batch, several of one schema in a list or as a stream, or `Rows`. Of a stream, an eighth
+            of `memory` is kept between passes and the rest in a temporary file.
+        jobs : threads to use for batches.
+        memory : bytes; half of it bounds the contingency tables, which beyond it are taken in strips of
+            columns. The result does not depend on it.
+
+        Raises
+        ------
+        StageError : a stage cannot be fitted on these rows.
+        """
+        if isinstance(rows, Batch):
+            rows = [rows]
+        if not isinstance(rows, Iterable):
+            return self.fit_rows(rows, memory)[0]
+        with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
+            return self.fit_rows(made, memory)[0]
+
+    def fit_transform(
+        self, rows: Batch | Iterable[Batch], *, jobs: int = 1, memory: int = DEFAULT_MEMORY
+    ) -> tuple[FittedChain, Batch]:
+        """The fitted chain, and the training rows as they come out of it: those that its stages choose, in their
+        order, with what is cross-fitted estimated from other rows than their own; what the command line writes.
+
+        Parameters and what it raises are those of `fit`.
+        """
+        with rows_of([rows] if isinstance(rows, Batch) else rows, LocalEngine(jobs), memory // 8) as made:
+            fitted, out = self.fit_rows(made, memory)
+            return fitted, concatenate(out.map(lambda batch: batch, last=True), fitted.schema)
+
+    def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
+        """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
+        check_written(self.stages)
+        trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
+        if trying:
+            deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
+        first, base = 0, rows  # the stage that trials begin with, and the rows that go into it
+        out = rows
+        fitted: list[Fitted] = []
+        tables: Tables | None = None
+        for number, stage in enumerate(self.stages):
+            check_class(stage, out.schema)
+            if isinstance(stage, TrainingStage):
+                tables = None
+                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                out = out.source.then(out, stage)
+                continue
+            if isinstance(stage, ColumnStage) and stage.folds():
+                tables = None
+                fitted.append(fit_crosswise(stage, out, memory // 2))
+            elif isinstance(stage, ColumnStage):
+                if tables is None or not tables.serves(stage):
+                    tables = Tables(out, stage, memory // 2)
+                fitted.append(tables.fit(stage, out.schema))
+            elif isinstance(stage, Learner):
+                tables = None
+                trials = partial(refits, Chain(self.stages[first:number]), base, stage, memory)
+                jobs = rows.source.engine.jobs
+                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
+            else:
+                tables = None
+                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
+                if trying and learns_nothing and out is base and isinstance(base, KeptRows):
+                    first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
+                    out = base
+                    continue
+            out = Passed(out, fitted[-1])
+        return FittedChain(self, rows.schema, fitted), out
+
+
+def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
+    """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
+    the stages `before` it, which are fitted on the former alone."""
+    count = learner.inner_folds()
+    # A stage that keeps what passes would keep the rows of the last fold.
+    again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
+    fold = draw_folds(counted_classes(rows), count, learner.inner_seed())
+    for number in range(count):
+        own = fold == number
+        others, held_out = (
+            rows.through(chosen) if isinstance(rows, KeptRows) else Passed(rows, chosen)
+            for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
+        )
+        fitted, training = again.fit_rows(others, memory)
+        images = held_out.map(partial(transform, fitted.stages))
+        yield (
+            concatenate(training.map(_itself), fitted.schema),
+            concatenate(images, fitted.schema),
+        )
+
+
+def _itself(batch: Batch) -> Batch:
+    return batch
+
+
+def check_written(stages: Iterable[Stage]) -> None:
+    """Raise a `UsageError` if two stages write to one file."""
+    writers: dict[str, str] = {}
+    for stage in stages:
+        for path in stage.written_files():
+            place = os.path.realpath(path)
+            if place in writers:
+                options = " or ".join(dict.fromkeys((writers[place], stage.name)))
+                raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
+            writers[place] = stage.name
+
+
+def check_class(stage: Stage, schema: Schema) -> None:
+    """Raise a `StageError` if `stage` needs a nominal class and `schema` has none."""
+    if not stage.needs_class:
+        return
+    target = schema.class_attribute
+    if schema.labels:
+        raise StageError(
+            stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
+        )
+    if target is None:
+        raise StageError(stage.name, "there is no class attribute, which it needs; name one with --class")
+    if target.kind != "nominal":
+        raise StageError(stage.name, f"it needs a nominal class, and '{target.name}' is {target.kind}; see --class")
+
+
+class FittedChain:
+    """A fitted chain: maps batches of the training schema to batches of `schema`.
+
+    Attributes
+    ----------
+    chain : the stages and their options.
+    incoming : the schema fitted on.
+    stages : the fitted stages.
+    """
+
+    def __init__(self, chain: Chain, incoming: Schema, stages: list[Fitted]) -> None:
+        self.chain = chain
+        self.incoming = incoming
+        self.stages = stages
+        self._alignment: Alignment | None = None  # of the rows transformed last
+
+    @property
+    def schema(self) -> Schema:
+        """Of the batches put out."""
+        return self.stages[-1].schema if self.stages else self.incoming
+
+    def transform(self, batch: Batch) -> Batch:
+        """The batch that comes out for `batch`, whose attributes are matched by name (`filterkit.data.alignment`).
+
+        Raises
+        ------
+        FilterkitError : the batch's attributes are not those fitted on.
+        """
+        if batch.schema is not self.incoming:
+            if self._alignment is None or self._alignment.given is not batch.schema:
+                self._alignment = Alignment(batch.schema, self.incoming)
+            batch = self._alignment.apply(batch)
+        return transform(self.stages, batch)

@@ -1,0 +1,190 @@
+"""Cross-fitting: what becomes of a training row is fitted on rows other than itself and those of its fold.
+
+A value that few rows have says much about the classes of just these rows; a classifier trained on them takes
+that for knowledge. With K folds, the rows of each fold get what the rows of the other folds say, and rows that
+come later what all training rows say.
+
+All folds are counted in one pass: into a table whose classes are pairs of class and fold, from which the table
+of any folds is a sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from filterkit.chains.passes import Tables
+from filterkit.chains.rows import Passed, Rows
+from filterkit.counts.table import ContingencyTable
+from filterkit.data.batch import Batch
+from filterkit.data.csr import Csr
+from filterkit.data.schema import Schema
+from filterkit.stages.base import Fitted
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State
+
+
+def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """The fold of each row, int32 (rows,), from 0: stratified, so that each class is spread as evenly as can be
+    and so are all rows.
+
+    Parameters
+    ----------
+    y : class codes, negative for rows that do not count.
+    folds : how many.
+    seed : of the random numbers.
+
+    Rows that do not count, and the only row of a class, are in no fold, which is `folds` itself: they are never
+    left out.
+    """
+    fold = np.full(len(y), folds, np.int32)
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(y >= 0))
+    order = order[np.argsort(y[order], kind="stable")]
+    fold[order] = np.arange(len(order)) % folds
+    alone = np.bincount(y[order]) == 1
+    fold[order[alone[y[order]]]] = folds
+    return fold
+
+
+def fit_crosswise(stage: ColumnStage, rows: Rows, budget: int) -> Fitted:
+    """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
+    count = stage.folds()
+    fold = draw_folds(counted_classes(rows), count, stage.fold_seed())
+    wholes: list[State] = []
+    parts: list[list[State]] = [[] for _ in range(count)]
+    totals = None
+    for table in Tables(Passed(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
+        totals = _of_folds(table, rows.schema, np.ones(count + 1, bool))
+        whole = stage.fit_columns(totals)
+        folds = [_fold(stage, table, totals, number, count) for number in range(count)]
+        changes = stage.settle(folds)
+        wholes.append({**whole, **changes})
+        for states, each in zip(parts, folds, strict=True):
+            states.append({**each.state, **changes})
+    assert totals is not None
+    fitted = stage.finish(rows.schema, _joined(stage, wholes), totals)
+    if not stage.crosswise():
+        return fitted
+    features = list(fitted.schema.features)
+    others = [FittedColumns(stage, rows.schema, _joined(stage, states), fitted.source, features) for states in parts]
+    return CrossFitted(fitted, others, fold)
+
+
+def _joined(stage: ColumnStage, states: list[State]) -> State:
+    return states[0] if len(states) == 1 else stage.join(states)
+
+
+def counted_classes(rows: Rows) -> np.ndarray:
+    """The class of every row, -1 for rows that are not counted; of rows with labels, 0 where all are known."""
+
+    def classes(batch: Batch) -> np.ndarray:
+        assert batch.y is not None
+        y = np.where((batch.y < 0).any(axis=1), -1, 0) if batch.schema.labels else batch.y
+        return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
+
+    return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
+
+
+class Chosen(Fitted):
+    """Keeps some of the training rows: `chosen`, bool, says which."""
+
+    def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
+        self.schema = schema
+        self._chosen = chosen
+        self._before = np.concatenate([[0], np.cumsum(chosen)])
+
+    def transform_training(self, batch: Batch) -> Batch:
+        chosen = np.flatnonzero(self._chosen[batch.start : batch.start + len(batch)])
+        return batch.take(chosen).replace(start=int(self._before[batch.start]))
+
+
+class _ByFold(Fitted):
+    """Puts pairs of class and fold in the place of the class."""
+
+    def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
+        target = schema.class_attribute
+        assert target is not None and schema.class_index is not None
+        pairs = [f"{label}@{number}" for label in range(len(target.values)) for number in range(count + 1)]
+        attributes = list(schema.attributes)
+        attributes[schema.class_index] = target._replace(values=tuple(pairs))
+        self.schema = schema.replace(attributes=tuple(attributes), positive=None)
+        self._fold = fold
+        self._count = count
+
+    def transform_training(self, batch: Batch) -> Batch:
+        assert batch.y is not None
+        fold = self._fold[batch.start : batch.start + len(batch)]
+        return batch.replace(schema=self.schema, y=np.where(batch.y < 0, -1, batch.y * (self._count + 1) + fold))
+
+
+def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, number: int, count: int) -> Fold:
+    # Which class is positive is decided by all rows.
+    schema, target = whole.schema, whole.schema.class_attribute
+    assert target is not None
+    if schema.positive is None and 0 < len(target.values) <= 2:
+        schema = schema.replace(positive=target.values[whole.tasks()[0]])
+    own = np.arange(count + 1) == number
+    others = _of_folds(table, schema, ~own)
+    return Fold(others, stage.fit_columns(others), _of_folds(table, schema, own))
+
+
+def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
+    """The table by classes of the rows of the `chosen` folds, bool, from one by classes and folds."""
+
+    def added(parts: np.ndarray) -> np.ndarray:
+        pairs, limbs = parts.shape[-2:]
+        by_fold = parts.reshape(*parts.shape[:-2], pairs // len(chosen), len(chosen), limbs)
+        return np.asarray(by_fold[..., chosen, :].sum(axis=-2))
+
+    parts = added(table.parts)
+    present = (parts != 0).any(axis=(1, 2))
+    before = np.concatenate([[0], np.cumsum(present)])
+    return ContingencyTable(
+        schema,
+        table.columns,
+        before[table.indptr],
+        table.values[present],
+        parts[present],
+        added(table.missing_parts),
+        added(table.total_parts),
+    )
+
+
+class CrossFitted(Fitted):
+    """A column stage fitted on all rows, and on all but those of each fold.
+
+    Parameters
+    ----------
+    whole : fitted on all rows; for rows that come later, and for training rows in no fold.
+    others : for each fold, fitted on the rows that are not in it.
+    fold : int32, the fold of each training row; ``len(others)`` for none.
+    """
+
+    def __init__(self, whole: FittedColumns, others: list[FittedColumns], fold: np.ndarray) -> None:
+        self.schema = whole.schema
+        self.whole = whole
+        self._fitted = [*others, whole]
+        self._fold = fold
+
+    def kept(self) -> dict[str, Any]:
+        return self.whole.kept()
+
+    def transform(self, batch: Batch) -> Batch:
+        return self.whole.transform(batch)
+
+    def transform_training(self, batch: Batch) -> Batch:
+        fold = self._fold[batch.start : batch.start + len(batch)]
+        bare = batch.replace(others=None)
+        numbers = [np.flatnonzero(fold == number) for number in range(len(self._fitted))]
+        parts = [
+            fitted.transform(bare.take(own)) for fitted, own in zip(self._fitted, numbers, strict=True) if len(own)
+        ]
+        if not parts:
+            return self.transform(batch)
+        place = np.argsort(np.concatenate(numbers))
+        X = (
+            Csr.stack([part.csr for part in parts]).take(place)
+            if self.schema.sparse
+            else np.concatenate([part.X for part in parts])[place]
+        )
+        return batch.replace(schema=self.schema, X=X)

@@ -1,0 +1,161 @@
+"""Scores: what every metric says of every feature, as one Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.chains.chain import DEFAULT_MEMORY, check_class
+from filterkit.chains.passes import Tables
+from filterkit.chains.rows import Rows, rows_of
+from filterkit.counts.metric import Metric
+from filterkit.counts.table import ContingencyTable
+from filterkit.counts.thresholds import Thresholds, score_columns
+from filterkit.data.batch import Batch
+from filterkit.data.ragged import turns
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import UsageError
+from filterkit.plugin.registry import find_metric
+from filterkit.stages.columns import ColumnStage, State
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class _Scored(ColumnStage):
+    """The scores of every column by several metrics, and the counts at the first one's best threshold."""
+
+    name = "scores"
+
+    def __init__(self, metrics: list[Metric], options: dict[str, Any], seed: int) -> None:
+        self._metrics = metrics
+        self._options = options
+        self._seed = seed
+        self._shown = next((metric for metric in metrics if metric.needs_class), metrics[0])
+        self.needs_class = self._shown.needs_class  # type: ignore[misc]
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        thresholds = Thresholds(table)
+        state: State = {"varied": thresholds.varied}
+        for metric in self._metrics:
+            options = self._options if metric.needs_class else {}
+            state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
+        return state | self._counts(thresholds)
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
+    def _counts(self, thresholds: Thresholds) -> State:
+        """For each column the class that is best told from the rest, and by which threshold, with the counts."""
+        table = thresholds.table
+        best = np.full(len(table), -np.inf)
+        state: State = {"threshold": np.full(len(table), np.nan), "class": np.zeros(len(table), np.int64)}
+        for name in ("tp", "fp", "pos", "neg"):
+            state[name] = np.zeros(len(table))
+        for task in table.tasks() if self.needs_class else [None]:
+            counts = thresholds.against(task)
+            if self._shown.by_column is not None:
+                scores = np.zeros(len(thresholds.column))
+            else:
+                scores, _ = thresholds.score(self._shown, task, self._options.get("alpha"))
+            # The first test that has its column's best score, where that is better than what was found so far.
+            order = np.lexsort((np.arange(len(scores)), -scores, thresholds.column))
+            at = order[np.flatnonzero(turns(thresholds.column[order]))]
+            columns = thresholds.column[at]
+            better = scores[at] > best[columns]
+            columns, at = columns[better], at[better]
+            best[columns] = scores[at]
+            pair = counts.pair[at]
+            for name, value in (
+                ("threshold", thresholds.values[at]),
+                ("tp", counts.tp[pair]),
+                ("fp", counts.fp[pair]),
+                ("pos", counts.pos),
+                ("neg", counts.neg),
+                ("class", task or 0),
+            ):
+                state[name][columns] = value
+        return state
+
+
+def scores(
+    rows: Batch | Iterable[Batch] | Rows,
+    metrics: Iterable[str],
+    *,
+    alpha: float | None = None,
+    combine: str | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    memory: int = DEFAULT_MEMORY,
+) -> pa.Table:
+    """How every feature scores by some metrics.
+
+    Parameters
+    ----------
+    rows : as for `Chain.fit`.
+    metrics : their names, at least one; each once.
+    alpha, combine, seed : options of the metrics' stages, see ``filterkit stages bns``.
+    jobs, memory : as for `Chain.fit`.
+
+    Returns
+    -------
+    A pyarrow table of one row a feature, the best by the first metric first, ties by the order of the
+    attributes, and those that do not vary last: ``rank`` from 1; ``attribute``; ``class``, if there are
+    several to tell apart, the one that the first metric tells best from the rest; the ``threshold`` at which
+    it does, with the counts ``tp`` and ``fp`` of rows at or above it and their rates ``tpr`` and ``fpr``
+    (null for a feature that does not vary; for metrics that ignore classes the count is ``rows``); and
+    one column a metric.
+
+    Raises
+    ------
+    UsageError : no metric, one twice, or an unknown one.
+    StageError : there is no nominal class and a metric needs one.
+    """
+    names = list(metrics)
+    if not names:
+        raise UsageError("scores: name at least one metric")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"scores: {twice} is named twice")
+    stage = _Scored([find_metric(name) for name in names], {"alpha": alpha, "combine": combine}, seed)
+    if isinstance(rows, Batch):
+        rows = [rows]
+    if isinstance(rows, Iterable):
+        with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
+            return _table(stage, made, names, memory)
+    return _table(stage, rows, names, memory)
+
+
+def _table(stage: _Scored, rows: Rows, names: list[str], memory: int) -> pa.Table:
+    import pyarrow as pa
+
+    from filterkit.data import arrow
+
+    schema = rows.schema
+    check_class(stage, schema)
+    fitted = Tables(rows, stage, memory // 2).fit(stage, schema)
+    state = fitted.state
+    order = np.lexsort((-state[names[0]], ~state["varied"]))
+    constant = ~state["varied"][order]
+    columns: dict[str, Any] = {
+        "rank": arrow.numbers(np.arange(1, len(order) + 1)),
+        "attribute": arrow.strings([schema.features[i].name for i in order.tolist()]),
+    }
+    target = schema.class_attribute
+    if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
+        chosen = zip(state["class"][order].tolist(), constant.tolist())
+        columns["class"] = arrow.strings([None if none else target.values[c] for c, none in chosen])
+    columns["threshold"] = arrow.numbers(state["threshold"][order], constant)
+    pos, neg = (np.where(constant, 1.0, state[name][order]) for name in ("pos", "neg"))
+    tp, fp = state["tp"][order], state["fp"][order]
+    if stage.needs_class:
+        columns |= {"tp": arrow.numbers(tp, constant), "fp": arrow.numbers(fp, constant)}
+        columns["tpr"] = arrow.numbers(np.divide(tp, pos, out=np.zeros(len(tp)), where=pos > 0), constant)
+        columns["fpr"] = arrow.numbers(np.divide(fp, neg, out=np.zeros(len(fp)), where=neg > 0), constant)
+    else:
+        columns["rows"] = arrow.numbers(tp, constant)
+    for name in names:
+        columns[name] = arrow.numbers(state[name][order])
+    return pa.table(columns)

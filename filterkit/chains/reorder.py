@@ -1,0 +1,62 @@
+"""Rows of given numbers in a given order, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from filterkit.chains.rows import Rows
+from filterkit.chains.spool import Kept, Spool
+from filterkit.data.batch import Batch, concatenate
+
+
+def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
+    """The rows of these numbers in this order, each at most once; what `TrainingStage.arrange` gives.
+
+    Parameters
+    ----------
+    rows : training rows that have been mapped over before.
+    numbers : int64, of rows from 0.
+
+    In ascending order the rows stream. In any other they are sorted in the source's memory budget, and in a
+    temporary file beyond it: first into runs of the places they go to, then each run by itself. On top come 16
+    bytes a row.
+    """
+    if (np.diff(numbers) > 0).all():
+        yield from rows.map(lambda batch: batch.take(_within(batch, numbers)), last=True)
+        return
+    place = np.full(int(numbers.max()) + 1, -1)
+    place[numbers] = np.arange(len(numbers))
+    sizes = list(rows.map(lambda batch: Kept(batch).nbytes))
+    runs = max(1, -(-4 * sum(sizes) // max(rows.source.memory, 1)))  # each a quarter of the budget, as it is sorted
+    bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
+
+    def split(batch: Batch) -> list[tuple[int, np.ndarray, Kept]]:
+        goal = np.full(len(batch), -1)
+        known = place[batch.start : batch.start + len(batch)]
+        goal[: len(known)] = known
+        order = np.argsort(goal, kind="stable")[np.count_nonzero(goal < 0) :]
+        cuts = np.searchsorted(goal[order], bounds)
+        parts = enumerate(order[first:stop] for first, stop in pairwise(cuts.tolist()))
+        return [(run, goal[part], Kept(batch.take(part))) for run, part in parts if len(part)]
+
+    sorted_runs: list[list[tuple[np.ndarray, Kept]]] = [[] for _ in range(runs)]
+    with Spool(rows.source.memory // 2) as spool:
+        for parts in rows.map(split, last=True):
+            for run, goal, kept in parts:
+                spool.append(kept)
+                sorted_runs[run].append((goal, kept))
+        step = max(1, -(-len(numbers) // max(len(sizes), 1)))
+        for pieces in sorted_runs:
+            whole = concatenate([kept.load() for _, kept in pieces], rows.schema)
+            order = np.argsort(np.concatenate([np.empty(0, np.int64), *(goal for goal, _ in pieces)]))
+            for first in range(0, len(order), step):
+                yield whole.take(order[first : first + step])
+
+
+def _within(batch: Batch, numbers: np.ndarray) -> np.ndarray:
+    """Which rows of `batch` are among the ascending `numbers`."""
+    first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
+    return np.asarray(numbers[first:stop] - batch.start)

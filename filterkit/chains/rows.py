@@ -1,0 +1,201 @@
+"""Rows: training rows that can be mapped over any number of times, though they may come only once.
+
+input ──> SpooledRows ──> Passed (through fitted stages) ──> arranged (by a stage that chooses or orders) ──> …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import accumulate, chain
+from typing import Protocol, TypeVar
+
+from filterkit.chains.spool import Kept, Spool
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import FilterkitError
+from filterkit.stages.base import Fitted, TrainingStage
+
+T = TypeVar("T")
+
+
+class Rows(Protocol):
+    """Training rows: a schema, and a map over their batches that works in parallel and keeps the order.
+
+    Attributes
+    ----------
+    schema : of the batches.
+    source : where they come from, which knows threads and memory.
+    """
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def source(self) -> Source: ...
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """``function(batch)`` for every batch; `last` promises that the rows are not asked for again. From the
+        second time on, `batch.start` is the number of the batch's first row."""
+
+
+class Source:
+    """Where rows come from.
+
+    Attributes
+    ----------
+    schema : of the batches.
+    engine : maps over them.
+    memory : bytes of budget for what is kept of them.
+    to_the_end : whether they have to be read to the end, even by a stage that needs only the first.
+    live : whether they may arrive one by one, and each is to go on before the next is asked for.
+    """
+
+    live = False
+
+    def __init__(self, schema: Schema, engine: LocalEngine, memory: int, to_the_end: bool = False) -> None:
+        self.schema = schema
+        self.engine = engine
+        self.memory = memory
+        self.to_the_end = to_the_end
+        self._arranged: list[SpooledRows] = []
+
+    @property
+    def source(self) -> Source:
+        """Itself."""
+        return self
+
+    def then(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
+        """`rows`, which come from here, as `stage` arranges them; closed together with this."""
+
+        def once(function: Callable[[Batch], T]) -> Iterator[T]:
+            engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
+            return engine.map(function, stage.arrange(rows))
+
+        arranged = SpooledRows(rows.schema, once, self.engine, self.memory, self.to_the_end or stage.to_the_end)
+        arranged.live = self.live
+        self._arranged.append(arranged)
+        return arranged
+
+    def close(self) -> None:
+        """Give back memory and disk."""
+        for rows in self._arranged:
+            rows.close()
+
+
+class Passed:
+    """Rows as they come out of a fitted stage."""
+
+    def __init__(self, rows: Rows, stage: Fitted) -> None:
+        # One loop through all stages holds one batch; a call within a call for each would hold them all.
+        self._rows: Rows = rows._rows if isinstance(rows, Passed) else rows
+        self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, Passed) else []), stage]
+
+    @property
+    def schema(self) -> Schema:
+        """Of the batches."""
+        return self._stages[-1].schema
+
+    @property
+    def source(self) -> Source:
+        """Where the rows come from."""
+        return self._rows.source
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows`."""
+
+        def passed(batch: Batch) -> T:
+            for stage in self._stages:
+                batch = stage.transform_training(batch)
+            return function(batch)
+
+        return self._rows.map(passed, last)
+
+
+class Mapping(Protocol):
+    """A function that maps another over batches."""
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]: ...
+
+
+class SpooledRows(Source):
+    """Rows that come once, and again from a spool.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    once : maps a function over the batches, the first time; may be called once.
+    engine : maps the other times.
+    memory, to_the_end : see `Source`.
+    """
+
+    def __init__(
+        self, schema: Schema, once: Mapping, engine: LocalEngine, memory: int, to_the_end: bool = False
+    ) -> None:
+        super().__init__(schema, engine, memory, to_the_end)
+        self._once = once
+        self._spool: Spool | None = None
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows`."""
+        if self._spool is not None:
+            return self.engine.map(lambda kept: function(kept.load()), self._spool)
+        if last:
+            return self._once(function)
+        return self._first(function)
+
+    def _first(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        self._spool = Spool(self.memory)
+        start = 0
+
+        def keep(batch: Batch) -> tuple[Kept, T]:
+            return Kept(batch), function(batch)
+
+        for kept, result in self._once(keep):
+            kept.start = start
+            self._spool.append(kept)
+            start += kept.rows
+            yield result
+
+    def close(self) -> None:
+        """Give back the spool's memory and disk."""
+        super().close()
+        if self._spool is not None:
+            self._spool.close()
+
+
+class KeptRows(Source):
+    """Rows of batches that are in memory anyway; parameters as of `Source`."""
+
+    def __init__(self, schema: Schema, batches: list[Batch], engine: LocalEngine, memory: int) -> None:
+        super().__init__(schema, engine, memory)
+        starts = accumulate((len(batch) for batch in batches), initial=0)
+        self._batches = [batch.replace(start=start) for batch, start in zip(batches, starts, strict=False)]
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows`."""
+        return self.engine.map(function, self._batches)
+
+    def through(self, stage: Fitted) -> KeptRows:
+        """As they come out of a fitted stage, in memory too; closed together with these."""
+        rows = KeptRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
+        rows._arranged = self._arranged
+        return rows
+
+
+@contextmanager
+def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[Rows]:
+    """`Rows` of some batches, at least one, with `memory` for a spool."""
+    stream = iter(batches)
+    first = next(stream, None)
+    if first is None:
+        raise FilterkitError("there is no batch to fit on; one of no rows would do")
+    rows: KeptRows | SpooledRows
+    if isinstance(batches, list):
+        rows = KeptRows(first.schema, batches, engine, memory)
+    else:
+        rows = SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
+    with closing(rows):
+        yield rows

@@ -1,0 +1,281 @@
+"""A fitted chain as one file: a zip archive, not compressed, of ``chain.json`` and arrays in numpy's format.
+
+Reading it runs nothing that is in it: the JSON names stages, which must be installed, and their options; the arrays
+are numbers, whose places and sizes are checked against the file's before memory is taken. Every member has the
+checksum that zip gives it. `numpy.load` opens it too.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import warnings
+import zipfile
+from contextlib import suppress
+from typing import IO, Any
+
+import numpy as np
+
+from filterkit import __version__
+from filterkit.chains.chain import Chain, FittedChain
+from filterkit.data.batch import Batch, empty, others_table, unknown
+from filterkit.data.csr import Csr
+from filterkit.data.ragged import Ragged
+from filterkit.data.schema import Schema
+from filterkit.data.schema_json import schema_note, schema_of
+from filterkit.errors import FilterkitError, StageError, UsageError, file_error
+from filterkit.files.descriptors import pipe_of
+from filterkit.files.endings import check_chain
+from filterkit.files.output import open_output
+from filterkit.files.paths import AnyPath, path_text
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import Registry, registry
+from filterkit.stages.base import Fitted, Stage
+
+FORMAT = "filterkit chain"
+VERSION = 1
+_TYPES = ("<f8", "<i8", "<i4", "|b1")
+_BEGIN = b"PK\x03\x04"
+_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same chain is the same file
+
+
+class _Damaged(Exception):
+    """What a file says makes no sense."""
+
+
+def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
+    """Write a fitted chain to a file, which appears under its name when it is complete.
+
+    Raises
+    ------
+    UsageError : the ending of the file belongs to another format, or to a compression.
+    FilterkitError : a stage cannot be saved, or the file not be written.
+    """
+    place = path_text(path)
+    check_chain(place)
+    data = to_bytes(fitted, plugins)
+    with open_output(place) as out:
+        out.write(data)
+
+
+def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
+    """What `save` writes.
+
+    Raises
+    ------
+    FilterkitError : a stage cannot be saved.
+    """
+    known = plugins or registry()
+    arrays: dict[str, np.ndarray] = {}
+    stages = []
+    for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
+        try:
+            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in made.kept().items()}
+        except NotImplementedError as error:
+            raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
+        stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "filterkit": __version__,
+        "incoming": schema_note(fitted.incoming),
+        "outgoing": schema_note(fitted.schema),
+        "stages": stages,
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(about, ensure_ascii=False, indent=1))
+        for name, array in arrays.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
+    return out.getvalue()
+
+
+def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
+    """The fitted chain in a file, or an open one, that `save` wrote.
+
+    Raises
+    ------
+    FilterkitError : it is no such file, of a newer format, damaged, or needs a stage that is not installed.
+    """
+    known = plugins or registry()
+    try:
+        with zipfile.ZipFile(_seekable(path)) as archive:
+            about = _about(archive)
+            stages = [_stage(note, known) for note in about["stages"]]
+            incoming = schema = schema_of(about["incoming"])
+            made: list[Fitted] = []
+            for stage, note in zip(stages, about["stages"], strict=True):
+                kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
+                made.append(stage.restore(kept, schema))
+                schema = made[-1].schema
+        fitted = FittedChain(Chain(stages), incoming, made)
+        if fitted.schema != schema_of(about["outgoing"]):
+            raise _Damaged("its stages put out other attributes than it says")
+        _try(fitted)
+    except Exception as error:  # whatever a damaged file leads to
+        raise _refusal(path, error) from None
+    return fitted
+
+
+def _seekable(path: Any) -> Any:
+    """A file as it is; what comes through a pipe, if it begins as an archive does."""
+    if hasattr(path, "read") or pipe_of(path) is None:
+        return path
+    with open(path, "rb") as pipe:
+        begin = pipe.read(len(_BEGIN))
+        return io.BytesIO(begin + pipe.read() if begin == _BEGIN else begin)
+
+
+def describe(path: str) -> list[str]:
+    """Lines that say what is in a file that `save` wrote; its plugins need not be installed.
+
+    Raises
+    ------
+    FilterkitError : it is no such file, of a newer format, or damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = _about(archive)
+            ends = [schema_of(about["incoming"]), schema_of(about["outgoing"])]
+            lines = [f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}", ""]
+            lines += [f"{'from' if n == 0 else 'to':6}{_summary(schema)}" for n, schema in enumerate(ends)]
+            lines.append("")
+            for note in about["stages"]:
+                values = sum(archive.getinfo(name).file_size for name in _members(note["kept"]))
+                words = " ".join(map(str, note["words"]))
+                lines.append(f"{words}  (plugin {note['plugin']}; {values:,} bytes)")
+        return lines
+    except Exception as error:
+        raise _refusal(path, error) from None
+
+
+def _refusal(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
+    """What to raise when a file, or an open one, cannot be read as a saved chain."""
+    name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
+    if isinstance(error, (UsageError, _Missing)):
+        return FilterkitError(f"{name}: {error}")
+    if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+        return file_error(f"{name}: {error.strerror or error}", error)
+    reason = str(error) if isinstance(error, (_Damaged, FilterkitError)) else f"{type(error).__name__}: {error}"
+    return FilterkitError(f"{name}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}")
+
+
+def _summary(schema: Schema) -> str:
+    target = schema.class_attribute
+    named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
+    if schema.labels:
+        named = f"{len(schema.labels)} labels"
+    return f"'{schema.relation}': {schema.width:,} features, {named}"
+
+
+class _Missing(Exception):
+    """A stage that has to be installed first."""
+
+
+# What is in the JSON
+
+
+def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The checked top level of ``chain.json``."""
+    for member in archive.infolist():
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise _Damaged("it is compressed, which a saved chain is not")
+    about = json.loads(archive.read("chain.json"))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _Damaged("its chain.json is of something else")
+    if about.get("version") != VERSION:
+        raise _Damaged(f"it is of format {about.get('version')}, and this filterkit {__version__} reads {VERSION}")
+    for note in about["stages"]:
+        if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
+            raise _Damaged("a stage in it is none")
+        # Its earlier name, under which a package index may have something else.
+        note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
+    return about
+
+
+def _stage(note: dict[str, Any], known: Registry) -> Stage:
+    name = note["words"][0]
+    if name not in known.stages:
+        raise _Missing(f"it needs the stage '{name}'; install {note['plugin']}")
+    stages = parse_stages(list(note["words"]), known)
+    if len(stages) != 1:
+        raise _Damaged(f"'{' '.join(note['words'])}' is not one stage")
+    return stages[0]
+
+
+# What stages keep
+
+
+def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """A value as JSON, arrays by the name of their member."""
+    if isinstance(value, Ragged):
+        arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
+        return {"ragged": name}
+    if isinstance(value, np.ndarray):
+        if value.dtype.str not in _TYPES:
+            raise NotImplementedError(f"it keeps an array of {value.dtype}; make it float64, int64, int32 or bool")
+        arrays[name] = np.ascontiguousarray(value)
+        return {"array": name}
+    return {"plain": value}
+
+
+def _members(kept: dict[str, Any]) -> list[str]:
+    members = []
+    for note in kept.values():
+        if "ragged" in note:
+            members += [f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy"]
+        elif "array" in note:
+            members.append(f"{note['array']}.npy")
+    return members
+
+
+def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+    if "plain" in note:
+        return note["plain"]
+    first, *rest = (_array(archive.read(member)) for member in _members({"": note}))
+    if not rest:
+        return first
+    values = rest[0]
+    if first.dtype != np.int64 or values.dtype != np.float64 or first.ndim != 1 or values.ndim != 1:
+        raise _Damaged("its arrays are of the wrong type")
+    if not len(first) or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] != len(values):
+        raise _Damaged("its arrays do not fit together")
+    return Ragged(first, values)
+
+
+def _array(data: bytes) -> np.ndarray:
+    """An array in numpy's format, whose size must be that of its data."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise _Damaged("an array in it is of another format")
+    with warnings.catch_warnings(action="error"):  # numpy is lenient to headers of old, which `save` does not write
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    rest = memoryview(data)[stream.tell() :]
+    size = dtype.itemsize
+    for length in shape:
+        size *= length
+    if dtype.str not in _TYPES or fortran or size != len(rest) or min(shape, default=0) < 0:
+        raise _Damaged("an array in it is not of the size that it says")
+    return np.frombuffer(rest, dtype).reshape(shape)
+
+
+def _try(fitted: FittedChain) -> None:
+    """Transform no row, one of zeros, one of what is missing, one of ones; a stage may refuse them, but not fail."""
+    schema = fitted.incoming
+    width = schema.width
+    with suppress(StageError):
+        fitted.transform(empty(schema))
+    for value in (0.0, np.nan, 1.0):
+        many = np.array([len(a.values) for a in schema.features])
+        row = np.where(schema.nominal & (many < 2), 0.0, value)[None, :]
+        X: Any = row
+        if schema.sparse:
+            chosen = np.flatnonzero(row[0])
+            X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
+        y = unknown(schema, 1)
+        others = others_table(schema, [[None] for _ in schema.others])
+        with suppress(StageError):
+            fitted.transform(Batch(schema, X, y, None, others))

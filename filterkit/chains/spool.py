@@ -1,0 +1,186 @@
+"""Spool: batches kept between passes, in memory up to a budget and in a temporary file beyond it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.csr import Csr
+from filterkit.errors import file_error
+
+
+class Spool:
+    """An append-only list of batches that can be read any number of times.
+
+    Parameters
+    ----------
+    budget : bytes to hold in memory; what comes after goes to a file in the temporary folder, which has
+        no name, so that nothing is left behind.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+        self._file: _Scratch | None = None
+        self._kept: list[Kept] = []
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back memory and disk."""
+        self._kept = []
+        if self._file is not None:
+            self._file.close()
+
+    def append(self, kept: Kept) -> None:
+        """Keep a batch as the next one."""
+        self._left -= kept.nbytes
+        if self._left < 0:  # from here on everything goes to disk
+            with _failures():
+                if self._file is None:
+                    self._file = _Scratch()
+                kept.write(self._file)
+        self._kept.append(kept)
+
+    def __iter__(self) -> Iterator[Kept]:
+        return iter(self._kept)
+
+
+class Kept:
+    """One batch of a spool: packed arrays, or their places in a file; may be made in any thread."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.rows = len(batch)
+        self.start = batch.start
+        self._rest = batch.replace(X=None, y=None, weights=None, others=None)
+        self._columns = batch.schema.width
+        self._arrays: dict[str, np.ndarray] = (
+            {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
+            if batch.sparse
+            else {"X": _pack(np.ascontiguousarray(batch.X).ravel())}
+        )
+        for name in ("y", "weights"):
+            if getattr(batch, name) is not None:
+                self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
+        if batch.others is not None:
+            self._arrays["others"] = _table_bytes(batch.others)
+        self.nbytes = sum(array.nbytes for array in self._arrays.values())
+        self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
+        self._file: _Scratch | None = None
+
+    def write(self, file: _Scratch) -> None:
+        """Move the arrays to the end of `file`."""
+        offsets = file.append([array.data.cast("B") for array in self._arrays.values()])
+        for offset, (name, array) in zip(offsets, self._arrays.items(), strict=True):
+            self._places[name] = (offset, array.dtype, len(array))
+        self._file = file
+        self._arrays = {}
+
+    def load(self) -> Batch:
+        """The batch; may run in any thread."""
+        arrays = self._arrays
+        if self._file is not None:
+            arrays = {name: _read(self._file, *place) for name, place in self._places.items()}
+        X: Any
+        if "X" in arrays:
+            X = arrays["X"].astype(np.float64).reshape(self.rows, self._columns)
+        else:
+            X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._columns)
+        others = _table(arrays["others"]) if "others" in arrays else None
+        y = arrays.get("y")
+        if y is not None and self._rest.schema.labels:
+            y = y.reshape(self.rows, -1)
+        return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), others=others)
+
+
+class _Scratch:
+    """A temporary file without a name. One thread appends to it while others read any part of it."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
+        self._position = threading.Lock()  # held by whoever uses or moves the position in the file
+
+    def append(self, pieces: list[memoryview]) -> list[int]:
+        """Write `pieces` at the end; returns the offset of each."""
+        offsets = []
+        with self._position:
+            for piece in pieces:
+                offsets.append(self._file.tell())
+                self._file.write(piece)
+            self._file.flush()
+        return offsets
+
+    def read_into(self, view: memoryview, offset: int) -> int:
+        """Fill `view`, or a part of it, with what is at `offset`; returns the number of bytes, 0 at the end."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [view], offset)
+        with self._position:  # Windows reads from the position only
+            self._file.seek(offset)
+            try:
+                return int(self._file.readinto(view))  # type: ignore[attr-defined]
+            finally:
+                self._file.seek(0, os.SEEK_END)
+
+    def close(self) -> None:
+        """Give back the disk space."""
+        self._file.close()
+
+
+def _pack(values: np.ndarray) -> np.ndarray:
+    """The same values as small integers where that loses nothing."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    if not (low >= 0 and high < 65536) or np.signbit(values).any():  # also if there is a NaN
+        return values
+    packed = values.astype(np.uint8 if high < 256 else np.uint16)
+    return packed if (packed == values).all() else values
+
+
+def _table_bytes(table: Any) -> np.ndarray:
+    """An Arrow table as uint8."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return np.frombuffer(sink.getvalue(), np.uint8)
+
+
+def _table(data: np.ndarray) -> Any:
+    """The Arrow table that `_table_bytes` was given."""
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
+
+
+def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
+    array = np.empty(length, dtype)
+    view = array.data.cast("B")
+    with _failures():
+        while len(view):
+            count = file.read_into(view, offset)
+            if not count:
+                raise OSError("the temporary file is shorter than what was written to it")
+            view = view[count:]
+            offset += count
+    return array
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turn what the temporary file may raise into an error that names its folder."""
+    try:
+        yield
+    except OSError as error:
+        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None

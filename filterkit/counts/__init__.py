@@ -1,0 +1,1 @@
+"""The contingency table and what is computed from it."""

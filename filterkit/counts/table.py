@@ -1,0 +1,301 @@
+"""ContingencyTable: value × class counts of every column, the one statistic that column stages need.
+
+It is exact and does not depend on the order or grouping of rows: instance weights are split into parts on
+fixed binary grids (`filterkit.counts.tabulate.limbs`), whose sums are exact in float64, and the parts are added
+last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from filterkit.data.ragged import sort_key, starts, turns
+from filterkit.data.schema import Schema
+from filterkit.engines.local import LocalEngine
+
+# Fewer cells are merged sooner than threads are started.
+_WORTH_THREADS = 1 << 18
+
+
+class ContingencyTable:
+    """For each of some columns of X, its distinct training values and the class weights of each.
+
+    Only rows with a known class and a positive weight are counted (a table that is not supervised has
+    one class, of all rows). Zeros are implicit: they are what is left of the class totals.
+
+    Attributes
+    ----------
+    schema : of the rows counted.
+    columns : int64 (k,), ascending numbers of the columns of X that the table covers.
+    indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
+    values : float64 (cells,), non-zero, finite and ascending within a column.
+    parts : float64 (cells, classes, limbs), the cells' class weights in exactly summable parts.
+    missing_parts : float64 (k, classes, limbs), the same for missing values.
+    total_parts : float64 (classes, limbs), the same for all rows.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: np.ndarray,
+        indptr: np.ndarray,
+        values: np.ndarray,
+        parts: np.ndarray,
+        missing_parts: np.ndarray,
+        total_parts: np.ndarray,
+    ) -> None:
+        self.schema = schema
+        self.columns = columns
+        self.indptr = indptr
+        self.values = values
+        self.parts = parts
+        self.missing_parts = missing_parts
+        self.total_parts = total_parts
+
+    def __len__(self) -> int:
+        """The number of columns covered."""
+        return len(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes the table takes."""
+        return self.values.nbytes + self.parts.nbytes + self.missing_parts.nbytes
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """float64 (classes,): the weight of all rows of each class."""
+        return _added(self.total_parts)
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """float64 (k, classes): the weight of rows that miss the value."""
+        return _added(self.missing_parts)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows with the cell's value."""
+        return _added(self.parts)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """float64 (cells,): the weight of rows of any class with the cell's value."""
+        return of_any_class(self.counts)
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """float64 (k, classes): the weight of rows whose value is zero."""
+        return _added(self._zero_parts)
+
+    @cached_property
+    def _zero_parts(self) -> np.ndarray:
+        sums = np.empty_like(self.missing_parts)
+        for label, limb in np.ndindex(*self.parts.shape[1:]):
+            sums[:, label, limb] = np.bincount(self.column_of_cell, self.parts[:, label, limb], len(self))
+        return np.asarray(self.total_parts - self.missing_parts - sums)
+
+    @cached_property
+    def zero_occurs(self) -> np.ndarray:
+        """bool (k,): whether a row has the value zero that is not among the cells."""
+        return np.asarray(self._zero_parts.any(axis=(1, 2)))
+
+    @cached_property
+    def column_of_cell(self) -> np.ndarray:
+        """int64 (cells,): which of the covered columns a cell belongs to, from 0."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """bool (k,): whether the column is a nominal attribute."""
+        return np.asarray(self.schema.nominal[self.columns])
+
+    def first(self, count: int) -> ContingencyTable:
+        """The table of the first `count` columns covered."""
+        if count >= len(self):
+            return self
+        cells = int(self.indptr[count])
+        return ContingencyTable(
+            self.schema,
+            self.columns[:count],
+            self.indptr[: count + 1],
+            self.values[:cells].copy(),
+            self.parts[:cells].copy(),
+            self.missing_parts[:count],
+            self.total_parts,
+        )
+
+    def span(self, low: int, high: int) -> ContingencyTable:
+        """The table of the covered columns from `low` up to, not including, `high`; nothing is copied."""
+        cells = slice(int(self.indptr[low]), int(self.indptr[high]))
+        return ContingencyTable(
+            self.schema,
+            self.columns[low:high],
+            self.indptr[low : high + 1] - self.indptr[low],
+            self.values[cells],
+            self.parts[cells],
+            self.missing_parts[low:high],
+            self.total_parts,
+        )
+
+    def without_classes(self) -> ContingencyTable:
+        """The same rows counted as of one class."""
+        return ContingencyTable(
+            self.schema,
+            self.columns,
+            self.indptr,
+            self.values,
+            self.parts.sum(axis=1, keepdims=True),
+            self.missing_parts.sum(axis=1, keepdims=True),
+            self.total_parts.sum(axis=0, keepdims=True),
+        )
+
+    def with_zeros(self) -> ContingencyTable:
+        """This table with zero as an ordinary, explicit value of the columns where it occurs."""
+        have = self.zero_occurs
+        if not have.any():
+            return self
+        before = np.concatenate([[0], np.cumsum(have)])
+        column = self.column_of_cell
+        below = self.values < 0
+        at = np.arange(len(column)) + np.where(below, before[column], before[column + 1])
+        own = self.indptr[:-1] + before[:-1]  # the place of zero in each column, if it occurs
+        if below.any():
+            own += np.bincount(column[below], minlength=len(self))
+        own = own[have]
+        order = np.empty(len(at) + len(own), np.int64)
+        order[at], order[own] = np.arange(len(at)), np.arange(len(at), len(order))
+        return ContingencyTable(
+            self.schema,
+            self.columns,
+            self.indptr + before,
+            np.concatenate([self.values, np.zeros(len(own))])[order],
+            np.concatenate([self.parts, self._zero_parts[have]]).take(order, axis=0),
+            self.missing_parts,
+            self.total_parts,
+        )
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """float64 (k,) twice: the least and the largest value of each column, zero among them; 0 if there is none."""
+        first, last = self.indptr[:-1], self.indptr[1:] - 1
+        filled = np.flatnonzero(last >= first)
+        low, high = np.zeros(len(self)), np.zeros(len(self))
+        low[filled], high[filled] = self.values[first[filled]], self.values[last[filled]]
+        zero = self.zero_occurs
+        return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
+
+    def cumulative(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""
+        running = self._running()
+        return _added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+
+    def at_least(self) -> np.ndarray:
+        """float64 (cells, classes): the weight of rows at least the cell's value, among explicit cells; exact, so the
+        same whether a zero below is among them or not."""
+        running = self._running()
+        return _added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
+
+    def _running(self) -> np.ndarray:
+        """float64 (cells + 1, classes, limbs): the sum of the parts before each cell, and of all."""
+        running = np.zeros((len(self.parts) + 1, *self.parts.shape[1:]))
+        np.cumsum(self.parts, axis=0, out=running[1:])
+        return running
+
+    def tasks(self) -> list[int]:
+        """The classes to tell from the rest: the positive one, or with more than two values and no
+        ``--positive`` every class that has rows.
+
+        The positive class is the one named; else, of two values, the rarer by weight, the later on a tie.
+        """
+        target = self.schema.class_attribute
+        assert target is not None
+        if self.schema.positive is not None:
+            return [target.values.index(self.schema.positive)]
+        if len(target.values) <= 2:
+            return [int(max(range(len(target.values)), key=lambda c: (-self.totals[c], c)))] if target.values else []
+        return np.flatnonzero(self.totals > 0).tolist()
+
+
+def _added(parts: np.ndarray) -> np.ndarray:
+    """The weights of which these are the parts."""
+    return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
+
+
+def of_any_class(weights: np.ndarray) -> np.ndarray:
+    """float64 (n,): class weights (n, classes), added up class by class, which is ten times faster than by row."""
+    return np.asarray(sum(weights.T, np.zeros(len(weights))))
+
+
+def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable:
+    """The table of all rows of some tables, at least one, of the same schema and columns; `jobs` threads merge so
+    many parts of the columns."""
+    tables = list(tables)
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    if 1 < jobs <= len(first) and sum(len(table.values) for table in tables) > _WORTH_THREADS:
+        # Cut where the cells of all tables together come in parts of one size.
+        upto = np.sum([table.indptr for table in tables], axis=0)
+        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
+        bounds = sorted({0, *cuts.tolist(), len(first)})
+        spans = [[table.span(low, high) for table in tables] for low, high in pairwise(bounds)]
+        return _side_by_side(list(LocalEngine(jobs).map(merge, spans)), first)
+    width = max(table.total_parts.shape[-1] for table in tables)
+
+    def wide(parts: np.ndarray) -> np.ndarray:
+        if parts.shape[-1] == width:
+            return parts
+        return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
+
+    return from_cells(
+        first.schema,
+        first.columns,
+        np.concatenate([table.column_of_cell for table in tables]),
+        np.concatenate([table.values for table in tables]),
+        np.concatenate([wide(table.parts) for table in tables]),
+        sum(wide(table.missing_parts) for table in tables),  # type: ignore[arg-type]
+        sum(wide(table.total_parts) for table in tables),  # type: ignore[arg-type]
+    )
+
+
+def _side_by_side(parts: list[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
+    """One table of the columns of all parts, which are those of `whole`, in order."""
+    starts = np.cumsum([0, *(len(part.values) for part in parts)])
+    indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
+    return ContingencyTable(
+        whole.schema,
+        whole.columns,
+        np.concatenate([[0], *indptr]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.parts for part in parts]),
+        np.concatenate([part.missing_parts for part in parts]),
+        parts[0].total_parts,
+    )
+
+
+def from_cells(
+    schema: Schema,
+    columns: np.ndarray,
+    column: np.ndarray,
+    values: np.ndarray,
+    parts: np.ndarray,
+    missing_parts: np.ndarray,
+    total_parts: np.ndarray,
+) -> ContingencyTable:
+    """A table from cells in any order, of which those of one column and value are added up.
+
+    `column` counts within `columns`; the other arguments are the attributes of `ContingencyTable`. Zero
+    cells are dropped: they are implicit.
+    """
+    if not values.all():
+        keep = np.flatnonzero(values)
+        column, values, parts = column[keep], values[keep], parts.take(keep, axis=0)
+    order = np.argsort(sort_key(column, values), kind="stable")  # quick on the sorted runs that most cells come in
+    column, values, parts = column[order], values[order], parts.take(order, axis=0)
+    begin = turns(values) | turns(column)
+    if not begin.all():
+        first = np.flatnonzero(begin)
+        column, values, parts = column[first], values[first], np.add.reduceat(parts, first, axis=0)
+    return ContingencyTable(schema, columns, starts(column, len(columns)), values, parts, missing_parts, total_parts)

@@ -1,0 +1,196 @@
+"""Counting: the contingency table of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.counts.table import ContingencyTable
+from filterkit.data.batch import Batch
+from filterkit.data.ragged import starts, turns
+from filterkit.errors import StageError, quoted
+
+# Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
+# total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
+_GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
+_LARGEST = 2.0**43
+_LOST = 2.0**-65
+_LEAST_MEAN = 2.0**-40  # what is rounded off is less than a ten-millionth of it
+
+
+def limbs(weights: np.ndarray) -> np.ndarray:
+    """Split non-negative float64 `weights` (n,) into exactly summable parts (n, 1) or (n, 3)."""
+    rest = weights.astype(np.float64)
+    parts = []
+    for grid in _GRIDS:
+        part = np.rint(rest / grid) * grid
+        parts.append(part)
+        rest = rest - part
+        if len(parts) == 1 and not rest.any():
+            break
+    return np.stack(parts, axis=1)
+
+
+def check_weights(reader: str, batch: Batch) -> None:
+    """Raise a `StageError` that names the first row whose weight cannot be counted, if there is one."""
+    if batch.weights is None:
+        return
+    bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
+    if len(bad):
+        weight = float(batch.weights[bad[0]])
+        why = "it must be finite and at least 0"
+        if _LARGEST < weight < np.inf:
+            why = f"weights may add up to 2^43, about {_LARGEST:.2g}; divide all of them by the same number"
+        raise StageError(reader, f"the instance weight {weight:g} cannot be counted; {why}", batch.start + int(bad[0]))
+
+
+def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
+    """The sum of the weights of the rows that `tabulate` takes into account, about, and how many there are whose weight
+    is above 0."""
+    known = batch.y >= 0 if supervised and batch.y is not None else np.ones(len(batch), bool)
+    if batch.weights is None:
+        rows = int(np.count_nonzero(known))
+        return float(rows), rows
+    return float(batch.weights[known].sum()), int(np.count_nonzero(batch.weights[known]))
+
+
+def check_sum(reader: str, weights: float, rows: int) -> None:
+    """Raise a `StageError` if the `weights` of so many `rows` add up to more than can be counted exactly, or to so
+    little that rounding matters."""
+    if weights > _LARGEST:
+        raise StageError(
+            reader,
+            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted "
+            "exactly; divide all of them by the same number",
+        )
+    if weights < rows * _LEAST_MEAN:
+        raise StageError(
+            reader,
+            f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; "
+            "multiply all of them by the same number",
+        )
+
+
+def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
+    """The table of the rows of `batch`.
+
+    Parameters
+    ----------
+    batch : some rows.
+    columns : int64, ascending columns of X to cover.
+    supervised : whether to count by the class, which is nominal, and only rows whose class is known;
+        otherwise all rows count as of one class.
+    reader : the name of the stage that asks, for messages.
+
+    Raises
+    ------
+    StageError : a negative weight or one that is too large, or an infinite value.
+    """
+    schema = batch.schema
+    if supervised:
+        target = schema.class_attribute
+        assert target is not None and batch.y is not None
+        classes = len(target.values)
+    else:
+        classes = 1
+        batch = batch.replace(y=np.zeros(len(batch), np.int32))
+    assert batch.y is not None
+    known = batch.y >= 0
+    weights = None
+    if batch.weights is not None:
+        check_weights(reader, batch)
+        known &= batch.weights > _LOST
+        weights = limbs(batch.weights[known])
+        if weights.shape[1] == 1 and (weights == 1).all():
+            weights = None
+    if not known.all():
+        batch = batch.take(np.flatnonzero(known))
+    y = np.asarray(batch.y, np.int64)
+    total_parts = _sums(y, weights, classes)
+    if batch.sparse:
+        X = batch.csr
+        column, value, row = X.indices, X.data, X.row_of_entry
+        if len(columns) != X.shape[1]:
+            place = np.full(X.shape[1], -1)
+            place[columns] = np.arange(len(columns))
+            column = place[column]
+            keep = column >= 0
+            column, value, row = column[keep], value[keep], row[keep]
+    else:
+        X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+        value = X.T.ravel()
+        column = np.repeat(np.arange(X.shape[1]), X.shape[0])
+        row = np.tile(np.arange(X.shape[0]), X.shape[1])
+        keep = value != 0
+        if not keep.all():
+            column, value, row = column[keep], value[keep], row[keep]
+    infinite = np.flatnonzero(np.isinf(value))
+    if len(infinite):
+        name = schema.features[columns[column[infinite[0]]]].name
+        raise StageError(
+            reader,
+            f"attribute {quoted(name)} has an infinite value, which cannot be counted",
+            batch.start + int(np.flatnonzero(known)[row[infinite[0]]]),
+        )
+    absent = np.isnan(value)
+    missing_parts = np.zeros((len(columns), *total_parts.shape))
+    if absent.any():
+        at = column[absent].astype(np.int64) * classes + y[row[absent]]
+        missing_parts = _sums(at, None if weights is None else weights[row[absent]], len(columns) * classes)
+        missing_parts = missing_parts.reshape(len(columns), *total_parts.shape)
+        keep = ~absent
+        column, value, row = column[keep], value[keep], row[keep]
+    code, distinct = _codes(value)
+    number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
+    key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
+    cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
+    indptr = starts(cell_column, len(columns))
+    return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
+
+
+def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
+    """(length, limbs) sums of the weights that fall on each number of `at`."""
+    if weights is None:
+        return np.bincount(at, minlength=length).astype(np.float64)[:, None]
+    return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
+
+
+def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each value among ascending distinct ones, and these."""
+    if len(value) and value.min() >= 0 and value.max() < 4096:
+        whole = value.astype(np.int32)
+        if (whole == value).all():
+            return whole, np.arange(int(whole.max()) + 1, dtype=np.float64)
+    distinct, code = np.unique(value, return_inverse=True)
+    return code, distinct
+
+
+def _cells(
+    key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Column, value and parts of the cells counted by `key` = (column, value, class)."""
+    if weights is None and key.max(initial=0) < len(key):
+        count = np.bincount(key)
+        key = np.flatnonzero(count)
+        amounts = count[key].astype(np.float64)[:, None]
+    elif weights is None:
+        key = np.sort(key)
+        first = np.flatnonzero(turns(key))
+        amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+        key = key[first]
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(turns(key))
+        amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
+        key = key[first]
+    key = key.astype(np.int64)
+    cell = key // max(classes, 1)
+    begin = turns(cell)
+    number = np.cumsum(begin) - 1
+    parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
+    at = number * classes + (key - cell * classes)
+    for limb, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
+        limb[at] = amount
+    cell = cell[np.flatnonzero(begin)]
+    column = cell // max(len(distinct), 1)
+    return column, distinct[cell - column * len(distinct)], parts

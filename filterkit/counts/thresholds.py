@@ -1,0 +1,192 @@
+"""Thresholds: every way of making a column a yes or a no, and the best score over them.
+
+A column of numbers is cut between any two of its neighbouring training values, zeros included: a row is
+selected if its value is at least the threshold (Forman, Scholz and Rajaram 2009, 3.4). A nominal column has
+one test for each of its values: a row is selected if it has that value.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.counts.metric import Metric
+from filterkit.counts.table import ContingencyTable, of_any_class
+from filterkit.data.ragged import turns
+from filterkit.errors import StageError, quoted
+
+COMBINATIONS = ("max", "mean", "weighted")
+
+
+class Counts(NamedTuple):
+    """One class against the rest: float64 (n,) `tp` and `fp` of the distinct pairs of counts that tests
+    have, int64 (tests,) `pair`, which of them each test has, and the class weights `pos` and `neg`."""
+
+    tp: np.ndarray
+    fp: np.ndarray
+    pair: np.ndarray
+    pos: float
+    neg: float
+
+
+class Thresholds:
+    """The tests of all columns that a table covers.
+
+    Attributes
+    ----------
+    table : the table.
+    column : int64 (tests,): which of the covered columns a test is of, ascending.
+    values : float64 (tests,): the threshold, or the nominal value.
+    selected : float64 (tests, classes): the weight of the rows of each class that the test selects.
+    """
+
+    def __init__(self, table: ContingencyTable) -> None:
+        self.table = table
+        # Where zero can only be the least value, it is no threshold, and that there is less makes one of the next.
+        least = not table.nominal.any() and bool((table.values > 0).all())
+        cells = table if least else table.with_zeros()
+        selected, column = cells.at_least(), cells.column_of_cell
+        first = cells.indptr[column]
+        nominal = cells.nominal[column]
+        is_test = np.arange(len(column)) > first
+        if least:
+            is_test |= table.zero_occurs[column]
+        if nominal.any():
+            selected = np.where(nominal[:, None], cells.counts, selected)
+            is_test = np.where(nominal, np.diff(cells.indptr)[column] > 1, is_test)
+        tests = np.flatnonzero(is_test)
+        self.column = column[tests]
+        self.values = cells.values[tests]
+        self.selected = np.clip(selected.take(tests, axis=0), 0.0, cells.totals)  # weights not whole may round
+        self._against: dict[int, Counts] = {}
+
+    @cached_property
+    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The columns that have a test, and the first test of each."""
+        begin = np.flatnonzero(turns(self.column))
+        return self.column[begin], begin
+
+    @property
+    def varied(self) -> np.ndarray:
+        """bool per covered column: whether it has a test, that is, two different training values."""
+        varied = np.zeros(len(self.table), bool)
+        varied[self._starts[0]] = True
+        return varied
+
+    def best(self, scores: np.ndarray, constant: float) -> np.ndarray:
+        """float64 per covered column: the best of its tests' `scores`, or `constant` if it has none."""
+        best = np.full(len(self.table), constant)
+        columns, begin = self._starts
+        if len(columns):
+            best[columns] = np.maximum.reduceat(scores, begin)
+        return best
+
+    def against(self, task: int | None) -> Counts:
+        """The counts of class `task` against the rest; None takes all rows as positive."""
+        key = -1 if task is None else task
+        if key not in self._against:
+            rows = of_any_class(self.selected)
+            total = float(self.table.totals.sum())
+            tp = rows if task is None else self.selected[:, task]
+            pos = total if task is None else float(self.table.totals[task])
+            self._against[key] = _distinct(tp, rows - tp, pos, total - pos)
+        return self._against[key]
+
+    def score(self, metric: Metric, task: int | None, alpha: float | None = None) -> tuple[np.ndarray, float]:
+        """The score of every test for one class against the rest, and that of a feature in no row.
+
+        Without positive or without negative rows nothing can be told apart, and all scores are 0.
+        """
+        tp, fp, pair, pos, neg = self.against(task)
+        if pos <= 0 or (neg <= 0 and task is not None):
+            return np.zeros(len(pair)), 0.0
+        tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
+        scores = np.asarray(metric.score(tp, fp, pos, neg), np.float64)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if len(bad):
+            at = bad[0]
+            column = self.column[np.flatnonzero(pair == at)[:1]]
+            name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in column)
+            raise StageError(
+                metric.name,
+                f"{name}the score is {scores[at]:g} for tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}; "
+                "a metric must be finite",
+            )
+        if alpha is not None:
+            scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
+        return scores[:-1][pair], float(scores[-1])
+
+
+def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
+    """The distinct pairs among (tp, fp): tests of rare words are mostly alike."""
+    width = np.floor(neg) + 1  # more than any whole fp
+    room = (np.floor(pos) + 1) * width
+    if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
+        return Counts(tp, fp, np.arange(len(tp)), pos, neg)
+    key = (tp * width + fp).astype(np.int64)
+    if room > 32 * len(key):
+        _, at, pair = np.unique(key, return_index=True, return_inverse=True)
+        return Counts(tp[at], fp[at], pair, pos, neg)
+    seen = np.zeros(int(room), bool)
+    seen[key] = True
+    pair = (np.cumsum(seen) - 1)[key]
+    at = np.empty(np.count_nonzero(seen), np.int64)
+    at[pair] = np.arange(len(key))
+    return Counts(tp[at], fp[at], pair, pos, neg)
+
+
+def one_against_rest(
+    thresholds: Thresholds, metric: Metric, alpha: float | None = None
+) -> tuple[np.ndarray, list[int]]:
+    """float64 (columns, tasks): for every task of the table the best score over all tests; and the tasks."""
+    tasks = thresholds.table.tasks()
+    scores = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
+    return (np.stack(scores, axis=1) if scores else np.zeros((len(thresholds.table), 0))), tasks
+
+
+def score_columns(
+    thresholds: Thresholds, metric: Metric, *, alpha: float | None = None, combine: str | None = None, seed: int = 0
+) -> np.ndarray:
+    """float64 per covered column: its score.
+
+    Parameters
+    ----------
+    thresholds : of a table; of one class of all rows if the metric needs no class.
+    metric : what to score by.
+    alpha : weight of features that go with the positive class, and 1 - alpha of the others (Forman 2003,
+        lesion study); None weighs nothing.
+    combine : how the scores of several classes, each against the rest, become one: the largest, the mean,
+        or the mean weighted by the classes' shares. None takes the metric's own form for several classes
+        if it has one and `alpha` is None, else the largest.
+    seed : for metrics of chance.
+    """
+    table = thresholds.table
+    if metric.by_column is not None:
+        return np.asarray(metric.by_column(table.columns, seed), np.float64)
+    if not metric.needs_class:
+        return thresholds.best(*thresholds.score(metric, None))
+    several = table.schema.positive is None and table.totals.shape[0] > 2
+    if several and metric.classes is not None and combine is None and alpha is None:
+        present = np.flatnonzero(table.totals > 0)
+        if len(present) < 2:
+            return np.zeros(len(table))
+        counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
+        scores = np.asarray(metric.classes(counts, table.totals[present]), np.float64)
+        return thresholds.best(scores[:-1], float(scores[-1]))
+    scores, tasks = one_against_rest(thresholds, metric, alpha)
+    return combined(scores, table.totals[tasks], combine or "max")
+
+
+def combined(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
+    """float64 (n,): one score from those of several classes (n, tasks), whose weights are `totals`."""
+    if not scores.shape[1]:
+        return np.zeros(len(scores))
+    if scores.shape[1] == 1 or how == "max":
+        return np.asarray(scores.max(axis=1))
+    if how == "mean":
+        return np.asarray(scores.mean(axis=1))
+    # Class by class, so that the sum does not depend on how many columns there are.
+    share = totals / totals.sum()
+    return np.asarray(sum(scores[:, i] * share[i] for i in range(len(share))))

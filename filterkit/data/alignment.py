@@ -1,0 +1,184 @@
+"""Alignment: rows of other data brought into the columns of the data that a chain was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.csr import Csr
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import FilterkitError, quoted
+
+
+class _Target(NamedTuple):
+    """Where the class or a label of the rows wanted is found: its number in y, or its column in X, and its codes."""
+
+    known: int | None
+    column: int | None
+    codes: np.ndarray | None
+
+
+class Alignment:
+    """Maps batches of one schema to batches of another that has attributes of the same names.
+
+    Attributes may stand in another order, sparse rows may become dense or the reverse, and nominal attributes may
+    declare fewer values or in another order. Class and labels may be among the attributes, or be left out, and then
+    are missing.
+
+    Parameters
+    ----------
+    given : the schema of the batches that come.
+    wanted : the schema of those that go, as the chain was fitted on.
+
+    Raises
+    ------
+    FilterkitError : an attribute is missing, is extra, or is of another type, or declares a value that the wanted
+        one does not; names the first few.
+    """
+
+    def __init__(self, given: Schema, wanted: Schema) -> None:
+        self.given = given
+        self.wanted = wanted
+        if given.class_index is not None:
+            self._check_class()
+        theirs = {a.name: a for a in given.attributes}
+        targets = [wanted.attributes[i] for i in wanted.targets]
+        learned = {target.name for target in targets}
+        ours = {a.name: a for a in wanted.attributes}
+        _refuse(
+            [name for name in ours if name not in theirs and name not in learned],
+            "attribute is missing that the chain was fitted on",
+            "attributes are missing that the chain was fitted on",
+        )
+        extra = [name for name in theirs if name not in ours]
+        _refuse(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
+        for name, attribute in theirs.items():
+            _check_kind(attribute, ours[name])
+        place = {a.name: column for column, a in enumerate(given.features)}
+        self._source = np.array([place[a.name] for a in wanted.features], np.int64)
+        self._recoded = {
+            column: codes
+            for column, a in enumerate(wanted.features)
+            if (codes := _codes(theirs[a.name], a)) is not None
+        }
+        self._in_order = not self._recoded and bool((np.diff(self._source) > 0).all())
+        known = {given.attributes[i].name: number for number, i in enumerate(given.targets)}
+        self._targets = [
+            _Target(
+                known.get(target.name),
+                place.get(target.name),
+                _codes(theirs[target.name], target) if target.name in theirs else None,
+            )
+            for target in targets
+        ]
+        self._others = [a.name for a in wanted.others]
+
+    def _check_class(self) -> None:
+        target, wanted = self.given.class_attribute, self.wanted.class_attribute
+        assert target is not None
+        if wanted is None or target.name != wanted.name:
+            fitted = "none" if wanted is None else quoted(wanted.name)
+            raise FilterkitError(f"the class is {quoted(target.name)}, and that of the data fitted on is {fitted}")
+
+    def apply(self, batch: Batch) -> Batch:
+        """The same rows, of the wanted schema and in its form."""
+        X = self._sparse(batch) if batch.sparse else self._dense(batch)
+        others = batch.others
+        if others is not None:
+            others = others.select(self._others)
+        out = Batch(self.wanted, X, self._y(batch), batch.weights, others, batch.start)
+        return out.in_form(self.wanted.sparse)
+
+    def _y(self, batch: Batch) -> np.ndarray | None:
+        if not self._targets:
+            return None
+        values = np.column_stack([self._values(batch, target) for target in self._targets])
+        target = self.wanted.class_attribute
+        if target is not None and target.kind != "nominal":
+            return values[:, 0]
+        values[np.isnan(values)] = -1
+        return values.astype(np.int8) if target is None else values[:, 0].astype(np.int32)
+
+    def _values(self, batch: Batch, target: _Target) -> np.ndarray:
+        """The class or a label as float64, NaN for missing."""
+        values: np.ndarray
+        if target.known is not None and batch.y is not None:
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, target.known]
+            values = y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
+        elif target.column is None:
+            values = np.full(len(batch), np.nan)
+        else:
+            values = _column(batch.csr, target.column) if batch.sparse else batch.X[:, target.column]
+        return _recode(values, target.codes)
+
+    def _dense(self, batch: Batch) -> np.ndarray:
+        X = np.ascontiguousarray(batch.X[:, self._source])
+        for column, codes in self._recoded.items():
+            X[:, column] = _recode(X[:, column], codes)
+        return X
+
+    def _sparse(self, batch: Batch) -> Csr:
+        X = batch.csr
+        column_of = np.full(X.columns, -1)
+        column_of[self._source] = np.arange(len(self._source))
+        row, column, value = X.row_of_entry, column_of[X.indices], X.data
+        taken = ~np.isin(column, [-1, *self._recoded])
+        rows, columns, values = [row[taken]], [column[taken]], [value[taken]]
+        for recoded, codes in self._recoded.items():  # what is left out of a row means the first value: of which list?
+            image = _recode(_column(X, int(self._source[recoded])), codes)
+            there = np.flatnonzero(image)
+            rows.append(there)
+            columns.append(np.full(len(there), recoded))
+            values.append(image[there])
+        row, column, value = (np.concatenate(parts) for parts in (rows, columns, values))
+        if not self._in_order:
+            order = np.lexsort((column, row))
+            row, column, value = row[order], column[order], value[order]
+        indptr = np.searchsorted(row, np.arange(len(batch) + 1)).astype(np.int32)
+        return Csr(value, column.astype(np.int32), indptr, len(self._source))
+
+
+def _column(X: Csr, column: int) -> np.ndarray:
+    """One column of a sparse matrix, dense."""
+    values = np.zeros(X.shape[0])
+    chosen = X.indices == column
+    values[X.row_of_entry[chosen]] = X.data[chosen]
+    return values
+
+
+def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
+    """For each value of `given` its code in `wanted`, and NaN for missing; None if these are the codes."""
+    if given.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
+        return None
+    code = {value: float(i) for i, value in enumerate(wanted.values)}
+    return np.array([*(code[value] for value in given.values), np.nan])
+
+
+def _recode(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+    if codes is None:
+        return values
+    return np.asarray(codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)])
+
+
+def _check_kind(given: Attribute, wanted: Attribute) -> None:
+    if given.kind != wanted.kind:
+        raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
+    if given.attributes != wanted.attributes:
+        raise FilterkitError(f"attribute {quoted(given.name)} has other attributes within than the one fitted on")
+    known = set(wanted.values)
+    _refuse(
+        [value for value in given.values if value not in known],
+        f"value of attribute {quoted(given.name)} is not among those fitted on",
+        f"values of attribute {quoted(given.name)} are not among those fitted on",
+    )
+
+
+def _refuse(found: Iterable[Any], one: str, several: str) -> None:
+    """Raise a `FilterkitError` that names the first few of what was `found`, if anything."""
+    found = list(found)
+    if found:
+        names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
+        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}")

@@ -1,0 +1,196 @@
+"""Batch: a run of rows, as one numeric matrix and what rides along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.data.csr import Csr
+from filterkit.errors import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from filterkit.data.schema import Schema
+
+
+class Batch:
+    """Some consecutive rows of a relation.
+
+    A batch is never changed in place: stages return new ones.
+
+    Parameters
+    ----------
+    schema : what the columns are.
+    X : float64 matrix of shape (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or
+        `scipy.sparse.csr_array` with sorted int32 indices and no stored zeros. A nominal value is the
+        index of its label, a missing value NaN.
+    y : the class, one entry a row, or None without a class: int32 codes of a nominal class with -1 for
+        missing, or float64 with NaN for missing when the class is numeric. Of multi-label data, int8 codes of
+        shape (rows, labels).
+    weights : float64 instance weights, or None when all are 1.
+    others : pyarrow Table of the columns of `schema.others` in order, or None when there are none.
+        Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
+    start : number of the first row in its source, from 0.
+
+    Attributes
+    ----------
+    schema, y, weights, others, start : as given.
+    """
+
+    schema: Schema
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    others: pa.Table | None
+    start: int
+    _X: Any
+
+    def __init__(
+        self,
+        schema: Schema,
+        X: Any,
+        y: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        others: pa.Table | None = None,
+        start: int = 0,
+    ) -> None:
+        vars(self).update(schema=schema, _X=X, y=y, weights=weights, others=others, start=start)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a batch is not changed in place; use replace({name.lstrip('_')}=...)")
+
+    def __repr__(self) -> str:
+        form, (rows, columns) = "sparse" if self.sparse else "dense", self._X.shape
+        return f"<Batch of {rows} {form} rows and {columns} columns of {quoted(self.schema.relation)}>"
+
+    def __len__(self) -> int:
+        return int(self._X.shape[0])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is sparse."""
+        return not isinstance(self._X, np.ndarray)
+
+    @property
+    def X(self) -> Any:
+        """The matrix, as ndarray or `scipy.sparse.csr_array`."""
+        if isinstance(self._X, Csr):
+            vars(self)["_X"] = self._X.matrix()
+        return self._X
+
+    @property
+    def csr(self) -> Csr:
+        """The arrays of a sparse matrix; quicker to get than `X` where scipy has not been imported."""
+        return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
+
+    def replace(self, **changes: Any) -> Batch:
+        """A copy with some of the parameters exchanged."""
+        parts = {name: getattr(self, name) for name in ("schema", "y", "weights", "others", "start")}
+        return Batch(**({"X": self._X} | parts | changes))
+
+    def in_form(self, sparse: bool) -> Batch:
+        """The same rows with X sparse, or dense."""
+        if sparse == self.sparse:
+            return self
+        if not sparse:
+            return self.replace(X=self.csr.toarray())
+        row, column = np.nonzero(self.X)
+        indptr = np.searchsorted(row, np.arange(len(self) + 1)).astype(np.int32)
+        return self.replace(X=Csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
+
+    def rows(self, first: int, stop: int) -> Batch:
+        """The rows from `first` up to, not including, `stop`, numbered within this batch."""
+        return self.replace(
+            X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
+            y=None if self.y is None else self.y[first:stop],
+            weights=None if self.weights is None else self.weights[first:stop],
+            others=None if self.others is None else self.others.slice(first, stop - first),
+            start=self.start + first,
+        )
+
+    def take(self, numbers: np.ndarray) -> Batch:
+        """The rows of these numbers within this batch, in this order; `start` stays."""
+        return self.replace(
+            X=self.csr.take(numbers) if self.sparse else self.X[numbers],
+            y=None if self.y is None else self.y[numbers],
+            weights=None if self.weights is None else self.weights[numbers],
+            others=None if self.others is None else _take_rows(self.others, numbers),
+        )
+
+    def labels(self) -> np.ndarray:
+        """The class as an object array of its labels, None where it is missing (nominal classes only)."""
+        target = self.schema.class_attribute
+        if target is None or target.kind != "nominal" or self.y is None:
+            raise ValueError("this batch has no nominal class")
+        return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
+
+
+def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
+    """One batch of all rows of `batches`, in order; with no batch, one of no rows."""
+    parts = list(batches)
+    if not parts:
+        return empty(schema)
+    if len(parts) == 1:
+        return parts[0]
+    X: Any
+    if parts[0].sparse:
+        X = Csr.stack([part.csr for part in parts])
+    else:
+        X = np.concatenate([part.X for part in parts])
+    others = None
+    if parts[0].others is not None:
+        import pyarrow as pa
+
+        others = pa.concat_tables([part.others for part in parts])
+    return Batch(
+        schema,
+        X,
+        None if parts[0].y is None else np.concatenate([part.y for part in parts]),
+        None
+        if all(part.weights is None for part in parts)
+        else np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts]),
+        others,
+        parts[0].start,
+    )
+
+
+def empty(schema: Schema) -> Batch:
+    """A batch of no rows."""
+    width = schema.width
+    X: Any = np.empty((0, width))
+    if schema.sparse:
+        X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
+    return Batch(schema, X, unknown(schema, 0), None, others_table(schema, [[] for _ in schema.others]))
+
+
+def unknown(schema: Schema, rows: int) -> np.ndarray | None:
+    """The y of `rows` rows whose class or labels are missing; None if `schema` has neither."""
+    target = schema.class_attribute
+    if schema.labels:
+        return np.full((rows, len(schema.labels)), -1, np.int8)
+    if target is None:
+        return None
+    return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)
+
+
+def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:
+    from filterkit.data import arrow
+
+    return table.take(arrow.numbers(numbers))
+
+
+def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
+    """The Arrow table of `schema.others` from Python values (dates in milliseconds), None without any."""
+    if not schema.others:
+        return None
+    import pyarrow as pa
+
+    from filterkit.data import arrow
+
+    arrays = [
+        arrow.moments(values) if a.kind == "date" else arrow.strings(values)
+        for a, values in zip(schema.others, columns)
+    ]
+    return pa.table(arrays, names=[a.name for a in schema.others])

@@ -1,0 +1,94 @@
+"""Csr: a sparse matrix as its three arrays, for work that does without importing scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from filterkit.data.ragged import ranges
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Csr(NamedTuple):
+    """What `scipy.sparse.csr_array` holds: row i has `data[s]` in the columns `indices[s]` for
+    ``s = slice(indptr[i], indptr[i + 1])``, and zeros elsewhere.
+
+    Attributes
+    ----------
+    data : float64 (entries,), none of them zero.
+    indices : int32 (entries,), ascending within a row.
+    indptr : int32 (rows + 1,).
+    columns : how many columns there are.
+    """
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    columns: int
+
+    @staticmethod
+    def of(matrix: csr_array) -> Csr:
+        """The arrays of a scipy matrix, not copied."""
+        return Csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape[1])
+
+    @staticmethod
+    def stack(parts: Sequence[Csr]) -> Csr:
+        """The rows of some matrices, at least one, of as many columns."""
+        starts = np.cumsum([0, *(len(part.data) for part in parts)])
+        indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
+        return Csr(
+            np.concatenate([part.data for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            np.concatenate([np.zeros(1, np.int32), *indptr]).astype(np.int32),
+            parts[0].columns,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return len(self.indptr) - 1, self.columns
+
+    @property
+    def row_of_entry(self) -> np.ndarray:
+        """int64 (entries,): the row of each stored entry."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def rows(self, first: int, stop: int) -> Csr:
+        """The rows from `first` up to, not including, `stop`."""
+        indptr = self.indptr[first : stop + 1]
+        begin, end = int(indptr[0]), int(indptr[-1])
+        return Csr(self.data[begin:end], self.indices[begin:end], indptr - indptr[0], self.columns)
+
+    def take(self, rows: np.ndarray) -> Csr:
+        """The rows of these numbers, in this order."""
+        lengths = np.diff(self.indptr)[rows]
+        entries = ranges(self.indptr[rows], lengths)
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
+
+    def columns_of(self, order: np.ndarray) -> Csr:
+        """The columns of these numbers, each of them once, in this order."""
+        place = np.empty(self.columns, np.int32)
+        place[order] = np.arange(self.columns, dtype=np.int32)
+        column = place[self.indices]
+        by_row = np.lexsort((column, self.row_of_entry))
+        return self._replace(data=self.data[by_row], indices=column[by_row])
+
+    def toarray(self) -> np.ndarray:
+        """The same matrix dense."""
+        dense = np.zeros(self.shape)
+        dense[self.row_of_entry, self.indices] = self.data
+        return dense
+
+    def matrix(self) -> csr_array:
+        """The same matrix as scipy's, whose arrays are not copied."""
+        from scipy.sparse import csr_array
+
+        matrix = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+        matrix.has_sorted_indices = True
+        matrix.has_canonical_format = True
+        return matrix

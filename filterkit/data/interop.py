@@ -1,0 +1,262 @@
+"""To and from what people have already: liac-arff's dictionary, pandas and Arrow.
+
+Everything goes through columns: a numeric column is float64 with NaN for missing, a nominal one holds
+label indices in the same way, and string, date and relational ones are Python values with None.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch, others_table
+from filterkit.data.csr import Csr
+from filterkit.data.labels import join
+from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
+from filterkit.errors import FilterkitError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+def from_columns(
+    relation: str,
+    attributes: list[Attribute],
+    columns: list[Any],
+    class_: str | int | None = None,
+    positive: object = None,
+) -> Batch:
+    """A dense batch from one column an attribute, as the module describes them; dates in milliseconds."""
+    schema = Schema(relation, attributes, find_class(attributes, class_), positive)
+    X = [np.asarray(columns[i], np.float64) for i in schema.feature_indices.tolist()]
+    rows = len(columns[0]) if columns else 0
+    y = None
+    if schema.class_index is not None:
+        y = np.asarray(columns[schema.class_index], np.float64)
+        y = _codes(y) if attributes[schema.class_index].kind == "nominal" else y
+    riding = [list(c) for a, c in zip(attributes, columns, strict=True) if a.kind in ("string", "date", "relational")]
+    matrix = np.column_stack(X) if X else np.empty((rows, 0))
+    return Batch(schema, np.ascontiguousarray(matrix), y, None, others_table(schema, riding))
+
+
+def to_columns(batch: Batch) -> list[Any]:
+    """One column an attribute, in order; dates in milliseconds. A sparse batch is made dense column-wise."""
+    X = batch.X.tocsc() if batch.sparse else batch.X
+    features = iter(range(X.shape[1]))
+    others = iter(batch.others.columns if batch.others is not None else ())
+    columns: list[Any] = []
+    for i, attribute in enumerate(batch.schema.attributes):
+        if i in batch.schema.targets:
+            assert batch.y is not None
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, batch.schema.targets.index(i)]
+            columns.append(np.where(y < 0, np.nan, y) if attribute.kind == "nominal" else y)
+        elif attribute.kind in ("numeric", "nominal"):
+            j = next(features)
+            columns.append(X[:, [j]].toarray().ravel() if batch.sparse else X[:, j])
+        else:
+            column = next(others)
+            columns.append((column.cast("int64") if attribute.kind == "date" else column).to_pylist())
+    return columns
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(values), -1, values).astype(np.int32)
+
+
+# liac-arff
+
+
+def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
+    """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as list of dicts (LOD).
+
+    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` as in
+    `filterkit.batches`.
+
+    Raises
+    ------
+    FilterkitError : a value that its attribute does not have, or data in another form.
+    """
+    attributes = [_liac_attribute(name, kind) for name, kind in data["attributes"]]
+    rows = data["data"]
+    codes: list[dict[Any, float]] = [{v: float(i) for i, v in enumerate(a.values)} for a in attributes]
+
+    def value(position: int, cell: Any) -> Any:
+        attribute = attributes[position]
+        if cell is None:
+            return None if attribute.kind == "string" else math.nan
+        if attribute.kind == "nominal":
+            if isinstance(cell, int) and 0 <= cell < len(attribute.values):
+                return float(cell)
+            if cell not in codes[position]:
+                raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
+            return codes[position][cell]
+        return cell
+
+    if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
+        raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
+    if not (len(rows) and isinstance(rows[0], dict)):
+        columns = [[value(i, row[i]) for row in rows] for i in range(len(attributes))]
+        return from_columns(data.get("relation", ""), attributes, columns, class_, positive)
+    if any(a.kind == "string" for a in attributes):
+        raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
+    schema = Schema(data.get("relation", ""), attributes, find_class(attributes, class_), positive, sparse=True)
+    place = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
+    entries: list[float] = []
+    indices: list[int] = []
+    indptr = [0]
+    y = np.zeros(len(rows))
+    for number, row in enumerate(rows):
+        for position in sorted(row):
+            cell = value(position, row[position])
+            if position == schema.class_index:
+                y[number] = cell
+            elif cell != 0:
+                entries.append(cell)
+                indices.append(place[position])
+        indptr.append(len(entries))
+    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(place))
+    target = schema.class_attribute
+    return Batch(schema, X, None if target is None else _codes(y) if target.kind == "nominal" else y)
+
+
+def _liac_attribute(name: str, kind: Any) -> Attribute:
+    if isinstance(kind, (list, tuple)):
+        return Attribute(name, "nominal", tuple(map(str, kind)))
+    return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
+
+
+def to_liac(batch: Batch) -> dict[str, Any]:
+    """The dictionary that ``arff.dump`` takes: labels, floats, strings, None for missing; sparse batches as
+    a list of dicts.
+
+    Raises
+    ------
+    FilterkitError : dates and bags, which liac-arff does not have.
+    """
+    attributes: list[tuple[str, Any]] = []
+    for a in batch.schema.attributes:
+        if a.kind in ("date", "relational"):
+            raise FilterkitError(f"liac-arff has no {a.kind} attributes, and {quoted(a.name)} is one")
+        kinds = {"nominal": list(a.values), "numeric": "REAL", "string": "STRING"}
+        attributes.append((a.name, kinds[a.kind]))
+    result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}
+    labels = [[*a.values, None] if a.kind == "nominal" else None for a in batch.schema.attributes]
+
+    def cell(position: int, value: Any) -> Any:
+        words = labels[position]
+        if isinstance(value, float):
+            if math.isnan(value):
+                return None
+            return value if words is None else words[int(value)]
+        return value
+
+    if not batch.sparse:
+        columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in to_columns(batch)]
+        by_column = [[cell(i, value) for value in column] for i, column in enumerate(columns)]
+        result["data"] = [list(row) for row in zip(*by_column, strict=True)]
+        return result
+    if batch.schema.labels:
+        batch = join(batch, batch.schema.replace(labels=()))
+    features = batch.schema.feature_indices.tolist()
+    y = None if batch.y is None else batch.y.tolist()
+    strings = [] if batch.others is None else [column.to_pylist() for column in batch.others.columns]
+    riding = [i for i, a in enumerate(batch.schema.attributes) if a.kind == "string"]
+    rows = []
+    for number in range(len(batch)):
+        span = slice(batch.X.indptr[number], batch.X.indptr[number + 1])
+        row = {
+            features[j]: cell(features[j], v)
+            for j, v in zip(batch.X.indices[span].tolist(), batch.X.data[span].tolist(), strict=True)
+        }
+        if y is not None and y[number] != 0:
+            assert batch.schema.class_index is not None
+            words = labels[batch.schema.class_index]
+            row[batch.schema.class_index] = y[number] if words is None else words[y[number]]
+        row |= {i: column[number] for i, column in zip(riding, strings, strict=True)}
+        rows.append(dict(sorted(row.items())))
+    result["data"] = rows
+    return result
+
+
+# Arrow and pandas
+
+
+def to_arrow(batch: Batch) -> pa.Table:
+    """An Arrow table: float64, dictionary of labels, string, timestamp[ms] in UTC; missing is null."""
+    import pyarrow as pa
+
+    arrays = []
+    for attribute, column in zip(batch.schema.attributes, to_columns(batch), strict=True):
+        if attribute.kind == "numeric":
+            arrays.append(pa.array(column, pa.float64(), from_pandas=True))
+        elif attribute.kind == "nominal":
+            codes = pa.array(_codes(column), mask=np.isnan(column))
+            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(attribute.values, pa.string()), ordered=False))
+        elif attribute.kind == "date":
+            arrays.append(pa.array(column, pa.int64()).cast(pa.timestamp("ms")))
+        else:
+            arrays.append(pa.array(column, pa.string()))
+    return pa.table(arrays, names=[a.name for a in batch.schema.attributes])
+
+
+def from_arrow(
+    table: pa.Table, relation: str = "table", class_: str | int | None = None, positive: object = None
+) -> Batch:
+    """A dense batch from an Arrow table: numbers and booleans are numeric, dictionaries nominal,
+    timestamps and dates date, text string attributes; null is missing.
+
+    Raises
+    ------
+    FilterkitError : a column of another type.
+    """
+    import pyarrow as pa
+
+    attributes, columns = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column = column.unify_dictionaries().combine_chunks()
+            chunk = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+            attributes.append(Attribute(name, "nominal", tuple(map(str, chunk.dictionary.to_pylist()))))
+            columns.append(chunk.indices.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            attributes.append(Attribute(name, "date", format=DEFAULT_DATE_FORMAT))
+            columns.append(column.cast(pa.timestamp("ms")).cast(pa.int64()).to_pylist())
+        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            attributes.append(Attribute(name, "string"))
+            columns.append(column.to_pylist())
+        elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            attributes.append(Attribute(name))
+            columns.append(column.cast(pa.float64()).to_numpy())
+        else:
+            raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
+    return from_columns(relation, attributes, columns, class_, positive)
+
+
+def to_pandas(batch: Batch) -> pd.DataFrame:
+    """A data frame: float64, categories in the order of the labels, text, datetime64; missing as pandas has
+    it. Only for batches whose columns fit in memory when dense."""
+    import pandas as pd
+
+    made: dict[str, Any] = {}
+    for attribute, column in zip(batch.schema.attributes, to_columns(batch), strict=True):
+        if attribute.kind == "nominal":
+            column = pd.Categorical.from_codes(_codes(column), list(attribute.values))
+        elif attribute.kind == "date":
+            column = pd.array(np.array(["NaT" if m is None else m for m in column], "datetime64[ms]"))
+        elif attribute.kind != "numeric":
+            column = pd.array(column, dtype="string")
+        made[attribute.name] = column
+    return pd.DataFrame(made)
+
+
+def from_pandas(
+    frame: pd.DataFrame, relation: str = "frame", class_: str | int | None = None, positive: object = None
+) -> Batch:
+    """A dense batch from a data frame; columns as in `from_arrow`, categories nominal, the index left out."""
+    import pyarrow as pa
+
+    return from_arrow(pa.Table.from_pandas(frame, preserve_index=False), relation, class_, positive)

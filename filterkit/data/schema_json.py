@@ -1,0 +1,79 @@
+"""Attributes and schemas as JSON, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from filterkit.data.schema import KINDS, Attribute, Schema
+from filterkit.errors import FilterkitError
+
+_PLAIN = Attribute("")[1:]
+
+
+def attribute_note(attribute: Attribute) -> Any:
+    """An attribute as JSON: its name if it is numeric and has nothing else to say, else all its parts."""
+    if attribute[1:] == _PLAIN:
+        return attribute.name
+    return [*attribute[:4], [attribute_note(a) for a in attribute.attributes], attribute.weight, attribute.scores]
+
+
+def attribute_of(note: Any) -> Attribute:
+    """The attribute that `attribute_note` noted.
+
+    Raises
+    ------
+    FilterkitError : it is no such note.
+    """
+    if isinstance(note, str):
+        return Attribute(note)
+    try:
+        name, kind, values, form, attributes, weight, scores = note
+        inner = tuple(attribute_of(each) for each in attributes)
+        pairs = tuple((metric, score) for metric, score in scores)
+    except (TypeError, ValueError):
+        raise FilterkitError("an attribute in it is none") from None
+    texts = [name, form, *values, *(metric for metric, _ in pairs)]
+    numbers = [weight, *(score for _, score in pairs)]
+    if kind not in KINDS or not isinstance(values, list) or not all(isinstance(text, str) for text in texts):
+        raise FilterkitError("an attribute in it is none")
+    if not all(type(number) in (int, float) for number in numbers):
+        raise FilterkitError("an attribute in it has a weight or score that is no number")
+    return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
+
+
+def schema_note(schema: Schema) -> dict[str, Any]:
+    """A schema as JSON."""
+    return {
+        "relation": schema.relation,
+        "class": schema.class_index,
+        "positive": schema.positive,
+        "sparse": schema.sparse,
+        "zero": schema.zero,
+        "labels": list(schema.labels),
+        "attributes": [attribute_note(a) for a in schema.attributes],
+    }
+
+
+def schema_of(note: Any) -> Schema:
+    """The schema that `schema_note` noted.
+
+    Raises
+    ------
+    FilterkitError : it is no such note.
+    """
+    try:
+        relation, index, positive = note["relation"], note["class"], note["positive"]
+        sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
+        attributes = [attribute_of(each) for each in note["attributes"]]
+    except (TypeError, KeyError):
+        raise FilterkitError("a schema in it is none") from None
+    texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))
+    if not texts or not isinstance(sparse, bool) or not isinstance(zero, bool):
+        raise FilterkitError("a schema in it is none")
+    if index is not None and not (type(index) is int and 0 <= index < len(attributes)):
+        raise FilterkitError(f"it has no class attribute {index}")
+    if not isinstance(labels, list) or not all(type(i) is int and 0 <= i < len(attributes) for i in labels):
+        raise FilterkitError("it has labels that are no attributes")
+    if labels and (index is not None or sorted(set(labels)) != labels):
+        raise FilterkitError("its labels make no sense")
+    return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))

@@ -1,1 +1,0 @@
-"""Engines: where the work on batches runs."""

@@ -1,0 +1,110 @@
+"""Work in several processes, which end with the one that waits for them."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import multiprocessing
+import os
+import pickle
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.reduction import DupFd
+from typing import Any, TypeVar
+
+from filterkit.errors import FilterkitError
+from filterkit.files.descriptors import failure
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_processes(
+    function: Callable[[T], R], items: Iterable[T], jobs: int, prepare: Callable[..., None], *given: Any
+) -> Generator[R, None, None]:
+    """``function(item)`` for each item, in any order, in processes that have called ``prepare(*given)`` before.
+
+    Raises
+    ------
+    FilterkitError : a process was killed.
+    """
+    # Processes are started in a thread: here an interrupt would leave one half made.
+    with ThreadPoolExecutor(1) as starter:
+        pool = starter.submit(_pool, jobs, _Shared((prepare, given))).result()
+    working: list[Future[R]] = []
+    try:
+        with ThreadPoolExecutor(1, initializer=_hold_back) as starter:
+            working += (starter.submit(pool.submit, function, item).result() for item in items)
+        for done in as_completed(working):
+            yield done.result()
+    except BrokenProcessPool:
+        raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
+    except BaseException:  # nobody wants what they are working on
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        del pool, working
+        gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
+
+
+def _pool(jobs: int, shared: _Shared) -> ProcessPoolExecutor:
+    """A pool, and the process that keeps track of its semaphores."""
+    _hold_back()
+    begin: Callable[[Any], None] = _begin  # in the process, what is shared is what it was made with
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin, (shared,))
+
+
+def _hold_back() -> None:
+    """Let the signals of a terminal wait, in this thread and in the processes that it starts: the one that waits for
+    these ends them."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+
+
+class _Shared:
+    """What processes need, in a temporary file from which each takes it as it starts.
+
+    Python itself writes it into a pipe, and would wait without an end for a process that was killed meanwhile.
+    """
+
+    def __init__(self, what: Any) -> None:
+        try:
+            self._file = tempfile.TemporaryFile(prefix="filterkit-")
+            pickle.dump(what, self._file, pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+        except OSError as error:
+            raise failure(f"temporary folder {tempfile.gettempdir()}", error) from None
+
+    def __reduce__(self) -> Any:
+        return _taken, (DupFd(self._file.fileno()),)
+
+
+def _taken(duplicate: Any) -> Any:
+    """What a `_Shared` was made with, in a process that was given its file."""
+    with open(duplicate.detach(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        return pickle.loads(text)
+
+
+def _begin(shared: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
+    from threadpoolctl import threadpool_limits
+
+    prepare, given = shared
+    threadpool_limits(1)  # the processes are the threads
+    gc.freeze()  # as the command line does
+    gc.set_threshold(100_000, 50, 100)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    prepare(*given)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that it works for was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

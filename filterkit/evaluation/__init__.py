@@ -1,0 +1,1 @@
+"""Chains compared by cross-validation."""

@@ -1,0 +1,85 @@
+"""Folds: how an evaluation deals the rows of a data set into training and test parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from filterkit.chains.crossfit import draw_folds
+from filterkit.errors import UsageError, quoted
+
+
+@dataclass(frozen=True)
+class Design:
+    """How chains are compared.
+
+    Attributes
+    ----------
+    chains : name and text of each.
+    folds : of the cross-validation, stratified by class.
+    shares : the shares of all rows to train on, ascending; without any, all that the fold leaves.
+    one_against_rest : whether each class of several, or each label, is a task of its own.
+    min_positives : the rows that a class or label must have to be one.
+    seed : of folds and subsamples; stages that draw random numbers have seeds of their own.
+    """
+
+    chains: tuple[tuple[str, str], ...]
+    folds: int = 10
+    shares: tuple[float, ...] = ()
+    one_against_rest: bool = False
+    min_positives: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise UsageError(f"there must be at least 2 folds, not {self.folds}")
+        if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
+            raise UsageError("the shares to train on must be above 0 and ascend")
+        if self.shares and self.shares[-1] > self.most + 1e-9:
+            raise UsageError(
+                f"{self.folds} folds leave {self.most * 100:.3g}% to train on, not {self.shares[-1] * 100:.3g}%"
+            )
+        names = [name for name, _ in self.chains]
+        if not names:
+            raise UsageError("there must be chains to compare")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UsageError(f"two chains are named {quoted(twice)}")
+
+    @property
+    def most(self) -> float:
+        """The share of all rows that a fold leaves to train on."""
+        return (self.folds - 1) / self.folds
+
+
+class Splits:
+    """The training and test rows of the folds of one data set.
+
+    Parameters
+    ----------
+    y : the codes that are spread evenly, int (rows,).
+    design : says how.
+    """
+
+    def __init__(self, y: np.ndarray, design: Design) -> None:
+        self._y = y
+        self._design = design
+        self._fold = draw_folds(y, design.folds, design.seed)
+
+    def test(self, fold: int) -> np.ndarray:
+        """The numbers of the rows to test on."""
+        return np.flatnonzero(self._fold == fold)
+
+    def training(self, fold: int, share: float | None) -> np.ndarray:
+        """The numbers of the rows to train on, ascending: those outside the fold, or of each class as many as are its
+        `share` of all rows, at least one, drawn so that a larger share has all rows of a smaller one."""
+        rows = np.flatnonzero(self._fold != fold)
+        if share is None or share > self._design.most - 1e-9:  # rounding would leave out some of a class
+            return rows
+        drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
+        drawn = drawn[np.argsort(self._y[drawn], kind="stable")]
+        count = np.bincount(self._y[drawn])
+        whole = np.bincount(self._y)
+        rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
+        return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])

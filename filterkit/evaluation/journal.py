@@ -1,0 +1,111 @@
+"""Journal: the results of an evaluation, kept as they come, so that one that was interrupted can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import IO, Any
+
+from filterkit.data.batch import Batch
+from filterkit.errors import FilterkitError, file_error, quoted
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.runner import Part, Result
+
+FORMAT = "filterkit journal 1"
+
+
+class Journal:
+    """A text file of JSON lines: what is evaluated, and then the results of one part in each.
+
+    Parameters
+    ----------
+    path : of the file, which is made, or gone on with. A last line that was not finished is dropped.
+    data, design : what is evaluated.
+
+    Attributes
+    ----------
+    results : of the parts that are in it.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read or written, or is of another evaluation.
+    """
+
+    def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+        self._path = path
+        self.results: list[Result] = []
+        about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
+        try:
+            self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
+            self._file.seek(0)
+            lines = self._file.read().splitlines(keepends=True)
+        except UnicodeDecodeError as error:
+            raise FilterkitError(f"{path}: {error}") from None
+        except OSError as error:
+            raise file_error(f"{path}: {error.strerror or error}", error) from None
+        whole = [line for line in lines if line.endswith("\n")]
+        if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
+            raise FilterkitError(f"{path}: this is no journal of an evaluation")
+        if whole:
+            self._check(whole[0], about)
+            self.results = [
+                result for number, line in enumerate(whole[1:], 2) for result in self._results(number, line)
+            ]
+        if len(whole) < len(lines):
+            self._file.truncate(sum(len(line.encode()) for line in whole))
+        if not whole:
+            self._write(about)
+
+    @property
+    def done(self) -> set[Part]:
+        """The parts that are in it."""
+        return {(result.data, result.task, result.fold) for result in self.results}
+
+    def add(self, results: list[Result]) -> None:
+        """Append the results of a part."""
+        self._write([result._asdict() for result in results])
+        self.results += results
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _check(self, line: str, about: dict[str, Any]) -> None:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise FilterkitError(f"{self._path}: this is no journal of an evaluation")
+        other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
+        if other:
+            raise FilterkitError(
+                f"{self._path}: this is of another evaluation (not the same {', '.join(other)}); name another file"
+            )
+
+    def _results(self, number: int, line: str) -> list[Result]:
+        try:
+            return [Result(**each) for each in json.loads(line)]
+        except (ValueError, TypeError):
+            found = quoted(line.rstrip("\n"), 40)
+            raise FilterkitError(f"{self._path}:{number}: damaged: {found}") from None
+
+    def _write(self, what: Any) -> None:
+        try:
+            self._file.write(json.dumps(what) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise file_error(f"{self._path}: {error.strerror or error}", error) from None
+
+
+def _digest(batch: Batch) -> str:
+    """What tells these rows from others."""
+    schema = batch.schema
+    about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
+    digest = hashlib.sha256(repr(about).encode())
+    parts = [*(batch.csr[:3] if batch.sparse else [batch.X]), batch.y, batch.weights]
+    for part in parts:
+        digest.update(b"-" if part is None else part.tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,136 @@
+"""Results: what evaluations found, averaged, compared and as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+import numpy as np
+
+from filterkit.errors import FilterkitError, file_error
+from filterkit.evaluation.comparison import paired, spread
+from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.runner import Result
+
+_KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
+_ENDING = "/"  # what follows it in a chain's name tells variants of one method apart
+
+
+class Results:
+    """The results of one or several evaluations.
+
+    Attributes
+    ----------
+    rows : all of them, in order of data, task, fold, share and chain.
+    tasks : data and task of each task.
+    chains : names of chains.
+    shares : of all rows to train on, ascending.
+    """
+
+    def __init__(self, rows: Iterable[Result]) -> None:
+        self.rows = list(rows)
+        self.tasks = list(dict.fromkeys((row.data, row.task) for row in self.rows))
+        self.chains = list(dict.fromkeys(row.chain for row in self.rows))
+        self.shares = sorted({row.share for row in self.rows})
+        place = [{key: i for i, key in enumerate(keys)} for keys in (self.tasks, self.chains, self.shares)]
+        self._places = np.array(
+            [(place[0][row.data, row.task], row.fold, place[1][row.chain], place[2][row.share]) for row in self.rows],
+            np.int64,
+        ).reshape(-1, 4)
+        if len(np.unique(self._places, axis=0)) < len(self.rows):
+            raise FilterkitError("there are two results of one chain on one fold; leave one of the files out")
+        order = np.lexsort(self._places.T[[2, 3, 1, 0]])
+        self.rows = [self.rows[i] for i in order]
+        self._places = self._places[order]
+
+    def values(self, measure: str) -> np.ndarray:
+        """float64 (tasks, folds, chains, shares), NaN where there is no result."""
+        folds = int(self._places[:, 1].max(initial=0)) + 1
+        cube = np.full((len(self.tasks), folds, len(self.chains), len(self.shares)), np.nan)
+        cube[tuple(self._places.T)] = [row.values[measure] for row in self.rows]
+        return cube
+
+    def units(self, measure: str) -> np.ndarray:
+        """float64 (units, chains, shares): what chains are compared by, tasks averaged over their folds, or the folds
+        of a single task."""
+        cube = self.values(measure)
+        return cube[0] if len(self.tasks) == 1 else mean(cube, 1)
+
+    def methods(self) -> list[str]:
+        """The names of chains without what tells variants of a method apart: ``bns`` of ``bns/500``."""
+        return list(dict.fromkeys(map(_method, self.chains)))
+
+    def best_of_methods(self, measure: str) -> np.ndarray:
+        """float64 (tasks, methods): the best mean over folds that any variant of a method has at any share; where
+        Forman (2003) averages the best of each trial."""
+        means = mean(self.values(measure), 1)
+        owners = [_method(name) for name in self.chains]
+        best = np.full((len(self.tasks), len(self.methods())), -np.inf)
+        for number, method in enumerate(self.methods()):
+            own = means[:, [owner == method for owner in owners]]
+            best[:, number] = np.where(np.isnan(own), -np.inf, own).max(axis=(1, 2))
+        return np.where(np.isinf(best), np.nan, best)
+
+    def summary(self, measure: str) -> np.ndarray:
+        """float64 (chains, shares, 2): mean over the units, and its standard error."""
+        units = self.units(measure)
+        pairs = [[spread(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
+        return np.array(pairs).reshape(*units.shape[1:], 2)
+
+    def paired(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
+        """How much larger the mean is for one chain than for another, and p of a paired t-test over the units."""
+        units = self.units(measure)[:, :, share]
+        return paired(units[:, one], units[:, other])
+
+    def text(self) -> str:
+        """All results as CSV."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*_KEYS, *MEASURES])
+        for row in self.rows:
+            row = row._replace(fold=row.fold + 1)
+            writer.writerow([*row[: len(_KEYS)], *("" if np.isnan(v) else repr(v) for v in row.values.values())])
+        return out.getvalue()
+
+
+def _method(chain: str) -> str:
+    """The method of which a named chain, whose name has no blanks, is a variant."""
+    return chain if " " in chain else chain.partition(_ENDING)[0]
+
+
+def mean(values: np.ndarray, axis: int) -> np.ndarray:
+    """The mean of what is not NaN; NaN where nothing is."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=axis)
+    total = np.where(there, values, 0.0).sum(axis=axis)
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+
+def read_results(path: str) -> list[Result]:
+    """What `Results.text` wrote to a file.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read, or is something else.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            lines = [(reader.line_num, line) for line in reader]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FilterkitError(f"{path}: {error}") from None
+    except OSError as error:
+        raise file_error(f"{path}: {error.strerror or error}", error) from None
+    rows = []
+    for number, line in lines:
+        try:
+            values = {name: float("nan" if line[name] == "" else line[name]) for name in MEASURES}
+            counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
+            place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
+        except (KeyError, ValueError, TypeError):
+            raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
+        rows.append(Result(*place, *counts, values))
+    if not rows:
+        raise FilterkitError(f"{path}: there are no results in it")
+    return rows

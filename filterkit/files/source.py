@@ -1,0 +1,344 @@
+"""Where ARFF text comes from: files, globs, standard input and URLs, decompressed, as UTF-8 blocks."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import glob
+import os
+import re
+import select
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from filterkit.engines.local import PAUSE
+from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
+from filterkit.files.descriptors import descriptor_of, failure
+
+
+def expand(path: str) -> list[str]:
+    """The inputs that `path` names: itself, or the sorted files of a glob pattern.
+
+    Raises
+    ------
+    FilterkitError : a pattern that matches no file.
+    """
+    if path == "-" or "://" in path or not glob.has_magic(path) or os.path.exists(path):
+        return [path]
+    found = sorted(glob.glob(path))
+    if not found:
+        said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
+        raise file_error(f"{path}: {said.strerror}", said)
+    return found
+
+
+class Source:
+    """One input as a stream of UTF-8 bytes.
+
+    Parameters
+    ----------
+    path : a file name, ``-`` for standard input, or an fsspec URL. The endings ``.gz``, ``.bz2``, ``.xz``
+        and ``.zst`` say how it is compressed.
+    encoding : the text's encoding; bytes that are not valid in it are carried along and refused where
+        they matter, so a Latin-1 letter in a comment does no harm.
+
+    Attributes
+    ----------
+    name : what messages call it.
+    size : its length in bytes as stored, or None if unknown.
+    live : whether its text may arrive bit by bit, and is to be passed on as it arrives: standard input, a pipe.
+    """
+
+    def __init__(self, path: str, encoding: str = "utf-8") -> None:
+        self.name = "<standard input>" if path == "-" else path
+        self.size: int | None = None
+        self._standard = self.live = path == "-"
+        try:
+            codec = codecs.lookup(encoding).name
+            "".encode(encoding)  # refuses what turns bytes to bytes
+        except (LookupError, UnicodeError):
+            raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
+        with self.failures():
+            self._raw = self._open(path)
+            self._stream = _decompress(self._raw, path)
+        self.live &= self._stream is self._raw
+        self._decoder = None
+        if codec not in ("utf-8", "ascii", "utf-8-sig"):
+            self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
+        self._begun = self._ended = False
+
+    def _open(self, path: str) -> IO[bytes]:
+        if path == "-":
+            if sys.stdin is None:
+                raise FilterkitError("standard input is closed")
+            return sys.stdin.buffer
+        if "://" in path:
+            try:
+                import fsspec
+            except ImportError:
+                hint = "pip install 'arff-filterkit[url]'"
+                raise FilterkitError(f"{path}: reading a URL needs the package fsspec: {hint}") from None
+            try:
+                return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
+            except (ValueError, ImportError) as error:
+                raise FilterkitError(f"{path}: {error}") from None
+        number = descriptor_of(path)
+        if os.path.isfile(path) or number is None:
+            file = open(path, "rb")
+        else:  # not to be opened anew: it may be a socket, or have been opened by somebody with more rights
+            file = open(os.dup(number), "rb")
+        about = os.fstat(file.fileno())
+        self.live = not stat.S_ISREG(about.st_mode)
+        if not self.live:
+            self.size = about.st_size
+        return file
+
+    def position(self) -> int:
+        """How many stored bytes have been read, where `size` is known."""
+        return self._raw.tell() if self.size is not None else 0
+
+    def read(self, size: int) -> bytes:
+        """About `size` bytes of UTF-8 text; empty only at the end.
+
+        Raises
+        ------
+        FilterkitError : the input cannot be read or its compressed data is damaged.
+        """
+        text = b""
+        with self.failures():
+            while not text and not self._ended:  # after its end a terminal would be asked once more
+                data = _arrived(self._stream, size) if self.live else self._stream.read(size)
+                if self._decoder is None:
+                    text = data
+                else:
+                    text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
+                self._ended = not data
+        if not self._begun:
+            self._begun = True
+            text = text.removeprefix(codecs.BOM_UTF8)
+        return text
+
+    def waits(self) -> bool:
+        """Whether more text would have to be waited for."""
+        return self.live and not _ready(self._stream)
+
+    def close(self) -> None:
+        """Close what this object opened; standard input stays open."""
+        if not self._standard:
+            self._stream.close()
+            self._raw.close()
+
+    def failures(self) -> _Failures:
+        """A context that turns what reading may raise into a `FilterkitError` that names this input."""
+        return _Failures(self.name)
+
+
+_LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # not after a backslash, see `cut`
+_IDLE = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x20]*+(%[^\r\n]*+)?")  # a line that has nothing in it
+_LONG = 1 << 24  # bytes; longer than any command line that a comment keeps
+# Seconds to wait for more of a live text: what writes fast has written by then, and nobody notices.
+_PATIENCE = 0.01
+
+
+def _arrived(stream: IO[bytes], size: int) -> bytes:
+    """Up to `size` bytes of a pipe: what has arrived, but at least something unless it has ended."""
+    more: bytes = stream.read1(size)  # type: ignore[attr-defined]
+    if not more and _returns_at_once(stream):
+        select.select([stream], [], [])
+        more = stream.read1(size)  # type: ignore[attr-defined]
+    pieces, missing = [more], size - len(more)
+    while more and missing and _ready(stream):
+        more = stream.read1(missing)  # type: ignore[attr-defined]
+        pieces.append(more)
+        missing -= len(more)
+    return b"".join(pieces)
+
+
+def _returns_at_once(stream: IO[bytes]) -> bool:
+    """Whether an empty read need not mean the end: somebody who has this pipe, too, may have made it so."""
+    try:
+        return not os.get_blocking(stream.fileno())
+    except OSError:  # no file of the system
+        return False
+
+
+def _ready(stream: IO[bytes]) -> bool:
+    try:
+        return bool(select.select([stream], [], [], _PATIENCE)[0])
+    except (OSError, ValueError):  # no file of the system, or one that it cannot ask
+        return False
+
+
+class _Failures:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, EOFError):
+            raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
+        if isinstance(error, UnicodeDecodeError):
+            raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
+        if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
+            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
+        if type(error) is OSError and not error.errno:  # what bz2 and zstd say of damaged data
+            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
+        if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+            raise failure(self._name, error, "reading") from None
+
+
+def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
+    """A stream of the decompressed bytes of `raw`, by the ending of `path`."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".gz":
+        import gzip
+
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if ending == ".bz2":
+        import bz2
+
+        return bz2.BZ2File(raw)
+    if ending == ".xz":
+        import lzma
+
+        return lzma.LZMAFile(raw)
+    if ending == ".zst":
+        return _Zstd(raw)  # type: ignore[return-value]
+    return raw
+
+
+class _Zstd:
+    """The text of zstd frames; unlike zstandard's own reader it notices a file that is cut off."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard
+
+        self._raw = raw
+        self._begin = zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None  # what decodes the frame that has begun
+        self._rest = b""  # what has been read beyond a frame
+
+    def read(self, size: int) -> bytes:
+        """Some text; empty only at the end."""
+        text = b""
+        while not text:
+            # Little at a time: each four bytes may stand for 128 kB of text, which come all at once.
+            data = self._rest or self._raw.read(min(size, 1 << 9))
+            if not data:
+                if self._frame is not None:
+                    raise EOFError
+                break
+            self._frame = self._frame or self._begin()
+            text = self._frame.decompress(data)
+            self._rest = self._frame.unused_data
+            if self._frame.eof:
+                self._frame = None
+        return text
+
+    def close(self) -> None:
+        """Nothing: the raw stream is closed by its owner."""
+
+
+def count_lines(text: bytes) -> int:
+    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
+    return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
+
+
+def cut(text: bytes | bytearray, start: int = 0) -> int:
+    """Where `text` may be cut between lines: the offset after its last certain line end from `start` on, or 0.
+
+    A line end after a backslash may belong to a quoted value, so it is not certain; a CR at the very end
+    may be half of a CRLF.
+    """
+    for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
+        position = text.rfind(mark, start, end)
+        while position > 0 and text[position - 1] == 0x5C:
+            position = text.rfind(mark, start, position)
+        if position >= 0:
+            return position + 1
+    return 0
+
+
+def first_line(text: bytes) -> int:
+    """Where the first certain line of `text` ends; its length, if it has one line only."""
+    end = _LINE_END.search(text)
+    return end.end() if end else len(text)
+
+
+def _lengthened(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
+    """`text`, which has no certain line end, with as much more of `source` as it takes to have one; and where it may
+    be cut, 0 if the input ends before.
+
+    Of a long line that has nothing but blanks and a comment so far, only the sign of the comment is kept.
+    """
+    grown, end, idle = bytearray(text), 0, True
+    while not end and (more := source.read(size)):
+        if idle and len(grown) > _LONG:
+            match = _IDLE.fullmatch(grown)
+            idle = match is not None
+            if match:
+                grown[:] = b"%" if match[1] else b" "
+        start = len(grown) - 1
+        grown += more
+        end = cut(grown, max(start, 0))
+    return bytes(grown), end
+
+
+class Lines:
+    """Whole lines of `source`, as soon as there are some, beginning with the text `rest`; at the end of the input what
+    is left, be it no whole line.
+
+    Attributes
+    ----------
+    rest : the text that has been read and not been given out.
+    """
+
+    def __init__(self, source: Source, rest: bytes, size: int) -> None:
+        self._source, self.rest, self._size = source, rest, size
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> bytes:
+        text, end = self.rest, cut(self.rest)
+        if not end:
+            text, end = _lengthened(self._source, text, self._size)
+        if not text:
+            raise StopIteration
+        self.rest = text[end:] if end else b""
+        return text[:end] if end else text
+
+
+def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
+    """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`; `PAUSE` where the next line of a
+    live source is not there yet."""
+    if source.live and (end := cut(rest)):
+        yield rest[:end]
+        rest = rest[end:]
+    while True:
+        if source.waits():
+            yield PAUSE
+        text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
+        if not text and len(rest) < size:
+            break
+        whole = rest + text
+        end = cut(whole)
+        if not end:
+            whole, end = _lengthened(source, whole, size)
+        if not end:
+            rest = whole
+            break
+        if end > 2 * size:  # `rest` was longer than a block
+            end = cut(whole[:size]) or end
+        yield whole[:end]
+        rest = whole[end:]
+    if rest:
+        yield rest

@@ -1,0 +1,1 @@
+"""How plugins are found, loaded and named in a chain."""

@@ -1,0 +1,106 @@
+"""From the words of a command line to stages, by click commands made from the stages' declarations."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import shlex
+from typing import Any
+
+import click
+
+from filterkit.errors import UsageError, file_error
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
+from filterkit.stages.options import flag_of, types_of
+
+
+def stage_command(stage: type[Stage]) -> click.Command:
+    """The click command that parses the options of `stage`; its help is the docstring."""
+    types = types_of(stage)
+    parameters = [_parameter(field, types[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
+    return click.Command(
+        stage.name,
+        params=list(parameters),
+        help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
+        context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
+        options_metavar="[OPTIONS]",
+    )
+
+
+def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
+    flag = flag_of(field)
+    names = [flag, field.name]
+    help_text = field.metadata["help"]
+    shown = field.default is not None and type_ is not bool
+    if type_ is bool:
+        pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
+        return click.Option([pair, field.name], default=field.default, help=help_text, is_flag=True)
+    if type_ is tuple:
+        help_text += " Repeatable."
+        return click.Option(names, multiple=True, type=click.STRING, metavar="NAME", help=help_text)
+    metavar: str | None
+    kind: Any = {int: click.INT, float: click.FLOAT}.get(type_, click.STRING)
+    metavar = {int: "N", float: "X"}.get(type_, "TEXT")
+    if field.metadata["bare"]:
+        return click.Argument([field.name], type=kind, metavar=field.name.upper())
+    if field.metadata["choices"]:
+        kind, metavar = click.Choice(field.metadata["choices"]), None
+    return click.Option(names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
+
+
+def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -> list[Stage]:
+    """The stages that `words` describe: each a name and its options; `seed` is for those that have a seed
+    and are not given one.
+
+    Raises
+    ------
+    UsageError : an unknown stage, option or value.
+    click.exceptions.Exit : a ``--help`` among them has been answered.
+    """
+    stages = []
+    while words:
+        stage = plugins.stage(words[0])
+        try:
+            defaults = {} if seed is None else {"seed": seed}
+            context = stage_command(stage).make_context(
+                f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
+            )
+        except click.UsageError as error:
+            raise UsageError(f"{stage.name}: {message(error)}") from None
+        words = context.args
+        stages.append(stage(**context.params))
+    return stages
+
+
+def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
+    """The stages in a text file, one a line with its options, quoted as in a shell; ``#`` begins a comment.
+
+    Raises
+    ------
+    UsageError : the file cannot be read, or what is wrong in which of its lines.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except UnicodeDecodeError:
+        raise UsageError(f"--chain {path}: this is no UTF-8 text; a chain that --save wrote is for --load") from None
+    except OSError as error:
+        raise file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
+    stages: list[Stage] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            stages += parse_stages(shlex.split(line, comments=True), plugins, seed)
+        except (UsageError, ValueError) as error:
+            raise UsageError(f"{path}:{number}: {error}") from None
+    return stages
+
+
+def message(error: click.ClickException, help: str = "") -> str:
+    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
+    unless the message suggests something itself."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    text = text.replace(". Did you mean", "; did you mean")
+    text = text.replace(". (Did you mean one of:", "; did you mean one of").replace("?)", "?")
+    text = text[:1].lower() + text[1:]
+    return f"{text}; see: {help}" if help and not text.endswith("?") else text

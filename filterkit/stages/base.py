@@ -1,0 +1,222 @@
+"""Stage: what a step of a chain is.
+
+A stage holds typed options, declared once as fields made by `option`. Fitting it gives a *fitted* object,
+which knows the schema it puts out and transforms batches without changing itself or them:
+
+- `RowStage`: nothing to fit; write `transform(batch)`.
+- `ColumnStage` (in `filterkit.stages.columns`): fits every column from its part of a contingency table.
+- `TrainingStage`: chooses, orders or keeps training rows; write `arrange(rows)`.
+- `Stage`: anything; write `fit(rows)`, which may read the batches as often as it needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+from filterkit.stages.options import check_option, converted, flag_of, option, options_of
+
+if TYPE_CHECKING:
+    from filterkit.chains.rows import Rows
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
+class Stage:
+    """A named step of a chain with its options.
+
+    The first line of a stage's docstring says what happens to the data and becomes its ``--help``.
+
+    Attributes
+    ----------
+    name : the word that stands in a chain: short, lower case.
+    needs_class : whether fitting needs a nominal class; the chain then checks it before any row is read.
+    """
+
+    name: ClassVar[str] = ""
+    needs_class: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Only for the fields: methods made by dataclass would take half a millisecond a stage at every start.
+        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **options: Any) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = field.default
+            if field.name in options:
+                value = converted(type(self), field, options.pop(field.name))
+            setattr(self, field.name, value)
+        if options:
+            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
+        self.__post_init__()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.words() == other.words()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.words()))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {' '.join(self.words())}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from filterkit.plugin.registry import registry, stage_again
+
+        # By the name that plugins give it: the class may be in a file, or, of a metric, in no module at all.
+        known = registry()
+        if known.stages.get(self.name) is type(self):
+            return stage_again, (self.name, known.origin(self.name), options_of(self))
+        return _stage_again, (type(self), options_of(self))
+
+    def __post_init__(self) -> None:
+        """Check the options; a stage that has more to check calls this first."""
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            check_option(self.name, field, getattr(self, field.name))
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        """Learn from the training rows.
+
+        Parameters
+        ----------
+        rows : each call gives the training batches anew, in order, as the stages before put them out.
+        schema : theirs.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit")
+
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        """The fitted stage again, from a file.
+
+        Parameters
+        ----------
+        kept : what its `Fitted.kept` gave; it may come from a damaged file, so check it.
+        schema : of the batches that come in.
+
+        The default is for stages that learn nothing from rows: it fits on none.
+        """
+        return self.fit(lambda: iter(()), schema)
+
+    def words(self) -> list[str]:
+        """The stage as the words of a command line, with only the options that differ from their default."""
+        words, bare = [self.name], []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.metadata["bare"]:
+                bare.append(str(value))
+            elif value != field.default:
+                flag = flag_of(field)
+                if isinstance(value, bool):
+                    words.append(flag if value else "--no-" + flag[2:])
+                else:
+                    for each in value if isinstance(value, tuple) else (value,):
+                        words += [flag, str(each)]
+        return words + bare
+
+    def written_files(self) -> list[str]:
+        """The files that the stage writes, which are the values of the options declared with ``output=True``."""
+        named = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]  # type: ignore[arg-type]
+        return [path for path in named if path is not None]
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
+    """A stage of that class, for pickle."""
+    return stage(**options)
+
+
+class Fitted:
+    """A fitted stage: knows the `schema` of the batches it puts out, and transforms batches."""
+
+    schema: Schema
+
+    def transform(self, batch: Batch) -> Batch:
+        """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
+        raise NotImplementedError(f"{type(self).__name__} has no transform")
+
+    def kept(self) -> dict[str, Any]:
+        """What `Stage.restore` needs to make this again: arrays of float64, int64, int32 or bool, `Ragged`s, numbers,
+        texts and lists of them, by name."""
+        raise NotImplementedError(f"{type(self).__name__} has no kept")
+
+    def transform_training(self, batch: Batch) -> Batch:
+        """The batch that comes out for a batch of the rows fitted on, the first of which is number `batch.start`
+        of them; the same as for any other rows unless a stage knows better."""
+        return self.transform(batch)
+
+
+class RowStage(Stage):
+    """A stage with nothing to fit, which maps each batch by itself and keeps the schema.
+
+    Override `output` too if the schema changes.
+    """
+
+    def output(self, schema: Schema) -> Schema:
+        """The schema of the batches put out for batches of `schema`."""
+        return schema
+
+    def transform(self, batch: Batch) -> Batch:
+        """The batch that comes out for `batch`; every row by itself, whatever batch it is in."""
+        raise NotImplementedError(f"{type(self).__name__} has no transform")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedRows(self, self.output(schema))
+
+
+class FittedRows(Fitted):
+    """A row stage, ready to run."""
+
+    def __init__(self, stage: RowStage, schema: Schema) -> None:
+        self.stage = stage
+        self.schema = schema
+
+    def kept(self) -> dict[str, Any]:
+        return {}
+
+    def transform(self, batch: Batch) -> Batch:
+        out = self.stage.transform(batch)
+        return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+class TrainingStage(Stage):
+    """A stage that chooses, orders or keeps the training rows; rows that come later pass as they are.
+
+    Attributes
+    ----------
+    to_the_end : whether it has to see all rows, even if a stage behind it needs only the first; such a stage keeps
+        what passes, and is left out of the trials of a learner.
+    """
+
+    to_the_end: ClassVar[bool] = False
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        """The training batches as they go on.
+
+        Parameters
+        ----------
+        rows : the training rows; their `map` may be used as often as needed, the last time with ``last=True``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no arrange")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedRows(_Pass(), schema)
+
+
+class _Pass(RowStage):
+    """Every row as it is."""
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+def transform(stages: list[Fitted], batch: Batch) -> Batch:
+    """The batch that comes out of fitted `stages`, one after the other."""
+    for stage in stages:
+        batch = stage.transform(batch)
+    return batch

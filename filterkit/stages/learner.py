@@ -1,0 +1,251 @@
+"""Learner: a stage at the end of a chain that predicts the class, or the labels of multi-label data.
+
+A learner makes a model of the training rows (`filterkit.stages.models`); its predictions and scores are put beside each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from filterkit.counts.tabulate import check_sum, check_weights, sum_of_weights
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.csr import Csr
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import FilterkitError, StageError, quoted
+from filterkit.evaluation.measures import Outcome
+from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.models import LinearModel, Model, Tasks, Training, predicted
+
+Batches = Callable[[], Iterator[Batch]]
+REST = "rest"  # what is predicted for rows that are not of the positive one of several classes
+
+
+class Learner(Stage):
+    """A stage that predicts the class or the labels.
+
+    Write `learn`, and `model` to make its model again from a file; a learner that tries itself on training rows left
+    out, for which all stages before it have to be fitted again, also writes `inner_folds` and `learn_refitting`.
+    """
+
+    def learn(self, training: Training) -> Model:
+        """The model of the training rows."""
+        raise NotImplementedError(f"{type(self).__name__} has no learn")
+
+    def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        """The model again from what its `kept` gave; check it, because the file may be damaged."""
+        return LinearModel.restored(kept, features, tasks)
+
+    def inner_folds(self) -> int:
+        """Into how many folds the training rows are dealt for `learn_refitting`; 0 for none, then `learn` is called."""
+        return 0
+
+    def inner_seed(self) -> int:
+        """The seed for drawing the folds."""
+        return 0
+
+    def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
+        """The model of the training rows, from trials too.
+
+        Parameters
+        ----------
+        training : all training rows.
+        refits : for each fold that has rows the training rows of the other folds and those of the fold, both as they
+            come out of the stages before, fitted on the former alone.
+        """
+        return self.learn(training)
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        return self.fit_refitting(rows, schema, lambda: iter(()))
+
+    def fit_refitting(
+        self, rows: Batches, schema: Schema, refits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
+    ) -> Fitted:
+        """As `fit`, with what `learn_refitting` needs, and threads to use; for the chain."""
+        self._check(schema)
+        known = concatenate([self._usable(batch) for batch in rows()], schema)
+        check_sum(self.name, *sum_of_weights(known, supervised=False))
+        tasks = self._tasks(known)
+        training = self._training(known, tasks)._replace(jobs=jobs)
+        if not self.inner_folds():
+            return FittedLearner(self, schema, tasks, self.learn(training))
+
+        def trials() -> Iterator[tuple[Training, Training]]:
+            for inner, outer in refits():
+                if len(held_out := self._usable(outer)):
+                    yield self._training(self._usable(inner), tasks), self._training(held_out, tasks)
+
+        return FittedLearner(self, schema, tasks, self.learn_refitting(training, trials()))
+
+    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+        self._check(schema)
+        names, codes = kept["names"], np.asarray(kept["codes"])
+        target = schema.class_attribute
+        known = [a.name for a in schema.label_attributes] if target is None else list(target.values)
+        if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
+            raise FilterkitError("what is predicted is none of the classes or labels")
+        tasks = Tasks(tuple(names), codes, target is not None)
+        return FittedLearner(self, schema, tasks, self.model(kept, schema.width, tasks))
+
+    def _check(self, schema: Schema) -> None:
+        target = schema.class_attribute
+        if not schema.labels and target is None:
+            raise StageError(self.name, "there is nothing to predict; name a class with --class, or --labels")
+        if target is not None and target.kind != "nominal":
+            raise StageError(self.name, f"it predicts a nominal class, and {quoted(target.name)} is {target.kind}")
+        if not schema.width:
+            raise StageError(self.name, "there are no features to learn from")
+        nominal = (schema.features[i] for i in np.flatnonzero(schema.nominal))
+        many = next((a for a in nominal if len(a.values) > 2), None)
+        if many is not None:
+            raise StageError(
+                self.name, f"attribute {quoted(many.name)} is nominal with more than two values; put onehot before it"
+            )
+
+    def _tasks(self, known: Batch) -> Tasks:
+        """What is to be learned, from the training rows."""
+        schema = known.schema
+        target = schema.class_attribute
+        if not len(known):
+            raise StageError(self.name, "there are no training rows")
+        if target is None:
+            return Tasks(tuple(a.name for a in schema.label_attributes), np.arange(len(schema.labels)), False)
+        totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
+        if np.count_nonzero(totals) < 2 or (schema.positive and not totals[target.values.index(schema.positive)]):
+            raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
+        if schema.positive is not None:
+            codes = [target.values.index(schema.positive)]
+        elif len(target.values) == 2:
+            codes = [0 if totals[0] < totals[1] else 1]  # the rarer, the later on a tie
+        else:
+            codes = np.flatnonzero(totals).tolist()
+        return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
+
+    def _training(self, known: Batch, tasks: Tasks) -> Training:
+        return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
+
+    def _usable(self, batch: Batch) -> Batch:
+        """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""
+        check_weights(self.name, batch)
+        chosen = _known(batch)
+        check_finite(self.name, batch, chosen)
+        batch = batch.replace(others=None)
+        return batch if chosen.all() else batch.take(np.flatnonzero(chosen))
+
+
+def _known(batch: Batch) -> np.ndarray:
+    """bool (rows,): whether the class or labels are known and the weight is above 0."""
+    assert batch.y is not None
+    known = np.asarray(batch.y >= 0 if batch.y.ndim == 1 else (batch.y >= 0).all(axis=1))
+    return known if batch.weights is None else known & (batch.weights > 0)
+
+
+def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
+    """Raise a `StageError` that names row, attribute and value if one is missing or infinite, which no model takes.
+
+    Parameters
+    ----------
+    stage : the name of the learner.
+    batch : the rows.
+    chosen : bool (rows,), the rows that count; all without it.
+    """
+    values = (batch.csr.data if batch.sparse else batch.X).ravel()
+    if np.isfinite(values).all():
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if batch.sparse:
+        rows, columns = batch.csr.row_of_entry[bad], batch.csr.indices[bad]
+    else:
+        rows, columns = np.divmod(bad, batch.X.shape[1])
+    for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
+        if chosen is None or chosen[row]:
+            what = "missing; put impute before it" if np.isnan(value) else f"{value:g}"
+            name = quoted(batch.schema.features[column].name)
+            raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
+
+
+class FittedLearner(Fitted):
+    """A model, ready to predict.
+
+    Attributes
+    ----------
+    tasks : what it tells apart.
+    model : the model.
+    """
+
+    def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
+        self._learner = learner
+        self.tasks = tasks
+        self.model = model
+        kind = "probability" if model.threshold else "score"
+        target = schema.class_attribute
+        if target is None:
+            made = [Attribute(f"prediction@{name}", "nominal", ("0", "1")) for name in tasks.names]
+        elif len(tasks.names) == 1 and len(target.values) > 2:
+            rest = REST if tasks.names[0] != REST else "other"
+            made = [Attribute("prediction", "nominal", (rest, *tasks.names))]
+        else:
+            made = [Attribute("prediction", "nominal", target.values)]
+        made += [Attribute(f"{kind}@{name}") for name in tasks.names]
+        if any(a.name in schema.names for a in made):  # of another learner, or of a word such as score
+            made = [a._replace(name=f"{learner.name}.{a.name}") for a in made]
+        twice = next((a.name for a in made if a.name in schema.names), None)
+        if twice is not None:
+            raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
+        self._incoming = schema
+        self._made = made
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        """With prediction and scores beside the features; made when asked for, which an evaluation does not."""
+        schema = self._incoming.with_more(self._made)
+        return schema.replace(zero=False)  # a score of zero is as good as any other
+
+    def kept(self) -> dict[str, Any]:
+        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.kept()}
+
+    def outcome(self, batch: Batch) -> Outcome:
+        """What is predicted of the rows whose class or labels are known, and what is true."""
+        batch = self._learner._usable(batch)
+        scores = self.scores(batch)
+        return Outcome(self.tasks.truth(batch), self._predicted(scores), scores, self.tasks.exclusive)
+
+    def scores(self, batch: Batch) -> np.ndarray:
+        """float64 (rows, tasks)."""
+        check_finite(self._learner.name, batch)
+        return self.model.scores(batch.X) if len(batch) else np.empty((0, len(self.tasks.names)))
+
+    def _predicted(self, scores: np.ndarray) -> np.ndarray:
+        """bool (rows, tasks): the highest score of exclusive tasks, the first on a tie, or all above the threshold."""
+        return predicted(scores, self.tasks.exclusive, self.model.threshold)
+
+    def transform(self, batch: Batch) -> Batch:
+        scores = self.scores(batch)
+        chosen = self._predicted(scores)
+        target = batch.schema.class_attribute
+        if target is None:
+            codes = chosen.astype(np.float64)
+        elif len(self.tasks.names) > 1:
+            codes = self.tasks.codes[chosen.argmax(axis=1)][:, None].astype(np.float64)
+        elif len(target.values) > 2:
+            codes = chosen.astype(np.float64)
+        else:
+            codes = np.where(chosen, self.tasks.codes[0], 1 - self.tasks.codes[0]).astype(np.float64)
+        return batch.replace(schema=self.schema, X=_beside(batch, np.hstack([codes, scores])))
+
+
+def _beside(batch: Batch, columns: np.ndarray) -> Any:
+    """X with further columns."""
+    if not batch.sparse:
+        return np.hstack([batch.X, columns])
+    X = batch.csr
+    row, column = np.nonzero(columns)
+    rows = np.concatenate([X.row_of_entry, row])
+    order = np.argsort(rows, kind="stable")
+    indptr = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
+    indices = np.concatenate([X.indices, (X.columns + column).astype(np.int32)])[order]
+    data = np.concatenate([X.data, columns[row, column]])[order]
+    return Csr(data, indices, indptr, X.columns + columns.shape[1])

@@ -1,0 +1,153 @@
+"""Options: how a stage declares them, and what values they take."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import os
+import types
+import typing
+from collections.abc import Iterable
+from functools import cache
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.errors import UsageError, quoted
+
+if TYPE_CHECKING:
+    from filterkit.stages.base import Stage
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+    bare: bool = False,
+    output: bool = False,
+) -> Any:
+    """Declare an option of a stage, as the value of an annotated class attribute.
+
+    Parameters
+    ----------
+    default : its value when not given; None means "decided by the data", which `help` explains.
+    help : one sentence for ``--help`` and the reference page.
+    choices : the words allowed, for a text option.
+    minimum, maximum : the least and the largest number allowed, themselves allowed too.
+    bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
+    output : whether it names a file that the stage writes; the command line then refuses another output to the same
+        place before any work is begun.
+
+    The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
+    ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
+    command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
+    """
+    return dataclasses.field(
+        default=default,
+        kw_only=True,
+        metadata={
+            "help": help,
+            "choices": choices,
+            "minimum": minimum,
+            "maximum": maximum,
+            "bare": bare,
+            "output": output,
+        },
+    )
+
+
+def options_of(stage: Stage) -> dict[str, Any]:
+    """The options of a stage by name, in the order of their declaration. Whatever else a stage keeps is none."""
+    return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage)}  # type: ignore[arg-type]
+
+
+def types_of(stage: type[Stage]) -> dict[str, Any]:
+    """What the annotations of a stage class say of its options, by name: int, float, str, bool, or tuple for an option
+    that may be repeated."""
+    return _types_of(stage)  # type: ignore[arg-type]  # which takes the hash of a stage for that of its class
+
+
+@cache
+def _types_of(stage: type[Stage]) -> dict[str, Any]:
+    hints = typing.get_type_hints(stage)
+    found = {}
+    for field in dataclasses.fields(stage):  # type: ignore[arg-type]
+        hint = hints[field.name]
+        if typing.get_origin(hint) in (types.UnionType, typing.Union):
+            hint = next(part for part in hint.__args__ if part is not type(None))
+        found[field.name] = typing.get_origin(hint) or hint
+    return found
+
+
+_MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", tuple: "a list of texts"}
+
+
+def converted(stage: type[Stage], field: dataclasses.Field[Any], value: Any) -> Any:
+    """`value` as the option's own type: numbers of numpy as Python's, a number for a text as its digits, a list or a
+    single text for an option that may be repeated as a tuple.
+
+    Raises
+    ------
+    UsageError : the option does not take such a value.
+    """
+    if value is None and field.default is None:
+        return None
+    type_ = types_of(stage)[field.name]
+    if type_ not in _MEANING:
+        return value
+    plain = _texts(value) if type_ is tuple else _plain(type_, value)
+    if plain is None:
+        raise UsageError(f"{stage.name}: {_shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
+    return plain
+
+
+def _texts(values: Any) -> tuple[str, ...] | None:
+    """One text, or several, as a tuple; None if they are none."""
+    if isinstance(values, str):
+        return (str(values),)
+    found = tuple(values) if isinstance(values, Iterable) else (None,)
+    return tuple(map(str, found)) if all(isinstance(each, str) for each in found) else None
+
+
+def _plain(type_: Any, value: Any) -> Any:
+    """`value` as bool, int, float or str; None if it is none."""
+    boolean = isinstance(value, (bool, np.bool_))
+    if type_ is bool:
+        return bool(value) if boolean else None
+    if type_ is str:
+        if isinstance(value, (str, os.PathLike)):
+            return str(os.fspath(value))
+        return str(value) if isinstance(value, Real) and not boolean else None
+    if boolean or not isinstance(value, Real):
+        return None
+    if type_ is float:
+        return float(value)
+    return operator.index(value) if hasattr(value, "__index__") else None
+
+
+def flag_of(field: dataclasses.Field[Any]) -> str:
+    """The flag of an option; a name that is a word of Python has an underscore behind it."""
+    return "--" + field.name.removesuffix("_").replace("_", "-")
+
+
+def _shown(field: dataclasses.Field[Any]) -> str:
+    """What a message calls an option."""
+    return field.name.upper() if field.metadata["bare"] else flag_of(field)
+
+
+def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
+    """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
+    flag = _shown(field)
+    choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
+    if field.metadata["bare"] and value is None:
+        raise UsageError(f"{stage}: {flag} is missing")
+    if choices and value is not None and value not in choices:
+        raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
+    if minimum is not None and value is not None and not value >= minimum:
+        raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
+    if maximum is not None and value is not None and not value <= maximum:
+        raise UsageError(f"{stage}: {flag} must be at most {maximum:g}, not {value}")

@@ -1,0 +1,299 @@
+"""The conformance kit: what every stage must hold to, for plugin authors and for filterkit itself.
+
+    import pytest
+    from filterkit.testing import CHECKS, SAMPLES, sample
+
+    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+    @pytest.mark.parametrize("name", SAMPLES)
+    def test_my_stage(check, name):
+        check(MyStage(), sample(name))
+
+A check raises an `AssertionError` whose message says how to repair the stage. A stage may refuse a sample
+with a `StageError`; then it must do so always, and the check has nothing more to ask.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from filterkit.chains.chain import Chain, FittedChain
+from filterkit.chains.saved import load, save
+from filterkit.data.batch import Batch, concatenate, empty, others_table
+from filterkit.data.csr import Csr
+from filterkit.data.sameness import same
+from filterkit.errors import FilterkitError, StageError
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
+from filterkit.stages.columns import ColumnStage
+from filterkit.stages.options import options_of
+from filterkit.testing.samples import SAMPLES, sample
+
+__all__ = ["CHECKS", "SAMPLES", "same", "sample"]
+
+
+def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
+    """A chain of `stage` alone, fitted on `data` cut into batches of `step` rows; None if it refuses."""
+    both = fit_transform(stage, data, step)
+    return both and both[0]
+
+
+def fit_transform(stage: Stage, data: Batch, step: int | None = None) -> tuple[FittedChain, Batch] | None:
+    """The same, and the training rows as they come out."""
+    try:
+        return Chain([stage]).fit_transform(cut(data, step))
+    except StageError:
+        return None
+
+
+def cut(data: Batch, step: int | None) -> list[Batch]:
+    """`data` as batches of `step` rows, or as one."""
+    if step is None or not len(data):
+        return [data]
+    return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
+
+
+def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
+    """Fitting on the rows cut into any blocks, and transforming them so, gives what the whole gives; so do the
+    training rows themselves."""
+    all_at_once = fit_transform(stage, data)
+    for step in (1, 3):
+        in_steps = fit_transform(stage, data, step)
+        assert (in_steps is None) == (all_at_once is None), (
+            f"{stage.name} refuses these rows in one block or in blocks of {step}, but not in both: "
+            "decide from the whole of the rows, not from one batch"
+        )
+        if all_at_once is None or in_steps is None:
+            continue
+        (whole, training), (fitted, training_in_steps) = all_at_once, in_steps
+        parts = concatenate([fitted.transform(part) for part in cut(data, step)], fitted.schema)
+        assert same(parts, whole.transform(data)), (
+            f"{stage.name} gives other values when the rows come in blocks of {step}: "
+            "let nothing in transform depend on the other rows of the batch, and add up in fit without "
+            "regard to how rows are grouped"
+        )
+        assert same(training_in_steps, training), (
+            f"{stage.name} makes other training rows when they come in blocks of {step}: batch.start is the number "
+            "of the first row, and nothing else may tell one block from another"
+        )
+
+
+def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
+    """Neither fitting nor transforming changes the batch passed in."""
+    before = data.replace(
+        X=data.X.copy(),
+        y=None if data.y is None else data.y.copy(),
+        weights=None if data.weights is None else data.weights.copy(),
+    )
+    fitted = fit(stage, data)
+    assert same(before, data), f"{stage.name} changes its training rows: work on copies"
+    if fitted is not None:
+        fitted.transform(data)
+        assert same(before, data), f"{stage.name} changes the batch it transforms: return a new one"
+
+
+def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
+    """Fitting twice, and transforming twice, gives the same bits."""
+    one, other = fit(stage, data), fit(stage, data)
+    if one is None or other is None:
+        assert one is other, f"{stage.name} refuses these rows only sometimes"
+        return
+    first = one.transform(data)
+    assert same(first, other.transform(data)), f"{stage.name} fits differently each time: seed what is random"
+    assert same(first, one.transform(data)), f"{stage.name} changes itself in transform: it must be pure"
+
+
+def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
+    """Where zero is special before and after the stage, a row of zeros stays a row of zeros, and sparse
+    rows stay sparse. The zero of a nominal attribute is its first label, so these are left out."""
+    numeric = np.flatnonzero(~data.schema.nominal)
+    data = data.replace(
+        schema=data.schema.with_features([data.schema.features[j] for j in numeric], numeric),
+        X=data.X[:, numeric],
+    )
+    fitted = fit(stage, data)
+    if fitted is None or not (data.schema.zero and fitted.schema.zero):
+        return
+    out = fitted.transform(data)
+    assert out.sparse == data.sparse, f"{stage.name} makes sparse rows dense: keep X a CSR matrix"
+    zeros = empty(data.schema)
+    width = data.schema.width
+    zero: Any = np.zeros((1, width))
+    if data.sparse:
+        zero = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width)
+    row = zeros.replace(
+        X=zero,
+        y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
+        others=others_table(data.schema, [[None] for _ in data.schema.others]),
+    )
+    image = fitted.transform(row).X
+    assert not (image.data if row.sparse else image).any(), f"{stage.name} turns a zero into something else"
+
+
+def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
+    """The schema that the fitted stage declares is that of the batches it puts out."""
+    fitted = fit(stage, data)
+    if fitted is None:
+        return
+    out = fitted.transform(data)
+    schema = fitted.schema
+    assert out.schema == schema, f"{stage.name}: the batch's schema is not the one declared by the fitted stage"
+    assert out.X.shape == (len(data), schema.width), (
+        f"{stage.name}: X has {out.X.shape[1]} columns and the schema {schema.width} features"
+    )
+    assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
+    assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
+    assert (out.y is None) == (not schema.targets), f"{stage.name}: y and the class attribute disagree"
+    if out.sparse:
+        assert out.X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
+        assert (out.X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
+    dense = out.X.toarray() if out.sparse else out.X
+    for column, attribute in enumerate(schema.features):
+        if attribute.kind == "nominal":
+            codes = dense[:, column][~np.isnan(dense[:, column])]
+            assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
+                f"{stage.name}: the nominal '{attribute.name}' has values that are no index of its labels"
+            )
+    riding = [] if out.others is None else out.others.column_names
+    assert riding == [a.name for a in schema.others], f"{stage.name}: batch.others and schema.others disagree"
+    assert out.others is None or out.others.num_rows == len(data), (
+        f"{stage.name}: batch.others has another number of rows"
+    )
+
+
+def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
+    """Saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
+    fitted = fit(stage, data)
+    if fitted is None:
+        return
+    known = Registry()
+    known.add_stage(type(stage))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "chain")
+        try:
+            save(fitted, path, known)
+        except FilterkitError as error:
+            raise AssertionError(f"{error}: give what it has learned in kept, and make it again in restore") from None
+        loaded = load(path, known)
+    assert same(loaded.transform(data), fitted.transform(data)), (
+        f"{stage.name} gives other values after it was saved and loaded: keep all that transform uses"
+    )
+
+
+def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
+    """Other data than that fitted on is transformed the same whatever the order of its columns, whether its class is
+    known or not, and row by row."""
+    fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
+    if fitted is None:
+        return
+    order = np.arange(data.schema.width)[::-1]
+    attributes = [*(data.schema.features[j] for j in order), *data.schema.others]
+    other = data.replace(
+        schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
+        X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
+        y=None,
+    )
+    unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
+    if data.y is not None and data.y.dtype.kind == "f":
+        unknown = data.replace(y=np.full_like(data.y, np.nan))
+    expected = fitted.transform(unknown)
+    assert same(fitted.transform(data).replace(y=expected.y), expected), (
+        f"{stage.name} gives other values when the class is not known: only fit may look at it"
+    )
+    assert same(fitted.transform(other), expected), (
+        f"{stage.name} gives other values when columns come in another order"
+    )
+    row_by_row = concatenate([fitted.transform(row) for row in cut(unknown, 1)], fitted.schema)
+    assert same(row_by_row, expected), (
+        f"{stage.name} transforms rows that it was not fitted on otherwise one by one than together"
+    )
+
+
+def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
+    """A column stage, which learns from a table, learns the same from the rows in another order."""
+    if not isinstance(stage, ColumnStage) or stage.folds():  # rows are drawn into folds by their number
+        return
+    fitted = fit(stage, data)
+    other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)
+    assert (fitted is None) == (other is None), f"{stage.name} refuses these rows only in one order"
+    if fitted is None or other is None:
+        return
+    assert same(other.transform(data), fitted.transform(data)), (
+        f"{stage.name} learns something else from the rows in another order: use the table's counts alone"
+    )
+
+
+def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
+    """Rows that lack a column are refused, and not transformed to something."""
+    fitted = fit(stage, data)
+    if fitted is None or not data.schema.features:
+        return
+    rest = np.arange(1, data.schema.width)
+    schema = data.schema.with_features(list(data.schema.features[1:]), rest)
+    X = data.X[:, 1:]
+    if data.sparse:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    try:
+        fitted.transform(data.replace(schema=schema, X=X))
+    except FilterkitError:
+        return
+    raise AssertionError(f"{stage.name} transforms rows of another header: leave the check to the chain")
+
+
+def check_errors_are_clear(stage: Stage, data: Batch) -> None:
+    """What the stage refuses it refuses with one line, under its name."""
+    try:
+        Chain([stage]).fit_transform(data)
+        return
+    except StageError as raised:
+        error = raised
+    except Exception as raised:
+        found = f"{type(raised).__name__}: {raised}"
+        raise AssertionError(f"{stage.name} fails with {found}; raise a StageError that says what is wrong") from raised
+    one_line = error.message.strip() and "\n" not in error.message
+    assert one_line, f"{stage.name}: an error has to be one line, not {error.message!r}"
+    assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
+
+
+def check_options_come_back(stage: Stage, data: Batch) -> None:
+    """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
+    as in a search over them."""
+    assert type(stage)(**options_of(stage)) == stage, (
+        f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
+    )
+    known = Registry()
+    known.add_stage(type(stage))
+    made = parse_stages(stage.words(), known)
+    assert made == [stage] and options_of(made[0]) == options_of(stage), (
+        f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
+    )
+
+
+def check_help_is_there(stage: Stage, data: Batch) -> None:
+    """The stage and each of its options say what they do."""
+    summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
+    assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
+    for field in dataclasses.fields(stage):  # type: ignore[arg-type]
+        assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"
+
+
+CHECKS: list[Callable[[Stage, Batch], None]] = [
+    check_blocks_do_not_matter,
+    check_input_is_left_alone,
+    check_fitting_again_is_the_same,
+    check_zeros_stay_zeros,
+    check_schema_is_what_comes_out,
+    check_a_kept_chain_is_the_same,
+    check_columns_are_matched_by_name,
+    check_the_order_of_rows_does_not_matter,
+    check_another_header_is_refused,
+    check_errors_are_clear,
+    check_options_come_back,
+    check_help_is_there,
+]
