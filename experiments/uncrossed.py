@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from filterkit_plugins.svm import Svm, sigmoid
 
-from filterkit import LinearModel, Model, Stage, Training, hookimpl
+from filterkit import Stage, hookimpl
+from filterkit.plugin import LinearModel, Model, Training
 
 
 class Uncrossed(Svm):
@@ -19,8 +20,8 @@ class Uncrossed(Svm):
     def learn(self, training: Training) -> Model:
         return _calibrated(super().learn(training), training)
 
-    def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
-        return _calibrated(super().learn_refitting(training, refits), training)
+    def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
+        return _calibrated(super().learn_with_inner_cv(training, inner_splits), training)
 
 
 def _calibrated(model: Model, training: Training) -> Model:

@@ -9,12 +9,12 @@ from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain
 from filterkit.chains.feature_scores import scores
-from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import check_ending
 from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_text
+from filterkit.stages.base import Rows
 
 __all__ = ["batches", "chain", "read", "scores", "tee", "write"]
 

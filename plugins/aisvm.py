@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from filterkit_plugins.svm import Hyperplanes
 
-from filterkit import Learner, LinearModel, Model, Stage, StageError, Training, UsageError, hookimpl, option
+from filterkit import Learner, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import LinearModel, Model, Training
 
 
 class AiSvm(Learner):

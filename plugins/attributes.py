@@ -8,20 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import (
-    Batch,
-    Csr,
-    FilterkitError,
-    Fitted,
-    RowStage,
-    Schema,
-    Stage,
-    StageError,
-    UsageError,
-    hookimpl,
-    option,
-    suggestion,
-)
+from filterkit import Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import Csr, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -120,7 +108,7 @@ class FittedKeep(Fitted):
         place = {i: place for place, i in enumerate(kept)}
         self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], **schema.targets_at(place))
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         return {}  # the options and the schema say it all
 
     def transform(self, batch: Batch) -> Batch:

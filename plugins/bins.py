@@ -6,18 +6,8 @@ import itertools
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    ColumnStage,
-    ContingencyTable,
-    Ragged,
-    Schema,
-    StageError,
-    State,
-    hookimpl,
-    of_any_class,
-    option,
-)
+from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
+from filterkit.plugin import ContingencyTable, Ragged, State, sum_over_classes
 
 
 class Bins(ColumnStage):
@@ -134,7 +124,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
         left = before.take(at + 1, axis=0) - before.take(starts[span], axis=0)
         whole = before[stops] - before[starts]
         right = whole.take(span, axis=0) - left
-        rows = of_any_class(whole)
+        rows = sum_over_classes(whole)
         entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
         least = np.minimum.reduceat(entropy, first)
         # The first of the cuts that are equally good, as Weka takes it.
@@ -155,7 +145,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
 
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:
     """Bits of entropy of the shares of `counts` (n, classes), times their sum."""
-    total = of_any_class(counts)
+    total = sum_over_classes(counts)
     bits = total * np.log2(np.where(total > 0, total, 1.0))
     for count in counts.T:
         bits = bits - count * np.log2(np.where(count > 0, count, 1.0))
@@ -166,9 +156,9 @@ def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndar
     """Whether each cut shortens the description (Fayyad and Irani 1993, section 3): gain above the cost."""
     entropies, kinds = [], []
     for counts in (whole, left, right):
-        entropies.append(_entropy_sum(counts) / of_any_class(counts))
-        kinds.append(of_any_class(counts > 0))
-    shares = of_any_class(left) / rows, of_any_class(right) / rows
+        entropies.append(_entropy_sum(counts) / sum_over_classes(counts))
+        kinds.append(sum_over_classes(counts > 0))
+    shares = sum_over_classes(left) / rows, sum_over_classes(right) / rows
     gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]
     k = kinds[0]
     delta = np.log2(3.0**k - 2) - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Learner, LinearModel, Model, Stage, StageError, Training, hookimpl, option
+from filterkit import Learner, Stage, StageError, hookimpl, option
+from filterkit.plugin import LinearModel, Model, Training
 
 # Labels are worked on in blocks of this many: the weights of a block stay in the processor's cache.
 _BLOCK = 16

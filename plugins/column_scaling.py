@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, ContingencyTable, State, hookimpl, rescaled, scaling_state
+from filterkit import ColumnStage, hookimpl
+from filterkit.plugin import ContingencyTable, State, rescaled, scaling_state
 
 
 class Range(ColumnStage):

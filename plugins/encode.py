@@ -10,7 +10,6 @@ import numpy as np
 from filterkit import (
     Attribute,
     Batch,
-    Csr,
     FilterkitError,
     Fitted,
     RowStage,
@@ -20,8 +19,8 @@ from filterkit import (
     UsageError,
     hookimpl,
     option,
-    suggestion,
 )
+from filterkit.plugin import Csr, suggestion
 
 
 class OneHot(Stage):
@@ -63,7 +62,7 @@ class FittedOneHot(Fitted):
         except FilterkitError as error:
             raise StageError(OneHot.name, str(error)) from None
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         return {}  # the options and the schema say it all
 
     def transform(self, batch: Batch) -> Batch:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, ContingencyTable, State, hookimpl
+from filterkit import ColumnStage, hookimpl
+from filterkit.plugin import ContingencyTable, State
 
 
 class Impute(ColumnStage):

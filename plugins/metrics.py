@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Metric, hookimpl, of_any_class
+from filterkit import Metric, hookimpl
+from filterkit.plugin import sum_over_classes
 
 
 def _turned(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
@@ -27,7 +28,7 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 def _entropy(counts: np.ndarray) -> np.ndarray:
     """Bits of entropy of the shares of `counts` (n, classes), times their sum; 0 log 0 = 0."""
-    total = of_any_class(counts)
+    total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
     for count in counts.T:  # class by class, so that a row's sum does not depend on the others
         bits -= count * np.log2(np.where(count > 0, _ratio(count, total), 1.0))
@@ -73,7 +74,7 @@ def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Chi-squared of the table of presence × classes: the sum of (observed − expected)² / expected."""
-    share = of_any_class(counts) / totals.sum()
+    share = sum_over_classes(counts) / totals.sum()
     statistic = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         deviation = (count - share * total) ** 2

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Csr, FilterkitError, Learner, Model, Stage, Tasks, Training, hookimpl, interruptible, option
+from filterkit import FilterkitError, Learner, Stage, hookimpl, option
+from filterkit.plugin import Csr, Model, Tasks, Training, interruptible
 
 # At most so many distances are held at once.
 _DISTANCES = 1 << 24
@@ -68,8 +69,8 @@ class Nearest:
         self._columns = X.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _squares(X)
 
-    def kept(self) -> dict[str, Any]:
-        """As `Fitted.kept`."""
+    def get_state(self) -> dict[str, Any]:
+        """As `Fitted.get_state`."""
         kept = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:
             return {**kept, "rows": self._X}

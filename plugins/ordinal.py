@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, ContingencyTable, Ragged, Schema, StageError, State, hookimpl, option
+from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
+from filterkit.plugin import ContingencyTable, Ragged, State
 
 
 class Ordinal(ColumnStage):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit import Batch, Rows, StageError, TrainingStage, UsageError, hookimpl, option, take_rows
+from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
+from filterkit.plugin import Rows, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,7 +26,7 @@ class Head(TrainingStage):
         for batch in rows.map(lambda batch: batch, last=True):
             yield batch.rows(0, min(left, len(batch)))
             left -= min(left, len(batch))
-            if not left and not rows.source.to_the_end:
+            if not left and not rows.to_the_end:
                 return
 
 

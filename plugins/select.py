@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import (
+from filterkit import Attribute, ColumnStage, Schema, StageError, UsageError, hookimpl, option
+from filterkit.plugin import (
     COMBINATIONS,
-    Attribute,
-    ColumnStage,
     ContingencyTable,
-    Schema,
-    StageError,
     State,
     Thresholds,
-    UsageError,
     find_metric,
-    hookimpl,
-    of_any_class,
     one_against_rest,
-    option,
     score_columns,
     suggestion,
+    sum_over_classes,
 )
 
 _NEARLY = 1 + 1e-12  # 29 of 100 rows are at most 0.29 of them, though 0.29 * 100 is a little less than 29
@@ -75,7 +69,7 @@ class Select(ColumnStage):
         self.needs_class = by is not None and by.needs_class  # type: ignore[misc]
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        state: State = {"rows": of_any_class(table.totals - table.zeros - table.missing)}
+        state: State = {"rows": sum_over_classes(table.totals - table.zeros - table.missing)}
         thresholds = Thresholds(table)
         state["varied"] = thresholds.varied
         if self._by is not None:

@@ -7,22 +7,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    ColumnStage,
+from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
+from filterkit.plugin import (
     ContingencyTable,
     Fold,
+    LazyAttributes,
     Points,
     Ragged,
-    Renewed,
-    Schema,
-    StageError,
     State,
-    hookimpl,
     log_losses,
-    of_any_class,
-    option,
     suggestion,
+    sum_over_classes,
 )
 
 
@@ -80,7 +75,7 @@ class Shape(ColumnStage):
     def fold_seed(self) -> int:
         return self.seed
 
-    def crosswise(self) -> bool:
+    def cross_fits(self) -> bool:
         return self.cross_fit is not None
 
     def output(self, schema: Schema) -> Schema:
@@ -100,7 +95,7 @@ class Shape(ColumnStage):
         if self.method == "isotonic":
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, _isotonic(cells, tasks))
         missing = _corrected(table.missing, tasks, prior)
-        missing[of_any_class(table.missing) == 0] = share
+        missing[sum_over_classes(table.missing) == 0] = share
         zero = np.zeros((len(table), len(tasks)))
         if special:
             zero = self._zero_estimates(cells, knots, tasks, estimates, share, prior)
@@ -108,7 +103,7 @@ class Shape(ColumnStage):
         if self.method == "logodds":
             share, missing = _log_odds(share), _log_odds(missing)
             zero = _log_odds(zero) if special else zero
-        empty = (np.diff(cells.indptr) == 0) & ~(special & (of_any_class(table.zeros) > 0))
+        empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
         missing[empty] = zero[empty] = 0.0
         images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
         return {
@@ -139,7 +134,7 @@ class Shape(ColumnStage):
         whole weights p is the nearest float64, and estimates that are equal come out equal.
         """
         upto, rows_own, column = cells.cumulative(), cells.rows, cells.column_of_cell
-        rows_upto = of_any_class(upto)
+        rows_upto = sum_over_classes(upto)
         last = cells.indptr[1:][column] - 1
         all_rows = rows_upto[last]
         reach = np.where(cells.nominal[column], 0.0, float(self.neighbors))
@@ -183,7 +178,7 @@ class Shape(ColumnStage):
     ) -> np.ndarray:
         """float64 (columns, tasks): p(0) where zero is special."""
         zero = _corrected(cells.zeros, tasks, prior)
-        absent = of_any_class(cells.zeros) == 0
+        absent = sum_over_classes(cells.zeros) == 0
         zero[absent] = share  # of a nominal column, and of an empty one until it is seen to be empty
         lengths = np.diff(cells.indptr)
         chosen = np.flatnonzero(absent & ~cells.nominal & (lengths > 0))
@@ -204,7 +199,7 @@ class Shape(ColumnStage):
         only, without = _matcher(self.only), _matcher(self.except_)
         return np.array([(not self.only or only(name)) and not without(name) for name in names], bool)
 
-    def settle(self, folds: list[Fold]) -> State:
+    def choose_columns(self, folds: list[Fold]) -> State:
         if not self.auto:
             return {}
         table, kept = folds[0].others, folds[0].state["kept"]
@@ -226,14 +221,14 @@ class Shape(ColumnStage):
 
     def outputs(
         self, schema: Schema, state: State, totals: ContingencyTable
-    ) -> tuple[np.ndarray, list[Attribute] | Renewed]:
+    ) -> tuple[np.ndarray, list[Attribute] | LazyAttributes]:
         self._check_names(schema)
         target = schema.class_attribute
         assert target is not None
         tasks = totals.tasks()
         several = len(target.values) > 2 and schema.positive is None
         if not several and tasks:
-            return np.arange(schema.width), Renewed(
+            return np.arange(schema.width), LazyAttributes(
                 lambda: [
                     a if a.kind == "numeric" or kept else Attribute(a.name, weight=a.weight, scores=a.scores)
                     for a, kept in zip(schema.features, state["kept"].tolist(), strict=True)
@@ -322,7 +317,7 @@ class _Values:
 
     def means(self) -> np.ndarray:
         """The mean value of each column where it is known, 0 where it never is."""
-        rows = np.where(np.isnan(self.values), 0.0, of_any_class(self._counts))
+        rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self._counts))
         total = np.bincount(self.columns, rows, self._width)
         sums = np.bincount(self.columns, rows * np.nan_to_num(self.values), self._width)
         return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0))
@@ -333,7 +328,7 @@ class _Values:
 
     def points(self, values: np.ndarray, task: int) -> Points:
         """With other `values` in the place of these, for the positive class `task`."""
-        return Points(self.columns, values, self._counts[:, task], of_any_class(self._counts))
+        return Points(self.columns, values, self._counts[:, task], sum_over_classes(self._counts))
 
 
 def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
@@ -355,7 +350,7 @@ def _part(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarra
 
 def _corrected(counts: np.ndarray, tasks: list[int], prior: np.ndarray) -> np.ndarray:
     """(positives + prior) / (rows + 2) of class weights (n, classes), for each task: (n, tasks)."""
-    return np.asarray((counts[:, tasks] + prior) / (of_any_class(counts)[:, None] + 2))
+    return np.asarray((counts[:, tasks] + prior) / (sum_over_classes(counts)[:, None] + 2))
 
 
 def _log_odds(p: np.ndarray) -> np.ndarray:

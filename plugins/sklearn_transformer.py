@@ -10,22 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    Batch,
-    Csr,
-    FilterkitError,
-    Fitted,
-    Schema,
-    Stage,
-    StageError,
-    UsageError,
-    concatenate,
-    hookimpl,
-    interruptible,
-    option,
-    suggestion,
-)
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import Csr, concatenate, interruptible, suggestion
 
 
 class Sklearn(Stage):
@@ -100,12 +86,12 @@ class Sklearn(Stage):
         for text, category in {str(each.message): each.category for each in found}.items():
             warnings.warn(f"{self.name}: {self.class_}: {text}", category, stacklevel=1)
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         import base64
         import zipfile
 
         skops_io = _skops_io()
-        data = base64.b64decode(kept["estimator"], validate=True)
+        data = base64.b64decode(state["estimator"], validate=True)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if any(member.file_size != member.compress_size for member in archive.infolist()):
                 raise FilterkitError("the transformer in it is compressed")
@@ -115,7 +101,7 @@ class Sklearn(Stage):
         estimator = skops_io.loads(data, trusted=trusted)
         if type(estimator) is not type(self._estimator()):
             raise FilterkitError(f"the transformer in it is no {self.class_}")
-        return FittedSklearn(self.name, estimator, schema, kept["names"])
+        return FittedSklearn(self.name, estimator, schema, state["names"])
 
 
 class FittedSklearn(Fitted):
@@ -133,7 +119,7 @@ class FittedSklearn(Fitted):
         first = np.zeros(len(attributes), np.int64)  # they stand where the first column stood
         self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         import base64
         import zipfile
 

@@ -10,21 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import (
-    Learner,
-    LinearModel,
-    Model,
-    Outcome,
-    Stage,
-    StageError,
-    Training,
-    UsageError,
-    hookimpl,
-    interruptible,
-    measures,
-    option,
-    predicted,
-)
+from filterkit import Learner, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import LinearModel, Model, Outcome, Training, interruptible, measures, predicted
 
 # Up to so many rows all their products are held at once, in 8 bytes each.
 _PRODUCTS = 11_000
@@ -69,9 +56,9 @@ class Svm(Learner):
     def learn(self, training: Training) -> Model:
         return Hyperplanes(self.name, training).solve_all(training.truth, self._costs[0])
 
-    def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
+    def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         trials = []
-        for inner, outer in refits:
+        for inner, outer in inner_splits:
             planes = Hyperplanes(self.name, inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):

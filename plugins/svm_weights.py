@@ -9,23 +9,16 @@ from typing import Any
 import numpy as np
 from filterkit_plugins.svm import check_products, fitted_svc, quietly
 
-from filterkit import (
+from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import (
     COMBINATIONS,
-    Batch,
     Csr,
-    Fitted,
     FittedColumns,
     Scaling,
-    Schema,
-    Stage,
-    StageError,
-    UsageError,
     check_sum,
     check_weights,
     combined,
-    hookimpl,
     interruptible,
-    option,
     scaling_state,
 )
 
@@ -94,8 +87,8 @@ class Normal(Stage):
         attributes = [a.scored(self.name, s) for a, s in zip(schema.features, score.tolist())]
         return FittedColumns(Scaling(score_only=self.score_only), schema, state, np.arange(len(attributes)), attributes)
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
-        return FittedColumns.restored(Scaling(score_only=self.score_only), kept, schema)
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        return FittedColumns.from_state(Scaling(score_only=self.score_only), state, schema)
 
     def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """|w| of the classifier that tells the positive rows from the others."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, ContingencyTable, StageError, State, hookimpl, of_any_class, option
+from filterkit import ColumnStage, StageError, hookimpl, option
+from filterkit.plugin import ContingencyTable, State, sum_over_classes
 
 
 class Tfidf(ColumnStage):
@@ -24,7 +25,7 @@ class Tfidf(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         rows = float(table.totals.sum())
-        having = of_any_class(table.totals - table.zeros - table.missing)
+        having = sum_over_classes(table.totals - table.zeros - table.missing)
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1
         elif self.idf == "plain":

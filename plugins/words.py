@@ -7,19 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import (
-    Attribute,
-    Batch,
-    Csr,
-    Fitted,
-    Schema,
-    Stage,
-    StageError,
-    UsageError,
-    hookimpl,
-    option,
-    suggestion,
-)
+from filterkit import Attribute, Batch, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import Csr, suggestion
 
 _RUN = r"\b\w\w+\b"
 
@@ -71,12 +60,12 @@ class Words(Stage):
                 _count(counts, analyzer.words(_texts(batch, place)), label, classes)
         return FittedWords(analyzer, schema, chosen, [self._vocabulary(counts) for counts in found], self.prefix)
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
-        vocabularies, chosen = kept["vocabularies"], self._chosen(schema)
-        words = [word for vocabulary in vocabularies for word in vocabulary] + kept["stop"]
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        vocabularies, chosen = state["vocabularies"], self._chosen(schema)
+        words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
             raise StageError(self.name, "the vocabulary is none")
-        return FittedWords(_Analyzer(self, kept["stop"]), schema, chosen, vocabularies, self.prefix)
+        return FittedWords(_Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
         """The places in `schema.others` of the string attributes to take."""
@@ -276,7 +265,7 @@ class FittedWords(Fitted):
         self._columns = column
         self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(places))
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         return {"vocabularies": self._vocabularies, "stop": sorted(self._analyzer.stop)}
 
     def transform(self, batch: Batch) -> Batch:

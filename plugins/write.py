@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from filterkit import Batch, Rows, TrainingStage, hookimpl, option, tee
+from filterkit import Batch, TrainingStage, hookimpl, option
+from filterkit.plugin import Rows, tee
 
 
 class Write(TrainingStage):

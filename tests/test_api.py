@@ -42,7 +42,7 @@ def test_batches_are_the_rows_of_read():
     parts = list(filterkit.batches(IRIS, block_size=500))
     assert len(parts) > 3
     assert [part.start for part in parts] == np.cumsum([0] + [len(part) for part in parts[:-1]]).tolist()
-    assert testing.same(filterkit.concatenate(parts, parts[0].schema), filterkit.read(IRIS))
+    assert testing.same(filterkit.plugin.concatenate(parts, parts[0].schema), filterkit.read(IRIS))
 
 
 @pytest.mark.parametrize("name", ["iris", "fortunes", "mixed", "mixed-sparse", "empty", "one-row"])
@@ -159,7 +159,7 @@ class Tee(filterkit.TrainingStage):
         self._path = path
 
     def arrange(self, rows):
-        yield from filterkit.tee(rows, self._path)
+        yield from filterkit.plugin.tee(rows, self._path)
 
 
 def test_an_open_file_is_refused(tmp_path):

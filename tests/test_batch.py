@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from agreement import dense, make, sample
 
-from filterkit import Attribute, Batch, Schema, concatenate
+from filterkit import Attribute, Batch, Schema
 from filterkit.data.batch import empty, others_table
+from filterkit.plugin import concatenate
 
 MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
 

@@ -8,13 +8,13 @@ import filterkit
 from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.chains.rows import KeptRows, SpooledRows
+from filterkit.chains.rows import InMemoryRows, SpooledRows
 from filterkit.engines.local import LocalEngine
 
 PLENTY = 1 << 30
 
 
-class CountedRows(KeptRows):
+class CountedRows(InMemoryRows):
     """Rows in memory that count the passes over them."""
 
     def __init__(self, batches, jobs=1):
@@ -232,8 +232,8 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
         def fit_columns(self, table):
             cells = table.with_zeros()
             return {
-                "known": filterkit.Ragged(cells.indptr, cells.values),
-                "less": filterkit.Ragged(cells.indptr, (cells.cumulative() - cells.counts)[:, 0]),
+                "known": filterkit.plugin.Ragged(cells.indptr, cells.values),
+                "less": filterkit.plugin.Ragged(cells.indptr, (cells.cumulative() - cells.counts)[:, 0]),
             }
 
         def apply(self, values, columns, state):

@@ -182,7 +182,7 @@ def test_what_is_arranged_is_read_again_from_its_own_spool():
     first = np.random.default_rng(0).permutation(len(batch))
     second = np.random.default_rng(2).permutation(len(batch))
     expected = fitted.transform(batch.take(first[second[:9]]))
-    assert testing.same(filterkit.concatenate(result, fitted.schema), expected)
+    assert testing.same(filterkit.plugin.concatenate(result, fitted.schema), expected)
 
 
 @pytest.mark.parametrize(

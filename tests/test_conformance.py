@@ -122,7 +122,7 @@ class FittedForgets(filterkit.Fitted):
     def __init__(self, stage, schema, count):
         self.schema, self.count = schema, count
 
-    def kept(self):
+    def get_state(self):
         return {}
 
     def transform(self, batch):

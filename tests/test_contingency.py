@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Chain, ColumnStage, StageError, concatenate, of_any_class
+from filterkit import Attribute, Chain, ColumnStage, StageError
 from filterkit.counts.table import merge
-from filterkit.counts.tabulate import limbs, tabulate
+from filterkit.counts.tabulate import exact_parts, tabulate
+from filterkit.plugin import concatenate, sum_over_classes
 
 NAN = np.nan
 EXACT = (None, WHOLE, QUARTERS)
@@ -152,15 +153,15 @@ def test_an_infinite_value_in_a_row_that_is_not_counted_does_no_harm():
 
 def test_limbs_add_up_to_the_weight():
     weights = np.array([0.1, 1 / 3, 1e6 + 0.1, 1e-3, 2.5, 0.0, 123456789.123, 1e12])
-    assert limbs(weights).shape == (8, 3)
-    np.testing.assert_array_equal(limbs(weights).sum(axis=1), weights)
-    assert limbs(np.array([1e-9])).sum() == pytest.approx(1e-9, rel=0, abs=2.0**-65)
-    assert limbs(np.array([1.0, 0.5, 2.0**-10, 1e12])).shape == (4, 1)
+    assert exact_parts(weights).shape == (8, 3)
+    np.testing.assert_array_equal(exact_parts(weights).sum(axis=1), weights)
+    assert exact_parts(np.array([1e-9])).sum() == pytest.approx(1e-9, rel=0, abs=2.0**-65)
+    assert exact_parts(np.array([1.0, 0.5, 2.0**-10, 1e12])).shape == (4, 1)
 
 
 def test_limbs_add_up_exactly_in_any_order():
     weights = np.random.default_rng(1).random(20000)
-    parts = limbs(weights)
+    parts = exact_parts(weights)
     exact = sum(map(Fraction, weights.tolist()))
     for order in (parts, parts[::-1], np.sort(parts, axis=0)):
         total = sum(Fraction(float(np.cumsum(limb)[-1])) for limb in order.T)
@@ -226,8 +227,8 @@ def test_with_zeros_makes_zero_a_value(batch):
 def test_rows_are_those_of_any_class(batch):
     table = table_of(batch)
     np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
-    np.testing.assert_array_equal(table.rows, of_any_class(table.counts))
-    assert of_any_class(np.empty((2, 0))).tolist() == [0, 0]
+    np.testing.assert_array_equal(table.rows, sum_over_classes(table.counts))
+    assert sum_over_classes(np.empty((2, 0))).tolist() == [0, 0]
 
 
 @given(batches(EXACT))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filterkit import Attribute, Batch, Csr, Schema
+from filterkit import Attribute, Batch, Schema
+from filterkit.plugin import Csr
 
 
 def csr_of(dense):

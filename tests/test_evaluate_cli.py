@@ -323,7 +323,7 @@ class Stuck(filterkit.Learner):
             pathlib.Path(f"begun-{multiprocessing.current_process().name}").touch()
             X = 1.6e12 + np.arange(4.0)[:, None]
             SVC(kernel="linear").fit(X, [0, 1, 0, 1])
-        return filterkit.LinearModel(np.zeros((training.X.shape[1], 1)), np.zeros(1))
+        return filterkit.plugin.LinearModel(np.zeros((training.X.shape[1], 1)), np.zeros(1))
 
 @filterkit.hookimpl
 def filterkit_stages():

@@ -384,7 +384,7 @@ def test_nothing_of_the_test_rows_is_learned(text, tested, monkeypatch):
     X = np.where(own[:, None], 7 - 3 * batch.X[::-1], batch.X)
     other = batch.replace(X=X, y=np.where(own, (batch.y + 1) % 3, batch.y).astype(np.int32))
     first, second = (Evaluator([("d", rows)], design(text)).evaluate("d", "class", 1) for rows in (batch, other))
-    kept = [learner.kept() for learner, _ in tested]
+    kept = [learner.get_state() for learner, _ in tested]
     assert (kept[0]["coefficients"] == kept[1]["coefficients"]).all() and kept[0]["coefficients"].any()
     assert (kept[0]["intercepts"] == kept[1]["intercepts"]).all()
     assert first[0].values != second[0].values

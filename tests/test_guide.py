@@ -123,7 +123,7 @@ import click
 import filterkit
 
 
-class Mine(filterkit.LocalEngine):
+class Mine(filterkit.plugin.LocalEngine):
     name = "mine"
 
 

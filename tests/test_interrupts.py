@@ -9,7 +9,7 @@ import pytest
 from agreement import make
 
 import filterkit
-from filterkit import interruptible
+from filterkit.plugin import interruptible
 
 
 @pytest.fixture

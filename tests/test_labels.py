@@ -20,7 +20,7 @@ from filterkit.chains import saved
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets, join, split
-from filterkit.data.schema_json import schema_note, schema_of
+from filterkit.data.schema_json import schema_from_json, schema_to_json
 from filterkit.testing import checks as testing
 
 BIT = ("0", "1")
@@ -186,7 +186,7 @@ def test_both_ways_to_read_in_any_blocks(sparse, way, tmp_path):
     for block_size in (1, 700, 5000):
         parts = list(filterkit.batches(path, labels=3, block_size=block_size))
         assert len(parts) > 1
-        assert testing.same(filterkit.concatenate(parts, parts[0].schema), whole)
+        assert testing.same(filterkit.plugin.concatenate(parts, parts[0].schema), whole)
 
 
 @given(st.integers(0, 5), st.sets(st.integers(0, 5), min_size=1), st.booleans(), st.integers(0, 99))
@@ -388,21 +388,21 @@ def test_a_kept_chain_knows_its_labels(data, tmp_path):
 
 def note_of(*labels):
     schema = Schema("s", [Attribute("p", "nominal", BIT), Attribute("q", "nominal", BIT)], labels=labels)
-    return json.loads(json.dumps(schema_note(schema)))
+    return json.loads(json.dumps(schema_to_json(schema)))
 
 
 @pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
 def test_labels_that_make_no_sense_in_a_file(labels):
     note = note_of(0, 1)
-    assert schema_of(note).labels == (0, 1)
+    assert schema_from_json(note).labels == (0, 1)
     with pytest.raises(FilterkitError):
-        schema_of(note | {"labels": labels})
+        schema_from_json(note | {"labels": labels})
 
 
 def test_a_class_beside_labels_in_a_file():
     note = note_of(0)
     with pytest.raises(FilterkitError, match="its labels make no sense"):
-        schema_of(note | {"class": 1})
+        schema_from_json(note | {"class": 1})
 
 
 def test_elsewhere_labels_are_columns(data):

@@ -1,4 +1,4 @@
-"""Learners: what they put out, what they learn from and refuse, linear models, and refits for inner trials."""
+"""Learners: what they put out, what they learn from and refuse, linear models, and inner_splits for inner trials."""
 
 import os
 import subprocess
@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, LinearModel, Schema, StageError, Tasks
+from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError
 from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
+from filterkit.plugin import LinearModel, Tasks
 from filterkit.plugin.registry import Registry, registry
 from filterkit.testing import checks as testing
 
@@ -48,8 +49,8 @@ class Recorder(Means):
     def inner_seed(self):
         return self.seed
 
-    def learn_refitting(self, training, refits):
-        self.training, self.trials = training, list(refits)
+    def learn_with_inner_cv(self, training, inner_splits):
+        self.training, self.trials = training, list(inner_splits)
         return self.learn(training)
 
 
@@ -207,7 +208,7 @@ def test_rows_without_class_or_weight_are_left_out():
     batch = make([[0], [2], [99], [5], [77]], [0, 0, -1, 1, 1], weights=[1, 2, 1, 1, 0])
     chosen = batch.take(np.array([0, 1, 3]))
     recorder = Recorder(folds=0)
-    recorder.learn_refitting = None  # without folds it is not called
+    recorder.learn_with_inner_cv = None  # without folds it is not called
     seen = []
     recorder.learn = lambda training: seen.append(training) or Means.learn(recorder, training)
     assert testing.same(fit(recorder, batch).transform(batch), fit(Means(), chosen).transform(batch))
@@ -401,7 +402,7 @@ def test_the_kit_finds_nothing_wrong_with_it(name):
 )
 def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
     fitted = Chain([Means()]).fit(sample("iris"))
-    kept = fitted.stages[0].kept()
+    kept = fitted.stages[0].get_state()
     monkeypatch.setattr(fitted.stages[0], "kept", lambda: kept)
     path = str(tmp_path / "chain")
     saved.save(fitted, path, known)
@@ -413,7 +414,7 @@ def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-# ---- refits -----------------------------------------------------------------------------------------------
+# ---- inner_splits -----------------------------------------------------------------------------------------------
 
 
 def recorded(before, batch, rows=None, folds=3, seed=0, **options):
@@ -656,7 +657,7 @@ class Means(filterkit.Learner):
 
     def learn(self, training):
         up, down = (training.X[own].mean(axis=0) for own in (training.truth[:, 0], ~training.truth[:, 0]))
-        return filterkit.LinearModel((up - down)[:, None], np.array([(down @ down - up @ up) / 2]))
+        return filterkit.plugin.LinearModel((up - down)[:, None], np.array([(down @ down - up @ up) / 2]))
 
 @filterkit.hookimpl
 def filterkit_stages():

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from filterkit import Points, log_losses
+from filterkit.plugin import Points, log_losses
 
 
 def points(columns):

@@ -15,7 +15,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from filterkit.evaluation.measures import MEANINGS, MEASURES, Outcome, measures
+from filterkit.evaluation.measures import MEANINGS, MEASURES, measures
+from filterkit.stages.models import Outcome
 
 NAN = float("nan")
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Thresholds
 from filterkit.counts.tabulate import tabulate
+from filterkit.plugin import Thresholds
 from filterkit.plugin.registry import registry
 
 METRICS = registry().metrics

@@ -180,7 +180,7 @@ def test_blocks_jobs_and_steps_do_not_matter(name, distance, monkeypatch):
     whole = fitted.transform(batch)
     parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
     assert testing.same(chain.fit(iter(parts), jobs=2, memory=1 << 16).transform(batch), whole)
-    assert testing.same(filterkit.concatenate(map(fitted.transform, parts), fitted.schema), whole)
+    assert testing.same(filterkit.plugin.concatenate(map(fitted.transform, parts), fitted.schema), whole)
     for distances in (0, len(batch) * 4, len(batch) * 149):
         monkeypatch.setattr(neighbors, "_DISTANCES", distances)
         assert testing.same(fitted.transform(batch), whole)
@@ -203,7 +203,7 @@ def test_kept_rows_vote_as_before(name, options, tmp_path):
 def damaged(name, change, tmp_path, monkeypatch, batch):
     """The message with which a chain is refused where what it keeps under a name is changed."""
     fitted = filterkit.chain("neighbors").fit(batch)
-    whole = fitted.stages[0].kept()
+    whole = fitted.stages[0].get_state()
     monkeypatch.setattr(fitted.stages[0], "kept", lambda: whole | {name: change(whole[name])})
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:

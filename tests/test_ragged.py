@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filterkit import Ragged
-from filterkit.data.ragged import sort_key, starts, turns
+from filterkit.data.ragged import begins_run, row_starts, sort_key
+from filterkit.plugin import Ragged
 
 
 def ragged(rows):
@@ -105,12 +105,12 @@ def test_sort_key_orders_by_row_and_then_by_value():
 
 
 def test_turns_are_where_a_number_differs_from_the_one_before():
-    assert turns(np.array([3, 3, 1, 1, 1, 3])).tolist() == [True, False, True, False, False, True]
-    assert turns(np.array([7.5])).tolist() == [True]
-    assert turns(np.empty(0)).tolist() == []
+    assert begins_run(np.array([3, 3, 1, 1, 1, 3])).tolist() == [True, False, True, False, False, True]
+    assert begins_run(np.array([7.5])).tolist() == [True]
+    assert begins_run(np.empty(0)).tolist() == []
 
 
 @given(st.lists(st.integers(0, 5)))
 def test_starts_are_the_bounds_of_rows(rows):
     expected = [sum(row < i for row in rows) for i in range(7)]
-    assert starts(np.array(sorted(rows), np.int64), 6).tolist() == expected
+    assert row_starts(np.array(sorted(rows), np.int64), 6).tolist() == expected

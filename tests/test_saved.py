@@ -12,9 +12,10 @@ import pytest
 from agreement import SAMPLES, sample
 
 import filterkit
-from filterkit import FilterkitError, Fitted, Ragged, Stage
+from filterkit import FilterkitError, Fitted, Stage
 from filterkit.chains import saved
-from filterkit.data.schema_json import attribute_note, attribute_of, schema_note, schema_of
+from filterkit.data.schema_json import attribute_from_json, attribute_to_json, schema_from_json, schema_to_json
+from filterkit.plugin import Ragged
 from filterkit.plugin.registry import Registry
 from filterkit.testing import checks as testing
 
@@ -98,9 +99,9 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])
 def test_schemas_as_notes(name):
     schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema
-    assert schema_of(json.loads(json.dumps(schema_note(schema)))) == schema
+    assert schema_from_json(json.loads(json.dumps(schema_to_json(schema)))) == schema
     for attribute in schema.attributes:
-        assert attribute_of(json.loads(json.dumps(attribute_note(attribute)))) == attribute
+        assert attribute_from_json(json.loads(json.dumps(attribute_to_json(attribute)))) == attribute
 
 
 # ---- refused ---------------------------------------------------------------------------------------
@@ -278,7 +279,7 @@ class FittedForgetful(Fitted):
 
 def test_a_stage_without_kept_cannot_be_saved(tmp_path):
     fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
-    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no kept"):
+    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
     with pytest.raises(AssertionError, match="give what it has learned in kept"):
@@ -293,12 +294,12 @@ class Mindful(Forgetful):
     def fit(self, rows, schema):
         return FittedMindful(schema, sum(batch.X.sum() for batch in rows()))
 
-    def restore(self, kept, schema):
+    def from_state(self, kept, schema):
         return FittedMindful(schema, kept["mean"])
 
 
 class FittedMindful(FittedForgetful):
-    def kept(self):
+    def get_state(self):
         rows = Ragged(np.array([0, 1]), np.array([1.0]))
         return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"]}
 

@@ -90,7 +90,7 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     batch = sample("iris")
     fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(batch)
     other = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(batch)
-    kept = other.stages[0].kept()
+    kept = other.stages[0].get_state()
     monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):

@@ -7,7 +7,7 @@ from agreement import columns, dense, make, sample, shared
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.chains.rows import KeptRows
+from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 
 # Four words: in rows 0-2, 0-1, 3-4 and 2, of three positive and three negative rows; a constant one; an absent one.
@@ -191,7 +191,7 @@ def test_strips_give_the_same_columns(by, limit):
 def test_one_pass_serves_a_scorer_and_select():
     passes = []
 
-    class Counted(KeptRows):
+    class Counted(InMemoryRows):
         def map(self, function, last=False):
             passes.append(1)
             return super().map(function, last)

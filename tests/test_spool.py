@@ -10,8 +10,9 @@ from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, Csr, FilterkitError
-from filterkit.chains.spool import Kept, Spool, _Scratch
+from filterkit import Batch, FilterkitError
+from filterkit.chains.spool import Spool, SpooledBatch, _Scratch
+from filterkit.plugin import Csr
 from filterkit.testing import checks as testing
 
 MEMORY, DISK = 1 << 30, 0
@@ -47,7 +48,7 @@ def test_batches_come_out_as_they_went_in(name, budget):
     blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
     with Spool(budget) as spool:
         for block in blocks:
-            spool.append(Kept(block))
+            spool.append(SpooledBatch(block))
         for _ in range(2):
             for block, kept in zip(blocks, spool, strict=True):
                 assert_same(kept.load(), block)
@@ -59,8 +60,8 @@ def test_batches_come_out_as_they_went_in(name, budget):
 def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
     batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
     with Spool(budget) as spool:
-        spool.append(Kept(batch))
-        spool.append(Kept(batch))
+        spool.append(SpooledBatch(batch))
+        spool.append(SpooledBatch(batch))
         for kept in spool:
             assert_same(kept.load(), batch)
 
@@ -70,7 +71,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
 def test_small_batches_come_out_as_they_went_in(blocks, budget):
     with Spool(budget) as spool:
         for block in blocks:
-            spool.append(Kept(block))
+            spool.append(SpooledBatch(block))
         for block, kept in zip(blocks, spool, strict=True):
             assert_same(kept.load(), block)
 
@@ -94,13 +95,13 @@ def test_small_batches_come_out_as_they_went_in(blocks, budget):
 @pytest.mark.parametrize("budget", [MEMORY, DISK])
 def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each, budget):
     batch = make(np.array([values], float), [0])
-    assert Kept(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
+    assert SpooledBatch(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
     stored = np.array(values, float)
     indices = np.arange(len(values), dtype=np.int32)
     X = Csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
     with Spool(budget) as spool:
-        spool.append(Kept(batch))
-        spool.append(Kept(batch.replace(X=X)))
+        spool.append(SpooledBatch(batch))
+        spool.append(SpooledBatch(batch.replace(X=X)))
         dense, sparse = (kept.load() for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
@@ -112,7 +113,7 @@ def test_a_matrix_that_is_not_contiguous_is_kept_too():
     assert not batch.X.flags.c_contiguous
     for budget in (MEMORY, DISK):
         with Spool(budget) as spool:
-            spool.append(Kept(batch))
+            spool.append(SpooledBatch(batch))
             assert_same(next(iter(spool)).load(), batch)
 
 
@@ -122,19 +123,19 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
 
     monkeypatch.setattr("filterkit.chains.spool.tempfile.TemporaryFile", refuse)
     batch = make(np.full((10, 10), 0.5), [0] * 10)
-    size = Kept(batch).nbytes
+    size = SpooledBatch(batch).nbytes
     with Spool(2 * size) as spool:
-        spool.append(Kept(batch))
-        spool.append(Kept(batch))
+        spool.append(SpooledBatch(batch))
+        spool.append(SpooledBatch(batch))
         with pytest.raises(AssertionError, match="no file is needed"):
-            spool.append(Kept(batch))
+            spool.append(SpooledBatch(batch))
 
 
 def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
-        spool.append(Kept(batch))
+        spool.append(SpooledBatch(batch))
         file = spool._file._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
@@ -148,15 +149,15 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
     blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
     with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
         for block in blocks:
-            spool.append(Kept(block))
-        for block, loaded in zip(blocks, pool.map(Kept.load, [*spool, *spool]), strict=False):
+            spool.append(SpooledBatch(block))
+        for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool]), strict=False):
             assert_same(loaded, block)
 
 
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
     with Spool(DISK) as spool, pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
-        spool.append(Kept(make([[1]], [0])))
+        spool.append(SpooledBatch(make([[1]], [0])))
 
 
 @pytest.fixture(params=["at once", "by position"])
@@ -174,7 +175,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
     monkeypatch.setattr(_Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with Spool(DISK) as spool:
-        spool.append(Kept(batch))
+        spool.append(SpooledBatch(batch))
         (kept,) = spool
         assert_same(kept.load(), batch)
         spool._file._file.truncate(100)
@@ -187,7 +188,7 @@ def test_reading_begins_while_more_is_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:
         for number, block in enumerate(blocks):
-            spool.append(Kept(block))
+            spool.append(SpooledBatch(block))
             for kept, expected in zip(spool, blocks[: number + 1], strict=True):
                 assert_same(kept.load(), expected)
 
@@ -196,9 +197,9 @@ def test_strings_count_and_come_back_from_disk():
     data = testing.sample("all-kinds")
     for budget in (0, 10**6):
         with Spool(budget) as spool:
-            spool.append(Kept(data))
+            spool.append(SpooledBatch(data))
             assert testing.same(next(iter(spool)).load(), data)
     long = data.replace(others=data.others.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     with Spool(10**6) as spool:
-        spool.append(Kept(long))
+        spool.append(SpooledBatch(long))
         assert next(iter(spool)).nbytes > 60_000

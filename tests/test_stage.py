@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from agreement import dense, make, sample, sparsely
 
-from filterkit import Attribute, Chain, ColumnStage, Fitted, Ragged, RowStage, Stage, StageError, UsageError, option
+from filterkit import Attribute, Chain, ColumnStage, Fitted, RowStage, Stage, StageError, UsageError, option
+from filterkit.plugin import Ragged
 
 NAN = np.nan
 

@@ -54,7 +54,7 @@ def filterkit_subcommands():
     return [describe, ends]
 
 
-class Twin(filterkit.LocalEngine):
+class Twin(filterkit.plugin.LocalEngine):
     name = "twin"
 
 

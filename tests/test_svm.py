@@ -15,10 +15,11 @@ from sklearn.svm import SVC
 from test_weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, Tasks, Training, UsageError
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
 from filterkit.chains.crossfit import counted_classes, draw_folds
-from filterkit.chains.rows import KeptRows
+from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
+from filterkit.plugin import Tasks, Training
 from filterkit.testing import checks as testing
 
 
@@ -154,7 +155,7 @@ def noisy(classes=2, rows=70, seed=0):
 
 def tried(before, batch, costs, criterion, folds, seed):
     """For each C the mean of a measure over the folds, and the truth and scores of the rows left out."""
-    fold = draw_folds(counted_classes(KeptRows(batch.schema, [batch], LocalEngine(1), 0)), folds, seed)
+    fold = draw_folds(counted_classes(InMemoryRows(batch.schema, [batch], LocalEngine(1), 0)), folds, seed)
     codes = filterkit.chain("svm").fit(batch).stages[0].tasks.codes
     values, truths, scores = [], [], []
     for number in range(folds):

@@ -8,7 +8,7 @@ import pytest
 from agreement import make, sample
 
 import filterkit
-from filterkit.chains.rows import KeptRows
+from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 
 
@@ -38,9 +38,9 @@ def _in_a_process(function, item):
 
 def fitted(text, batches, engine):
     """What the chain has learned, and what it makes of the training rows."""
-    rows = KeptRows(batches[0].schema, batches, engine, 1 << 20)
+    rows = InMemoryRows(batches[0].schema, batches, engine, 1 << 20)
     found, out = filterkit.chain(text).fit_rows(rows)
-    return [stage.kept() for stage in found.stages], [batch.X for batch in out.map(lambda batch: batch)]
+    return [stage.get_state() for stage in found.stages], [batch.X for batch in out.map(lambda batch: batch)]
 
 
 def plain(found):
@@ -141,6 +141,6 @@ def test_a_weight_too_small_to_be_counted_is_none(text):
     """Such as the probabilities of an expectation maximisation."""
     X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]
     one, other = (
-        filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].kept() for small in (2.0**-65, 0)
+        filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].get_state() for small in (2.0**-65, 0)
     )
     assert plain(one) == plain(other)

@@ -30,10 +30,10 @@ class Relief(filterkit.Stage):
         X, y = self._sample(rows, schema)
         return FittedRelief(schema, scores(X, y, schema.nominal))
 
-    def restore(self, kept: dict[str, Any], schema: filterkit.Schema) -> filterkit.Fitted:
-        if len(kept["scores"]) != len(schema.features):
+    def from_state(self, state: dict[str, Any], schema: filterkit.Schema) -> filterkit.Fitted:
+        if len(state["scores"]) != len(schema.features):
             raise filterkit.FilterkitError("there are not as many scores as columns")
-        return FittedRelief(schema, kept["scores"])
+        return FittedRelief(schema, state["scores"])
 
     def _sample(self, rows: Rows, schema: filterkit.Schema) -> tuple[np.ndarray, np.ndarray]:
         """The rows drawn, dense, and their classes."""
@@ -58,7 +58,7 @@ class FittedRelief(filterkit.Fitted):
         attributes = [a.scored("relief", s) for a, s in zip(schema.features, self.scores.tolist())]
         self.schema = schema.with_features(attributes, np.arange(len(attributes)))
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         return {"scores": self.scores}
 
     def transform(self, batch: filterkit.Batch) -> filterkit.Batch:

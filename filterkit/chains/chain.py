@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from filterkit.chains.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
+from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds
 from filterkit.chains.passes import Tables
-from filterkit.chains.rows import KeptRows, Passed, Rows, rows_of
+from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
@@ -58,7 +58,9 @@ class Chain:
     def __str__(self) -> str:
         return shlex.join(word for stage in self.stages for word in stage.words())
 
-    def fit(self, rows: Batch | Iterable[Batch] | Rows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY) -> FittedChain:
+    def fit(
+        self, rows: Batch | Iterable[Batch] | TrainingRows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY
+    ) -> FittedChain:
         """Fit every stage on the training rows.
 
         Parameters
@@ -92,7 +94,7 @@ class Chain:
             fitted, out = self.fit_rows(made, memory)
             return fitted, concatenate(out.map(lambda batch: batch, last=True), fitted.schema)
 
-    def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, Rows]:
+    def fit_rows(self, rows: TrainingRows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, TrainingRows]:
         """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
         check_written(self.stages)
         trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
@@ -107,33 +109,33 @@ class Chain:
             if isinstance(stage, TrainingStage):
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))
-                out = out.source.then(out, stage)
+                out = out.arranged_by(stage)
                 continue
             if isinstance(stage, ColumnStage) and stage.folds():
                 tables = None
-                fitted.append(fit_crosswise(stage, out, memory // 2))
+                fitted.append(cross_fit(stage, out, memory // 2))
             elif isinstance(stage, ColumnStage):
                 if tables is None or not tables.serves(stage):
                     tables = Tables(out, stage, memory // 2)
                 fitted.append(tables.fit(stage, out.schema))
             elif isinstance(stage, Learner):
                 tables = None
-                trials = partial(refits, Chain(self.stages[first:number]), base, stage, memory)
-                jobs = rows.source.engine.jobs
-                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
+                trials = partial(inner_splits, Chain(self.stages[first:number]), base, stage, memory)
+                jobs = rows.jobs
+                fitted.append(stage.fit_with_inner_cv(partial(out.map, _itself), out.schema, trials, jobs))
             else:
                 tables = None
                 fitted.append(stage.fit(partial(out.map, _itself), out.schema))
                 learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
-                if trying and learns_nothing and out is base and isinstance(base, KeptRows):
+                if trying and learns_nothing and out is base and isinstance(base, InMemoryRows):
                     first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
                     out = base
                     continue
-            out = Passed(out, fitted[-1])
+            out = MappedRows(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out
 
 
-def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
+def inner_splits(before: Chain, rows: TrainingRows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
     """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
     the stages `before` it, which are fitted on the former alone."""
     count = learner.inner_folds()
@@ -143,7 +145,7 @@ def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator
     for number in range(count):
         own = fold == number
         others, held_out = (
-            rows.through(chosen) if isinstance(rows, KeptRows) else Passed(rows, chosen)
+            rows.through(chosen) if isinstance(rows, InMemoryRows) else MappedRows(rows, chosen)
             for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
         )
         fitted, training = again.fit_rows(others, memory)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.chains.passes import Tables
-from filterkit.chains.rows import Passed, Rows
+from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
@@ -34,7 +34,7 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     folds : how many.
     seed : of the random numbers.
 
-    Rows that do not count, and the only row of a class, are in no fold, which is `folds` itself: they are never
+    TrainingRows that do not count, and the only row of a class, are in no fold, which is `folds` itself: they are never
     left out.
     """
     fold = np.full(len(y), folds, np.int32)
@@ -46,24 +46,24 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
-def fit_crosswise(stage: ColumnStage, rows: Rows, budget: int) -> Fitted:
+def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
     count = stage.folds()
     fold = draw_folds(counted_classes(rows), count, stage.fold_seed())
     wholes: list[State] = []
     parts: list[list[State]] = [[] for _ in range(count)]
     totals = None
-    for table in Tables(Passed(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
+    for table in Tables(MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
         totals = _of_folds(table, rows.schema, np.ones(count + 1, bool))
         whole = stage.fit_columns(totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]
-        changes = stage.settle(folds)
+        changes = stage.choose_columns(folds)
         wholes.append({**whole, **changes})
         for states, each in zip(parts, folds, strict=True):
             states.append({**each.state, **changes})
     assert totals is not None
     fitted = stage.finish(rows.schema, _joined(stage, wholes), totals)
-    if not stage.crosswise():
+    if not stage.cross_fits():
         return fitted
     features = list(fitted.schema.features)
     others = [FittedColumns(stage, rows.schema, _joined(stage, states), fitted.source, features) for states in parts]
@@ -74,7 +74,7 @@ def _joined(stage: ColumnStage, states: list[State]) -> State:
     return states[0] if len(states) == 1 else stage.join(states)
 
 
-def counted_classes(rows: Rows) -> np.ndarray:
+def counted_classes(rows: TrainingRows) -> np.ndarray:
     """The class of every row, -1 for rows that are not counted; of rows with labels, 0 where all are known."""
 
     def classes(batch: Batch) -> np.ndarray:
@@ -166,8 +166,8 @@ class CrossFitted(Fitted):
         self._fitted = [*others, whole]
         self._fold = fold
 
-    def kept(self) -> dict[str, Any]:
-        return self.whole.kept()
+    def get_state(self) -> dict[str, Any]:
+        return self.whole.get_state()
 
     def transform(self, batch: Batch) -> Batch:
         return self.whole.transform(batch)

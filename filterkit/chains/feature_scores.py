@@ -9,12 +9,12 @@ import numpy as np
 
 from filterkit.chains.chain import DEFAULT_MEMORY, check_class
 from filterkit.chains.passes import Tables
-from filterkit.chains.rows import Rows, rows_of
+from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.data.batch import Batch
-from filterkit.data.ragged import turns
+from filterkit.data.ragged import begins_run
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.plugin.registry import find_metric
@@ -62,7 +62,7 @@ class _Scored(ColumnStage):
                 scores, _ = thresholds.score(self._shown, task, self._options.get("alpha"))
             # The first test that has its column's best score, where that is better than what was found so far.
             order = np.lexsort((np.arange(len(scores)), -scores, thresholds.column))
-            at = order[np.flatnonzero(turns(thresholds.column[order]))]
+            at = order[np.flatnonzero(begins_run(thresholds.column[order]))]
             columns = thresholds.column[at]
             better = scores[at] > best[columns]
             columns, at = columns[better], at[better]
@@ -81,7 +81,7 @@ class _Scored(ColumnStage):
 
 
 def scores(
-    rows: Batch | Iterable[Batch] | Rows,
+    rows: Batch | Iterable[Batch] | TrainingRows,
     metrics: Iterable[str],
     *,
     alpha: float | None = None,
@@ -128,7 +128,7 @@ def scores(
     return _table(stage, rows, names, memory)
 
 
-def _table(stage: _Scored, rows: Rows, names: list[str], memory: int) -> pa.Table:
+def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) -> pa.Table:
     import pyarrow as pa
 
     from filterkit.data import arrow

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.chains.rows import Rows
+from filterkit.chains.rows import TrainingRows
 from filterkit.counts.table import ContingencyTable, merge
 from filterkit.counts.tabulate import check_sum, sum_of_weights, tabulate
 from filterkit.data.batch import Batch, empty
@@ -35,7 +35,7 @@ class Tables:
     budget : bytes for a table.
     """
 
-    def __init__(self, rows: Rows, stage: ColumnStage, budget: int) -> None:
+    def __init__(self, rows: TrainingRows, stage: ColumnStage, budget: int) -> None:
         self.supervised = stage.needs_class
         self._rows = rows
         self._budget = budget
@@ -88,7 +88,7 @@ class Tables:
             table = tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
             return _Counted(table, unlabelled, *sum_of_weights(batch, self.supervised))
 
-        pile = _Pile(self._rows.source.engine.jobs)
+        pile = _Pile(self._rows.jobs)
         weights, rows = 0.0, 0
         for found in self._rows.map(count):
             self._unlabelled |= found.unlabelled

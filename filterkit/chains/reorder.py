@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from filterkit.chains.rows import Rows
-from filterkit.chains.spool import Kept, Spool
+from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, concatenate
+from filterkit.stages.base import Rows
 
 
 def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
@@ -29,21 +29,21 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
         return
     place = np.full(int(numbers.max()) + 1, -1)
     place[numbers] = np.arange(len(numbers))
-    sizes = list(rows.map(lambda batch: Kept(batch).nbytes))
-    runs = max(1, -(-4 * sum(sizes) // max(rows.source.memory, 1)))  # each a quarter of the budget, as it is sorted
+    sizes = list(rows.map(lambda batch: SpooledBatch(batch).nbytes))
+    runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # each a quarter of the budget, as it is sorted
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
 
-    def split(batch: Batch) -> list[tuple[int, np.ndarray, Kept]]:
+    def split(batch: Batch) -> list[tuple[int, np.ndarray, SpooledBatch]]:
         goal = np.full(len(batch), -1)
         known = place[batch.start : batch.start + len(batch)]
         goal[: len(known)] = known
         order = np.argsort(goal, kind="stable")[np.count_nonzero(goal < 0) :]
         cuts = np.searchsorted(goal[order], bounds)
         parts = enumerate(order[first:stop] for first, stop in pairwise(cuts.tolist()))
-        return [(run, goal[part], Kept(batch.take(part))) for run, part in parts if len(part)]
+        return [(run, goal[part], SpooledBatch(batch.take(part))) for run, part in parts if len(part)]
 
-    sorted_runs: list[list[tuple[np.ndarray, Kept]]] = [[] for _ in range(runs)]
-    with Spool(rows.source.memory // 2) as spool:
+    sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
+    with Spool(rows.memory // 2) as spool:
         for parts in rows.map(split, last=True):
             for run, goal, kept in parts:
                 spool.append(kept)

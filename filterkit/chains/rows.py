@@ -1,6 +1,6 @@
 """Rows: training rows that can be mapped over any number of times, though they may come only once.
 
-input ──> SpooledRows ──> Passed (through fitted stages) ──> arranged (by a stage that chooses or orders) ──> …
+input ──> SpooledRows ──> MappedRows (through fitted stages) ──> arranged (by a stage that chooses or orders) ──> …
 """
 
 from __future__ import annotations
@@ -11,71 +11,58 @@ from functools import partial
 from itertools import accumulate, chain
 from typing import Protocol, TypeVar
 
-from filterkit.chains.spool import Kept, Spool
+from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
-from filterkit.stages.base import Fitted, TrainingStage
+from filterkit.stages.base import Fitted, Rows, TrainingStage
 
 T = TypeVar("T")
 
 
-class Rows(Protocol):
-    """Training rows: a schema, and a map over their batches that works in parallel and keeps the order.
+class RowSource:
+    """Training rows as they come in, or as a stage has arranged them; the base of whatever keeps them.
 
     Attributes
     ----------
-    schema : of the batches.
-    source : where they come from, which knows threads and memory.
+    schema, jobs, memory, to_the_end : see `Rows`.
+    engine : maps over the batches.
+    live : whether rows may arrive one by one, and each is to go on before the next is asked for.
     """
 
-    @property
-    def schema(self) -> Schema: ...
-
-    @property
-    def source(self) -> Source: ...
-
-    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """``function(batch)`` for every batch; `last` promises that the rows are not asked for again. From the
-        second time on, `batch.start` is the number of the batch's first row."""
-
-
-class Source:
-    """Where rows come from.
-
-    Attributes
-    ----------
-    schema : of the batches.
-    engine : maps over them.
-    memory : bytes of budget for what is kept of them.
-    to_the_end : whether they have to be read to the end, even by a stage that needs only the first.
-    live : whether they may arrive one by one, and each is to go on before the next is asked for.
-    """
-
-    live = False
-
-    def __init__(self, schema: Schema, engine: LocalEngine, memory: int, to_the_end: bool = False) -> None:
+    def __init__(
+        self, schema: Schema, engine: LocalEngine, memory: int, to_the_end: bool = False, live: bool = False
+    ) -> None:
         self.schema = schema
         self.engine = engine
         self.memory = memory
         self.to_the_end = to_the_end
+        self.live = live
         self._arranged: list[SpooledRows] = []
 
     @property
-    def source(self) -> Source:
-        """Itself."""
-        return self
+    def jobs(self) -> int:
+        """See `Rows`."""
+        return self.engine.jobs
 
-    def then(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
-        """`rows`, which come from here, as `stage` arranges them; closed together with this."""
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows`."""
+        raise NotImplementedError
+
+    def arranged_by(self, stage: TrainingStage) -> SpooledRows:
+        """These rows as `stage` arranges them; closed together with these."""
+        return self._arrange(self, stage)
+
+    def _arrange(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
+        """`rows`, which come from here, as `stage` arranges them."""
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
             return engine.map(function, stage.arrange(rows))
 
-        arranged = SpooledRows(rows.schema, once, self.engine, self.memory, self.to_the_end or stage.to_the_end)
-        arranged.live = self.live
+        to_the_end = self.to_the_end or stage.to_the_end
+        arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)
         self._arranged.append(arranged)
         return arranged
 
@@ -85,13 +72,13 @@ class Source:
             rows.close()
 
 
-class Passed:
+class MappedRows:
     """Rows as they come out of a fitted stage."""
 
-    def __init__(self, rows: Rows, stage: Fitted) -> None:
+    def __init__(self, rows: TrainingRows, stage: Fitted) -> None:
         # One loop through all stages holds one batch; a call within a call for each would hold them all.
-        self._rows: Rows = rows._rows if isinstance(rows, Passed) else rows
-        self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, Passed) else []), stage]
+        self._rows: RowSource = rows._rows if isinstance(rows, MappedRows) else rows
+        self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, MappedRows) else []), stage]
 
     @property
     def schema(self) -> Schema:
@@ -99,9 +86,23 @@ class Passed:
         return self._stages[-1].schema
 
     @property
-    def source(self) -> Source:
-        """Where the rows come from."""
-        return self._rows.source
+    def jobs(self) -> int:
+        """See `Rows`."""
+        return self._rows.jobs
+
+    @property
+    def memory(self) -> int:
+        """See `Rows`."""
+        return self._rows.memory
+
+    @property
+    def to_the_end(self) -> bool:
+        """See `Rows`."""
+        return self._rows.to_the_end
+
+    def arranged_by(self, stage: TrainingStage) -> SpooledRows:
+        """These rows as `stage` arranges them; closed together with those that come in."""
+        return self._rows._arrange(self, stage)
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
@@ -114,13 +115,16 @@ class Passed:
         return self._rows.map(passed, last)
 
 
+TrainingRows = RowSource | MappedRows  # what a chain fits on
+
+
 class Mapping(Protocol):
     """A function that maps another over batches."""
 
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]: ...
 
 
-class SpooledRows(Source):
+class SpooledRows(RowSource):
     """Rows that come once, and again from a spool.
 
     Parameters
@@ -128,13 +132,19 @@ class SpooledRows(Source):
     schema : of the batches.
     once : maps a function over the batches, the first time; may be called once.
     engine : maps the other times.
-    memory, to_the_end : see `Source`.
+    memory, to_the_end, live : see `RowSource`.
     """
 
     def __init__(
-        self, schema: Schema, once: Mapping, engine: LocalEngine, memory: int, to_the_end: bool = False
+        self,
+        schema: Schema,
+        once: Mapping,
+        engine: LocalEngine,
+        memory: int,
+        to_the_end: bool = False,
+        live: bool = False,
     ) -> None:
-        super().__init__(schema, engine, memory, to_the_end)
+        super().__init__(schema, engine, memory, to_the_end, live)
         self._once = once
         self._spool: Spool | None = None
 
@@ -150,8 +160,8 @@ class SpooledRows(Source):
         self._spool = Spool(self.memory)
         start = 0
 
-        def keep(batch: Batch) -> tuple[Kept, T]:
-            return Kept(batch), function(batch)
+        def keep(batch: Batch) -> tuple[SpooledBatch, T]:
+            return SpooledBatch(batch), function(batch)
 
         for kept, result in self._once(keep):
             kept.start = start
@@ -166,8 +176,8 @@ class SpooledRows(Source):
             self._spool.close()
 
 
-class KeptRows(Source):
-    """Rows of batches that are in memory anyway; parameters as of `Source`."""
+class InMemoryRows(RowSource):
+    """Rows of batches that are in memory anyway; parameters as of `RowSource`."""
 
     def __init__(self, schema: Schema, batches: list[Batch], engine: LocalEngine, memory: int) -> None:
         super().__init__(schema, engine, memory)
@@ -178,23 +188,23 @@ class KeptRows(Source):
         """See `Rows`."""
         return self.engine.map(function, self._batches)
 
-    def through(self, stage: Fitted) -> KeptRows:
+    def through(self, stage: Fitted) -> InMemoryRows:
         """As they come out of a fitted stage, in memory too; closed together with these."""
-        rows = KeptRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
+        rows = InMemoryRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
         rows._arranged = self._arranged
         return rows
 
 
 @contextmanager
-def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[Rows]:
+def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[RowSource]:
     """`Rows` of some batches, at least one, with `memory` for a spool."""
     stream = iter(batches)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to fit on; one of no rows would do")
-    rows: KeptRows | SpooledRows
+    rows: InMemoryRows | SpooledRows
     if isinstance(batches, list):
-        rows = KeptRows(first.schema, batches, engine, memory)
+        rows = InMemoryRows(first.schema, batches, engine, memory)
     else:
         rows = SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(rows):

@@ -17,13 +17,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from filterkit import __version__
+from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, empty, others_table, unknown
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.data.schema_json import schema_note, schema_of
+from filterkit.data.schema_json import schema_from_json, schema_to_json
 from filterkit.errors import FilterkitError, StageError, UsageError, file_error
 from filterkit.files.descriptors import pipe_of
 from filterkit.files.endings import check_chain
@@ -71,7 +71,7 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     stages = []
     for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
         try:
-            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in made.kept().items()}
+            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in made.get_state().items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
         stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
@@ -79,8 +79,8 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "filterkit": __version__,
-        "incoming": schema_note(fitted.incoming),
-        "outgoing": schema_note(fitted.schema),
+        "incoming": schema_to_json(fitted.incoming),
+        "outgoing": schema_to_json(fitted.schema),
         "stages": stages,
     }
     out = io.BytesIO()
@@ -105,14 +105,14 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
         with zipfile.ZipFile(_seekable(path)) as archive:
             about = _about(archive)
             stages = [_stage(note, known) for note in about["stages"]]
-            incoming = schema = schema_of(about["incoming"])
+            incoming = schema = schema_from_json(about["incoming"])
             made: list[Fitted] = []
             for stage, note in zip(stages, about["stages"], strict=True):
                 kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(stage.restore(kept, schema))
+                made.append(stage.from_state(kept, schema))
                 schema = made[-1].schema
         fitted = FittedChain(Chain(stages), incoming, made)
-        if fitted.schema != schema_of(about["outgoing"]):
+        if fitted.schema != schema_from_json(about["outgoing"]):
             raise _Damaged("its stages put out other attributes than it says")
         _try(fitted)
     except Exception as error:  # whatever a damaged file leads to
@@ -139,7 +139,7 @@ def describe(path: str) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             about = _about(archive)
-            ends = [schema_of(about["incoming"]), schema_of(about["outgoing"])]
+            ends = [schema_from_json(about["incoming"]), schema_from_json(about["outgoing"])]
             lines = [f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}", ""]
             lines += [f"{'from' if n == 0 else 'to':6}{_summary(schema)}" for n, schema in enumerate(ends)]
             lines.append("")

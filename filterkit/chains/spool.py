@@ -28,7 +28,7 @@ class Spool:
     def __init__(self, budget: int) -> None:
         self._left = budget
         self._file: _Scratch | None = None
-        self._kept: list[Kept] = []
+        self._kept: list[SpooledBatch] = []
 
     def __enter__(self) -> Spool:
         return self
@@ -42,7 +42,7 @@ class Spool:
         if self._file is not None:
             self._file.close()
 
-    def append(self, kept: Kept) -> None:
+    def append(self, kept: SpooledBatch) -> None:
         """Keep a batch as the next one."""
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
@@ -52,11 +52,11 @@ class Spool:
                 kept.write(self._file)
         self._kept.append(kept)
 
-    def __iter__(self) -> Iterator[Kept]:
+    def __iter__(self) -> Iterator[SpooledBatch]:
         return iter(self._kept)
 
 
-class Kept:
+class SpooledBatch:
     """One batch of a spool: packed arrays, or their places in a file; may be made in any thread."""
 
     def __init__(self, batch: Batch) -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 
 import click
 
-from filterkit import __version__
+from filterkit._version import __version__
 from filterkit.errors import FilterkitError, UsageError, file_error
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from filterkit import __version__
+from filterkit._version import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins

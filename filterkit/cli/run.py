@@ -10,7 +10,7 @@ from functools import partial
 from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from filterkit import __version__
+from filterkit._version import __version__
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain, FittedChain

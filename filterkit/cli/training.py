@@ -26,9 +26,12 @@ def training_rows(
     shown = Progress(is_watched() if progress is None else progress)
     with reader:
         rows = SpooledRows(
-            reader.schema, lambda function: shown.watch(reader.map(function, engine), reader), engine, memory // 8
+            reader.schema,
+            lambda function: shown.watch(reader.map(function, engine), reader),
+            engine,
+            memory // 8,
+            live=reader.source.live,
         )
-        rows.live = reader.source.live
         try:
             with naming(reader):
                 yield rows

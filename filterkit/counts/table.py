@@ -1,7 +1,7 @@
 """ContingencyTable: value × class counts of every column, the one statistic that column stages need.
 
 It is exact and does not depend on the order or grouping of rows: instance weights are split into parts on
-fixed binary grids (`filterkit.counts.tabulate.limbs`), whose sums are exact in float64, and the parts are added
+fixed binary grids (`filterkit.counts.tabulate.exact_parts`), whose sums are exact in float64, and the parts are added
 last.
 """
 
@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from filterkit.data.ragged import sort_key, starts, turns
+from filterkit.data.ragged import begins_run, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
@@ -33,9 +33,9 @@ class ContingencyTable:
     columns : int64 (k,), ascending numbers of the columns of X that the table covers.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), non-zero, finite and ascending within a column.
-    parts : float64 (cells, classes, limbs), the cells' class weights in exactly summable parts.
-    missing_parts : float64 (k, classes, limbs), the same for missing values.
-    total_parts : float64 (classes, limbs), the same for all rows.
+    parts : float64 (cells, classes, parts), the cells' class weights in exactly summable parts.
+    missing_parts : float64 (k, classes, parts), the same for missing values.
+    total_parts : float64 (classes, parts), the same for all rows.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ContingencyTable:
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of rows of any class with the cell's value."""
-        return of_any_class(self.counts)
+        return sum_over_classes(self.counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
@@ -198,7 +198,7 @@ class ContingencyTable:
         return _added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
 
     def _running(self) -> np.ndarray:
-        """float64 (cells + 1, classes, limbs): the sum of the parts before each cell, and of all."""
+        """float64 (cells + 1, classes, parts): the sum of the parts before each cell, and of all."""
         running = np.zeros((len(self.parts) + 1, *self.parts.shape[1:]))
         np.cumsum(self.parts, axis=0, out=running[1:])
         return running
@@ -223,7 +223,7 @@ def _added(parts: np.ndarray) -> np.ndarray:
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
-def of_any_class(weights: np.ndarray) -> np.ndarray:
+def sum_over_classes(weights: np.ndarray) -> np.ndarray:
     """float64 (n,): class weights (n, classes), added up class by class, which is ten times faster than by row."""
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
@@ -294,8 +294,10 @@ def from_cells(
         column, values, parts = column[keep], values[keep], parts.take(keep, axis=0)
     order = np.argsort(sort_key(column, values), kind="stable")  # quick on the sorted runs that most cells come in
     column, values, parts = column[order], values[order], parts.take(order, axis=0)
-    begin = turns(values) | turns(column)
+    begin = begins_run(values) | begins_run(column)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], np.add.reduceat(parts, first, axis=0)
-    return ContingencyTable(schema, columns, starts(column, len(columns)), values, parts, missing_parts, total_parts)
+    return ContingencyTable(
+        schema, columns, row_starts(column, len(columns)), values, parts, missing_parts, total_parts
+    )

@@ -6,7 +6,7 @@ import numpy as np
 
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
-from filterkit.data.ragged import starts, turns
+from filterkit.data.ragged import begins_run, row_starts
 from filterkit.errors import StageError, quoted
 
 # Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
@@ -17,7 +17,7 @@ _LOST = 2.0**-65
 _LEAST_MEAN = 2.0**-40  # what is rounded off is less than a ten-millionth of it
 
 
-def limbs(weights: np.ndarray) -> np.ndarray:
+def exact_parts(weights: np.ndarray) -> np.ndarray:
     """Split non-negative float64 `weights` (n,) into exactly summable parts (n, 1) or (n, 3)."""
     rest = weights.astype(np.float64)
     parts = []
@@ -99,7 +99,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     if batch.weights is not None:
         check_weights(reader, batch)
         known &= batch.weights > _LOST
-        weights = limbs(batch.weights[known])
+        weights = exact_parts(batch.weights[known])
         if weights.shape[1] == 1 and (weights == 1).all():
             weights = None
     if not known.all():
@@ -143,12 +143,12 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
     cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
-    indptr = starts(cell_column, len(columns))
+    indptr = row_starts(cell_column, len(columns))
     return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
 
 
 def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
-    """(length, limbs) sums of the weights that fall on each number of `at`."""
+    """(length, parts) sums of the weights that fall on each number of `at`."""
     if weights is None:
         return np.bincount(at, minlength=length).astype(np.float64)[:, None]
     return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
@@ -174,18 +174,18 @@ def _cells(
         amounts = count[key].astype(np.float64)[:, None]
     elif weights is None:
         key = np.sort(key)
-        first = np.flatnonzero(turns(key))
+        first = np.flatnonzero(begins_run(key))
         amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
         key = key[first]
     else:
         order = np.argsort(key, kind="stable")
         key = key[order]
-        first = np.flatnonzero(turns(key))
+        first = np.flatnonzero(begins_run(key))
         amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
         key = key[first]
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
-    begin = turns(cell)
+    begin = begins_run(cell)
     number = np.cumsum(begin) - 1
     parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
     at = number * classes + (key - cell * classes)

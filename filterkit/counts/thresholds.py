@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.metric import Metric
-from filterkit.counts.table import ContingencyTable, of_any_class
-from filterkit.data.ragged import turns
+from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.data.ragged import begins_run
 from filterkit.errors import StageError, quoted
 
 COMBINATIONS = ("max", "mean", "weighted")
@@ -65,7 +65,7 @@ class Thresholds:
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
         """The columns that have a test, and the first test of each."""
-        begin = np.flatnonzero(turns(self.column))
+        begin = np.flatnonzero(begins_run(self.column))
         return self.column[begin], begin
 
     @property
@@ -87,7 +87,7 @@ class Thresholds:
         """The counts of class `task` against the rest; None takes all rows as positive."""
         key = -1 if task is None else task
         if key not in self._against:
-            rows = of_any_class(self.selected)
+            rows = sum_over_classes(self.selected)
             total = float(self.table.totals.sum())
             tp = rows if task is None else self.selected[:, task]
             pos = total if task is None else float(self.table.totals[task])

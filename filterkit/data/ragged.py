@@ -22,14 +22,14 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
-def turns(numbers: np.ndarray) -> np.ndarray:
+def begins_run(numbers: np.ndarray) -> np.ndarray:
     """bool (n,): whether each of some numbers is the first or differs from the one before it."""
     turn = np.ones(len(numbers), bool)
     np.not_equal(numbers[1:], numbers[:-1], out=turn[1:])
     return turn
 
 
-def starts(row: np.ndarray, rows: int) -> np.ndarray:
+def row_starts(row: np.ndarray, rows: int) -> np.ndarray:
     """int64 (rows + 1,): where each row begins among entries whose rows, int64, ascend, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
 

@@ -38,7 +38,7 @@ class Attribute(NamedTuple):
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
-class Renewed(NamedTuple):
+class LazyAttributes(NamedTuple):
     """Attributes of columns of X that stay in number, place and name, made when somebody asks for them: trials of a
     learner do not.
 
@@ -71,7 +71,7 @@ class Schema:
         not nominal with the values 0 and 1.
     """
 
-    _renewed: tuple[Schema, Renewed]  # where the attributes come from, if they are made when asked for
+    _lazy: tuple[Schema, LazyAttributes]  # where the attributes come from, if they are made when asked for
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Schema:
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """All columns in file order."""
-        origin, features = self._renewed
+        origin, features = self._lazy
         attributes = list(origin.attributes)
         for position, attribute in zip(self.feature_indices.tolist(), features.make(), strict=True):
             attributes[position] = attribute
@@ -128,7 +128,7 @@ class Schema:
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because what makes them may not be pickled
-        return {name: value for name, value in vars(self).items() if name != "_renewed"}
+        return {name: value for name, value in vars(self).items() if name != "_lazy"}
 
     def replace(self, **changes: Any) -> Schema:
         """A copy with some of the constructor's arguments changed."""
@@ -180,8 +180,8 @@ class Schema:
     @cached_property
     def names(self) -> frozenset[str]:
         """Of all attributes."""
-        renewed = vars(self).get("_renewed")
-        return renewed[0].names if renewed else frozenset(a.name for a in self.attributes)
+        lazy = vars(self).get("_lazy")
+        return lazy[0].names if lazy else frozenset(a.name for a in self.attributes)
 
     @cached_property
     def feature_indices(self) -> np.ndarray:
@@ -213,7 +213,7 @@ class Schema:
         """The attributes that ride along and that no stage computes with: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
 
-    def with_features(self, features: list[Attribute] | Renewed, source: np.ndarray, **changes: Any) -> Schema:
+    def with_features(self, features: list[Attribute] | LazyAttributes, source: np.ndarray, **changes: Any) -> Schema:
         """This schema with other columns in X.
 
         Parameters
@@ -222,12 +222,12 @@ class Schema:
         source : int per new column, the column of the present X whose place it takes (ascending).
         changes : `sparse` and `zero` of `replace`.
         """
-        if isinstance(features, Renewed):
+        if isinstance(features, LazyAttributes):
             same = ("relation", "class_index", "positive", "labels", "sparse", "zero", "class_attribute")
             found = ("label_attributes", "feature_indices", "others")
             copy = object.__new__(Schema)
             vars(copy).update({name: getattr(self, name) for name in (*same, *found)}, **changes)
-            vars(copy).update(nominal=features.nominal, _renewed=(self, features))
+            vars(copy).update(nominal=features.nominal, _lazy=(self, features))
             return copy
         attributes: list[Attribute]
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():

@@ -10,15 +10,15 @@ from filterkit.errors import FilterkitError
 _PLAIN = Attribute("")[1:]
 
 
-def attribute_note(attribute: Attribute) -> Any:
+def attribute_to_json(attribute: Attribute) -> Any:
     """An attribute as JSON: its name if it is numeric and has nothing else to say, else all its parts."""
     if attribute[1:] == _PLAIN:
         return attribute.name
-    return [*attribute[:4], [attribute_note(a) for a in attribute.attributes], attribute.weight, attribute.scores]
+    return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
-def attribute_of(note: Any) -> Attribute:
-    """The attribute that `attribute_note` noted.
+def attribute_from_json(note: Any) -> Attribute:
+    """The attribute that `attribute_to_json` noted.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def attribute_of(note: Any) -> Attribute:
         return Attribute(note)
     try:
         name, kind, values, form, attributes, weight, scores = note
-        inner = tuple(attribute_of(each) for each in attributes)
+        inner = tuple(attribute_from_json(each) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
         raise FilterkitError("an attribute in it is none") from None
@@ -41,7 +41,7 @@ def attribute_of(note: Any) -> Attribute:
     return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
 
 
-def schema_note(schema: Schema) -> dict[str, Any]:
+def schema_to_json(schema: Schema) -> dict[str, Any]:
     """A schema as JSON."""
     return {
         "relation": schema.relation,
@@ -50,12 +50,12 @@ def schema_note(schema: Schema) -> dict[str, Any]:
         "sparse": schema.sparse,
         "zero": schema.zero,
         "labels": list(schema.labels),
-        "attributes": [attribute_note(a) for a in schema.attributes],
+        "attributes": [attribute_to_json(a) for a in schema.attributes],
     }
 
 
-def schema_of(note: Any) -> Schema:
-    """The schema that `schema_note` noted.
+def schema_from_json(note: Any) -> Schema:
+    """The schema that `schema_to_json` noted.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def schema_of(note: Any) -> Schema:
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]
         sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
-        attributes = [attribute_of(each) for each in note["attributes"]]
+        attributes = [attribute_from_json(each) for each in note["attributes"]]
     except (TypeError, KeyError):
         raise FilterkitError("a schema in it is none") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+
+from filterkit.stages.models import Outcome
 
 _TOP = 20  # the rows that p20 looks at
 
@@ -25,23 +25,6 @@ MEANINGS: dict[str, str] = {
 }
 
 MEASURES: tuple[str, ...] = tuple(MEANINGS)
-
-
-class Outcome(NamedTuple):
-    """What a test fold holds and what was said of it; a task is one question of yes or no.
-
-    Attributes
-    ----------
-    truth : bool (rows, tasks), whether a row is positive.
-    predicted : bool (rows, tasks), whether it is predicted so.
-    scores : float64 (rows, tasks), the higher, the more positive; only their order counts.
-    exclusive : whether the tasks are the values of one nominal class, of which a row has one.
-    """
-
-    truth: np.ndarray
-    predicted: np.ndarray
-    scores: np.ndarray
-    exclusive: bool
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:

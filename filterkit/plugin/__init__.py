@@ -1,1 +1,5 @@
-"""How plugins are found, loaded and named in a chain."""
+"""What authors of plugins need beside the names of `filterkit`, for stages that count, score or learn."""
+
+from filterkit._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -14,14 +14,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.stages.options import check_option, converted, flag_of, option, options_of
 
-if TYPE_CHECKING:
-    from filterkit.chains.rows import Rows
+T = TypeVar("T")
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option,))
@@ -87,12 +86,12 @@ class Stage:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit")
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         """The fitted stage again, from a file.
 
         Parameters
         ----------
-        kept : what its `Fitted.kept` gave; it may come from a damaged file, so check it.
+        state : what its `Fitted.get_state` gave; it may come from a damaged file, so check it.
         schema : of the batches that come in.
 
         The default is for stages that learn nothing from rows: it fits on none.
@@ -140,10 +139,10 @@ class Fitted:
         """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
-    def kept(self) -> dict[str, Any]:
-        """What `Stage.restore` needs to make this again: arrays of float64, int64, int32 or bool, `Ragged`s, numbers,
-        texts and lists of them, by name."""
-        raise NotImplementedError(f"{type(self).__name__} has no kept")
+    def get_state(self) -> dict[str, Any]:
+        """What `Stage.from_state` needs to build this again, by name: arrays of float64, int64, int32 or bool, `Ragged`
+        arrays, numbers, texts and lists of them."""
+        raise NotImplementedError(f"{type(self).__name__} has no get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
         """The batch that comes out for a batch of the rows fitted on, the first of which is number `batch.start`
@@ -176,12 +175,47 @@ class FittedRows(Fitted):
         self.stage = stage
         self.schema = schema
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         return {}
 
     def transform(self, batch: Batch) -> Batch:
         out = self.stage.transform(batch)
         return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+class Rows(Protocol):
+    """Training rows: a schema, and a map over their batches that works in parallel and keeps the order.
+
+    Attributes
+    ----------
+    schema : of the batches.
+    jobs : how many threads may work on them.
+    memory : bytes of budget for what a stage stores of them.
+    to_the_end : whether they have to be read to the end, even by a stage that needs only the first.
+    """
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def jobs(self) -> int: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @property
+    def to_the_end(self) -> bool: ...
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """``function(batch)`` for every batch.
+
+        Parameters
+        ----------
+        function : called in any thread.
+        last : promises that the rows are not asked for again.
+
+        From the second time on, `batch.start` is the number of the batch's first row.
+        """
 
 
 class TrainingStage(Stage):

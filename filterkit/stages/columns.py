@@ -6,12 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from filterkit.counts.table import ContingencyTable, from_cells, of_any_class
+from filterkit.counts.table import ContingencyTable, from_cells, sum_over_classes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
-from filterkit.data.schema import Attribute, Renewed, Schema
-from filterkit.data.schema_json import attribute_note, attribute_of
+from filterkit.data.schema import Attribute, LazyAttributes, Schema
+from filterkit.data.schema_json import attribute_from_json, attribute_to_json
 from filterkit.errors import FilterkitError, StageError
 from filterkit.stages.base import Fitted, Stage
 
@@ -52,7 +52,7 @@ class ColumnStage(Stage):
 
     def outputs(
         self, schema: Schema, state: State, totals: ContingencyTable
-    ) -> tuple[np.ndarray, list[Attribute] | Renewed]:
+    ) -> tuple[np.ndarray, list[Attribute] | LazyAttributes]:
         """The columns put out, for the state of all columns.
 
         Parameters
@@ -63,10 +63,10 @@ class ColumnStage(Stage):
 
         Returns
         -------
-        source, attributes : for each column put out, the column of X it comes from, ascending, and its
-            attribute; or `Renewed` ones if every column stays one of its name. The default keeps every column as it is.
+        source, attributes : for each output column, the column of X it comes from, ascending, and its attribute; or
+            `LazyAttributes` if every column stays one of its name. The default keeps every column as it is.
         """
-        return np.arange(schema.width), Renewed(lambda: schema.features, schema.nominal)
+        return np.arange(schema.width), LazyAttributes(lambda: schema.features, schema.nominal)
 
     def output(self, schema: Schema) -> Schema:
         """The schema put out, apart from the columns of X: override to change `zero`."""
@@ -88,18 +88,18 @@ class ColumnStage(Stage):
         raise NotImplementedError(f"{type(self).__name__} has no apply")
 
     def folds(self) -> int:
-        """Into how many folds to split the training rows, for `settle` and `crosswise`; 0 for neither."""
+        """Into how many folds to split the training rows, for `choose_columns` and `cross_fits`; 0 for neither."""
         return 0
 
     def fold_seed(self) -> int:
         """The seed that rows are drawn into folds with."""
         return 0
 
-    def crosswise(self) -> bool:
+    def cross_fits(self) -> bool:
         """Whether training rows are to get what the rows outside their fold say (`filterkit.chains.crossfit`)."""
         return True
 
-    def settle(self, folds: list[Fold]) -> State:
+    def choose_columns(self, folds: list[Fold]) -> State:
         """Parts of the state that a comparison of folds decides; they replace those of `fit_columns`."""
         return {}
 
@@ -117,8 +117,8 @@ class ColumnStage(Stage):
         source, attributes = self.outputs(schema, state, totals)
         return FittedColumns(self, schema, state, source, attributes)
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> FittedColumns:
-        return FittedColumns.restored(self, kept, schema)
+    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
+        return FittedColumns.from_state(self, state, schema)
 
 
 class FittedColumns(Fitted):
@@ -138,7 +138,7 @@ class FittedColumns(Fitted):
         incoming: Schema,
         state: State,
         source: np.ndarray,
-        attributes: list[Attribute] | Renewed,
+        attributes: list[Attribute] | LazyAttributes,
     ) -> None:
         self.stage = stage
         self.incoming = incoming
@@ -161,12 +161,12 @@ class FittedColumns(Fitted):
                 "table.schema.zero is true, or override output to return schema.replace(zero=False)"
             )
 
-    def kept(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
-        return {"source": self.source, "attributes": [attribute_note(a) for a in self.schema.features], **state}
+        return {"source": self.source, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
 
     @staticmethod
-    def restored(stage: ColumnStage, kept: dict[str, Any], schema: Schema) -> FittedColumns:
+    def from_state(stage: ColumnStage, kept: dict[str, Any], schema: Schema) -> FittedColumns:
         """A fitted `stage` from what `kept` gave.
 
         Raises
@@ -174,7 +174,7 @@ class FittedColumns(Fitted):
         FilterkitError : the parts do not fit together.
         """
         state = {key.removeprefix("state."): value for key, value in kept.items() if key.startswith("state.")}
-        source, attributes = kept["source"], [attribute_of(note) for note in kept["attributes"]]
+        source, attributes = kept["source"], [attribute_from_json(note) for note in kept["attributes"]]
         width = schema.width
         for key, value in state.items():
             if not isinstance(value, (np.ndarray, Ragged)) or len(value) not in (width, len(source)):
@@ -239,7 +239,7 @@ class FittedColumns(Fitted):
             sizes = np.diff(full.indptr)[place]
             output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
             values, parts = full.values[cell], full.parts.take(cell, axis=0)
-        gaps = np.flatnonzero(of_any_class(full.missing)[place])
+        gaps = np.flatnonzero(sum_over_classes(full.missing)[place])
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
             parts = np.append(parts, full.missing_parts[place[gaps]], axis=0)

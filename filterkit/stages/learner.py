@@ -1,6 +1,6 @@
 """Learner: a stage at the end of a chain that predicts the class, or the labels of multi-label data.
 
-A learner makes a model of the training rows (`filterkit.stages.models`); its predictions and scores are put beside each row.
+A learner fits a model to the training rows (`filterkit.stages.models`) and puts predictions and scores beside each row.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, StageError, quoted
-from filterkit.evaluation.measures import Outcome
 from filterkit.stages.base import Fitted, Stage
-from filterkit.stages.models import LinearModel, Model, Tasks, Training, predicted
+from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
 Batches = Callable[[], Iterator[Batch]]
 REST = "rest"  # what is predicted for rows that are not of the positive one of several classes
@@ -28,7 +27,7 @@ class Learner(Stage):
     """A stage that predicts the class or the labels.
 
     Write `learn`, and `model` to make its model again from a file; a learner that tries itself on training rows left
-    out, for which all stages before it have to be fitted again, also writes `inner_folds` and `learn_refitting`.
+    out, for which all stages before it have to be fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
     """
 
     def learn(self, training: Training) -> Model:
@@ -37,34 +36,34 @@ class Learner(Stage):
 
     def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
         """The model again from what its `kept` gave; check it, because the file may be damaged."""
-        return LinearModel.restored(kept, features, tasks)
+        return LinearModel.from_state(kept, features, tasks)
 
     def inner_folds(self) -> int:
-        """Into how many folds the training rows are dealt for `learn_refitting`; 0 for none, then `learn` is called."""
+        """The number of folds of the training rows for `learn_with_inner_cv`; with 0, `learn` is called."""
         return 0
 
     def inner_seed(self) -> int:
         """The seed for drawing the folds."""
         return 0
 
-    def learn_refitting(self, training: Training, refits: Iterator[tuple[Training, Training]]) -> Model:
+    def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         """The model of the training rows, from trials too.
 
         Parameters
         ----------
         training : all training rows.
-        refits : for each fold that has rows the training rows of the other folds and those of the fold, both as they
-            come out of the stages before, fitted on the former alone.
+        inner_splits : for each fold that has rows, the training rows of the other folds and those of the fold, both as
+            they leave the earlier stages, which are fitted on the former alone.
         """
         return self.learn(training)
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return self.fit_refitting(rows, schema, lambda: iter(()))
+        return self.fit_with_inner_cv(rows, schema, lambda: iter(()))
 
-    def fit_refitting(
-        self, rows: Batches, schema: Schema, refits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
+    def fit_with_inner_cv(
+        self, rows: Batches, schema: Schema, inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
     ) -> Fitted:
-        """As `fit`, with what `learn_refitting` needs, and threads to use; for the chain."""
+        """As `fit`, with what `learn_with_inner_cv` needs, and threads to use; for the chain."""
         self._check(schema)
         known = concatenate([self._usable(batch) for batch in rows()], schema)
         check_sum(self.name, *sum_of_weights(known, supervised=False))
@@ -74,21 +73,21 @@ class Learner(Stage):
             return FittedLearner(self, schema, tasks, self.learn(training))
 
         def trials() -> Iterator[tuple[Training, Training]]:
-            for inner, outer in refits():
+            for inner, outer in inner_splits():
                 if len(held_out := self._usable(outer)):
                     yield self._training(self._usable(inner), tasks), self._training(held_out, tasks)
 
-        return FittedLearner(self, schema, tasks, self.learn_refitting(training, trials()))
+        return FittedLearner(self, schema, tasks, self.learn_with_inner_cv(training, trials()))
 
-    def restore(self, kept: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         self._check(schema)
-        names, codes = kept["names"], np.asarray(kept["codes"])
+        names, codes = state["names"], np.asarray(state["codes"])
         target = schema.class_attribute
         known = [a.name for a in schema.label_attributes] if target is None else list(target.values)
         if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
             raise FilterkitError("what is predicted is none of the classes or labels")
         tasks = Tasks(tuple(names), codes, target is not None)
-        return FittedLearner(self, schema, tasks, self.model(kept, schema.width, tasks))
+        return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check(self, schema: Schema) -> None:
         target = schema.class_attribute
@@ -204,8 +203,8 @@ class FittedLearner(Fitted):
         schema = self._incoming.with_more(self._made)
         return schema.replace(zero=False)  # a score of zero is as good as any other
 
-    def kept(self) -> dict[str, Any]:
-        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.kept()}
+    def get_state(self) -> dict[str, Any]:
+        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
 
     def outcome(self, batch: Batch) -> Outcome:
         """What is predicted of the rows whose class or labels are known, and what is true."""

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
-from filterkit.data.schema import Attribute, Renewed, Schema
+from filterkit.data.schema import Attribute, LazyAttributes, Schema
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
 
@@ -33,11 +33,11 @@ class Scaling(ColumnStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal)
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, Renewed]:
+    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, LazyAttributes]:
         def attributes() -> list[Attribute]:
             return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
 
-        return np.arange(schema.width), Renewed(attributes, schema.nominal)
+        return np.arange(schema.width), LazyAttributes(attributes, schema.nominal)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy() if self.score_only else rescaled(values, columns, state)

@@ -71,8 +71,25 @@ class Model(Protocol):
     def scores(self, X: Any) -> np.ndarray:
         """float64 (rows, tasks) of the rows of a `csr_array` or ndarray; each row by itself, to the last bit."""
 
-    def kept(self) -> dict[str, Any]:
-        """As `Fitted.kept`."""
+    def get_state(self) -> dict[str, Any]:
+        """As `Fitted.get_state`."""
+
+
+class Outcome(NamedTuple):
+    """What a test fold holds and what was said of it; a task is one question of yes or no.
+
+    Attributes
+    ----------
+    truth : bool (rows, tasks), whether a row is positive.
+    predicted : bool (rows, tasks), whether it is predicted so.
+    scores : float64 (rows, tasks), the higher, the more positive; only their order counts.
+    exclusive : whether the tasks are the values of one nominal class, of which a row has one.
+    """
+
+    truth: np.ndarray
+    predicted: np.ndarray
+    scores: np.ndarray
+    exclusive: bool
 
 
 class LinearModel:
@@ -101,7 +118,7 @@ class LinearModel:
         self.threshold = 0.0 if sigmoids is None else 0.5
 
     @classmethod
-    def restored(cls, kept: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
+    def from_state(cls, kept: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
         """The model that `kept` has, which may be damaged."""
         model = cls(kept["coefficients"], kept["intercepts"], kept.get("sigmoids"), tasks.exclusive)
         parts = [model.coefficients, model.intercepts, *([] if model.sigmoids is None else [model.sigmoids])]
@@ -110,8 +127,8 @@ class LinearModel:
             raise FilterkitError("a model in it does not fit its features")
         return model
 
-    def kept(self) -> dict[str, Any]:
-        """As `Fitted.kept`."""
+    def get_state(self) -> dict[str, Any]:
+        """As `Fitted.get_state`."""
         kept = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         return kept if self.sigmoids is None else {**kept, "sigmoids": self.sigmoids}
 

@@ -10,14 +10,11 @@ import typing
 from collections.abc import Iterable
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from filterkit.errors import UsageError, quoted
-
-if TYPE_CHECKING:
-    from filterkit.stages.base import Stage
 
 
 def option(
@@ -60,22 +57,22 @@ def option(
     )
 
 
-def options_of(stage: Stage) -> dict[str, Any]:
+def options_of(stage: Any) -> dict[str, Any]:
     """The options of a stage by name, in the order of their declaration. Whatever else a stage keeps is none."""
-    return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage)}  # type: ignore[arg-type]
+    return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage)}
 
 
-def types_of(stage: type[Stage]) -> dict[str, Any]:
+def types_of(stage: type[Any]) -> dict[str, Any]:
     """What the annotations of a stage class say of its options, by name: int, float, str, bool, or tuple for an option
     that may be repeated."""
     return _types_of(stage)  # type: ignore[arg-type]  # which takes the hash of a stage for that of its class
 
 
 @cache
-def _types_of(stage: type[Stage]) -> dict[str, Any]:
+def _types_of(stage: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(stage)
     found = {}
-    for field in dataclasses.fields(stage):  # type: ignore[arg-type]
+    for field in dataclasses.fields(stage):
         hint = hints[field.name]
         if typing.get_origin(hint) in (types.UnionType, typing.Union):
             hint = next(part for part in hint.__args__ if part is not type(None))
@@ -86,7 +83,7 @@ def _types_of(stage: type[Stage]) -> dict[str, Any]:
 _MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", tuple: "a list of texts"}
 
 
-def converted(stage: type[Stage], field: dataclasses.Field[Any], value: Any) -> Any:
+def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any) -> Any:
     """`value` as the option's own type: numbers of numpy as Python's, a number for a text as its digits, a list or a
     single text for an option that may be repeated as a tuple.
 

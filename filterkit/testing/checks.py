@@ -24,9 +24,8 @@ import numpy as np
 
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.saved import load, save
-from filterkit.data.batch import Batch, concatenate, empty, others_table
+from filterkit.data.batch import Batch, concatenate, empty, others_table, same
 from filterkit.data.csr import Csr
-from filterkit.data.sameness import same
 from filterkit.errors import FilterkitError, StageError
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry

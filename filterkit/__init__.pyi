@@ -1,0 +1,37 @@
+# The public names of filterkit, and where each lives. `filterkit.plugin` has those that authors of plugins alone need.
+
+from filterkit import plugin as plugin
+from filterkit._version import __version__ as __version__
+from filterkit.api import batches as batches
+from filterkit.api import chain as chain
+from filterkit.api import read as read
+from filterkit.api import scores as scores
+from filterkit.api import write as write
+from filterkit.chains.chain import Chain as Chain
+from filterkit.chains.chain import FittedChain as FittedChain
+from filterkit.chains.saved import load as load
+from filterkit.chains.saved import save as save
+from filterkit.counts.metric import Metric as Metric
+from filterkit.data.batch import Batch as Batch
+from filterkit.data.interop import from_arrow as from_arrow
+from filterkit.data.interop import from_liac as from_liac
+from filterkit.data.interop import from_pandas as from_pandas
+from filterkit.data.interop import to_arrow as to_arrow
+from filterkit.data.interop import to_liac as to_liac
+from filterkit.data.interop import to_pandas as to_pandas
+from filterkit.data.schema import Attribute as Attribute
+from filterkit.data.schema import Schema as Schema
+from filterkit.errors import ArffError as ArffError
+from filterkit.errors import FilterkitError as FilterkitError
+from filterkit.errors import PluginError as PluginError
+from filterkit.errors import StageError as StageError
+from filterkit.errors import UsageError as UsageError
+from filterkit.files.formats import Format as Format
+from filterkit.plugin.hookspecs import hookimpl as hookimpl
+from filterkit.stages.base import Fitted as Fitted
+from filterkit.stages.base import RowStage as RowStage
+from filterkit.stages.base import Stage as Stage
+from filterkit.stages.base import TrainingStage as TrainingStage
+from filterkit.stages.columns import ColumnStage as ColumnStage
+from filterkit.stages.learner import Learner as Learner
+from filterkit.stages.options import option as option

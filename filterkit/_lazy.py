@@ -1,0 +1,43 @@
+"""Public names that are imported when they are first asked for, because start-up counts.
+
+A package's stub, ``__init__.pyi``, is the one table of its public names. Type checkers and editors read the stub itself;
+`attach` makes the package do what it says.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The functions ``__getattr__`` and ``__dir__``, and the list ``__all__``, of a package.
+
+    Parameters
+    ----------
+    package : its name.
+    file : the path of its ``__init__.py``, beside which the stub lies.
+    """
+    with open(f"{file}i", encoding="utf-8") as stub:
+        tree = ast.parse(stub.read())
+    home = {
+        alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for alias in node.names
+        if alias.name == alias.asname
+    }
+
+    def get(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if home[name] == package:
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(home[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted({*vars(sys.modules[package]), *home}), sorted(home)
