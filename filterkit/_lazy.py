@@ -1,7 +1,7 @@
 """Public names that are imported when they are first asked for, because start-up counts.
 
-A package's stub, ``__init__.pyi``, is the one table of its public names. Type checkers and editors read the stub itself;
-`attach` makes the package do what it says.
+A package's stub, ``__init__.pyi``, is the one table of its public names. Type checkers and editors read the stub, and
+`attach` makes the package do what the stub says.
 """
 
 from __future__ import annotations
