@@ -73,7 +73,7 @@ def drawn_lines(plot, results, measures):
 
     panels = []
 
-    class SpooledBatch(Figure):
+    class Kept(Figure):
         def savefig(self, *_, **__):
             for axes in self.axes:
                 handles, names = axes.get_legend_handles_labels()
@@ -81,7 +81,7 @@ def drawn_lines(plot, results, measures):
                 panels.append({name: line.get_xydata().T for name, line in zip(names, lines, strict=True)})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matplotlib.figure.Figure", SpooledBatch)
+        patch.setattr("matplotlib.figure.Figure", Kept)
         plot(results, measures, "/dev/null.svg")
     return panels[: len(measures)]
 
