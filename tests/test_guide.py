@@ -227,7 +227,7 @@ def test_the_reference_of_stages_is_current():
 def test_every_option_is_tested():
     """Its flag or its name stands in some test of another file."""
     texts = "\n".join(
-        path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != "test_guide.py"
+        path.read_text() for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"
     )
     for name, stage in registry().stages.items():
         for field in dataclasses.fields(stage):

@@ -12,7 +12,7 @@ import filterkit
 
 pytestmark = pytest.mark.posix
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "arff_samples"
 RUN = f"{sys.executable} -m filterkit"
 

@@ -11,7 +11,7 @@ import pytest
 
 from filterkit import FilterkitError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 IRIS = str(ROOT / "arff_samples" / "iris.arff")
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import content, load
+from content import content, load
 
 from filterkit import FilterkitError
 

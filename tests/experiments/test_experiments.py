@@ -11,7 +11,7 @@ import pytest
 import filterkit
 from filterkit.plugin.registry import registry
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SMALL = {
     "seed_000_shaping": {"SHARES": (0.5,), "POSITIVES": 20, "FEWEST": 20, "UCI_FOLDS": 3},
     "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},

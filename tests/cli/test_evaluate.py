@@ -17,7 +17,7 @@ from statistics import mean, stdev
 import click
 import numpy as np
 import pytest
-from test_results import drawn, result, svg_texts, table
+from made_results import drawn, result, svg_texts, table
 
 from filterkit.cli.evaluating import evaluate_command
 from filterkit.cli.main import _main
@@ -26,7 +26,7 @@ from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.results import Results
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine", "digits"))
 SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
 MICRO = ()  # of a nominal class, micro F1 is accuracy

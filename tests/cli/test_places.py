@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-IRIS = Path(__file__).parent.parent / "arff_samples" / "iris.arff"
+IRIS = Path(__file__).parents[2] / "arff_samples" / "iris.arff"
 PLUGIN = "import filterkit\n"
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.svm import SVC
-from test_weka import weka
+from weka import weka
 
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError

@@ -1,7 +1,6 @@
 """Results: averages, tests and best variants of hand-made numbers, and their way through a CSV file."""
 
 import csv
-import html
 import re
 import warnings
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_results import NAN, drawn, result, table
 from scipy.stats import ttest_rel
 
 from filterkit import FilterkitError
@@ -16,36 +16,9 @@ from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.results import Results, mean, read_results
 from filterkit.evaluation.runner import Result
 
-NAN = float("nan")
-
-
-def result(chain, value, data="d", task="t", fold=0, share=0.9, **others):
-    """A result whose measures are all `value` but those that are named."""
-    return Result(data, task, fold, share, chain, 90, 10, 1.5, {name: others.get(name, value) for name in MEASURES})
-
-
-def table(values, shares=(0.9,)):
-    """Results of values (tasks, folds, chains, shares), the chains named a, b, …"""
-    return [
-        result("abcdef"[c], float(value), f"d{t}", "t", f, shares[s])
-        for (t, f, c, s), value in np.ndenumerate(np.asarray(values, float))
-    ]
-
-
-def drawn(*shape, holes=0.0):
-    rng = np.random.default_rng(3)
-    values = rng.random(shape)
-    return np.where(rng.random(shape) < holes, NAN, values)
-
 
 def equal(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
-
-
-def svg_texts(path):
-    """The texts in an SVG of matplotlib, written or, where each letter is drawn, in comments."""
-    found = re.findall(r"<!-- (.*?) -->|<text[^>]*>(.*?)</text>", path.read_text(encoding="utf-8"))
-    return [html.unescape("".join(either)) for either in found]
 
 
 # ---- the cube -------------------------------------------------------------------------------------

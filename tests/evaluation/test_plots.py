@@ -12,7 +12,7 @@ from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
 
-from test_results import drawn, result, svg_texts, table
+from made_results import drawn, result, svg_texts, table
 
 MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 PLOTS = [plot_curves, plot_near_best]

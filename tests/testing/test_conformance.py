@@ -30,7 +30,7 @@ STAGES = [
         *("select --by bns --top 2", "select --by ig --spread --top 1", "select --min-count 1 --max-fraction 0.9"),
     ]
 ]
-FILES = sorted((Path(__file__).parent.parent / "arff_samples").glob("*.arff"))
+FILES = sorted((Path(__file__).parents[2] / "arff_samples").glob("*.arff"))
 
 
 def test_every_stage_is_in_the_list():

@@ -8,7 +8,7 @@ from agreement import SAMPLES, make, sample
 from filterkit_plugins.sampling import _apportioned, _grouped
 from hypothesis import given
 from hypothesis import strategies as st
-from test_weka import weka
+from weka import weka
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError

@@ -16,7 +16,7 @@ from filterkit import StageError, UsageError
 from filterkit.cli.scoring import text_lines
 from filterkit.plugin.registry import registry
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 
 
 def run(*arguments):

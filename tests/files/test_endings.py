@@ -13,7 +13,7 @@ import filterkit
 from filterkit import UsageError
 from filterkit.files.endings import COMPRESSIONS, ending
 
-IRIS = str(Path(__file__).parent.parent / "arff_samples" / "iris.arff")
+IRIS = str(Path(__file__).parents[2] / "arff_samples" / "iris.arff")
 
 FORMAT = '''
 import filterkit, os

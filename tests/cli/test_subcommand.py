@@ -11,7 +11,7 @@ from filterkit.cli.main import command
 from filterkit.cli.subcommand import TAKEN
 from filterkit.plugin.registry import SUBCOMMANDS
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS, WINE = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine"))
 
 PLUGIN = '''

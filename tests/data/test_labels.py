@@ -10,7 +10,7 @@ import arff
 import numpy as np
 import pytest
 from agreement import dense
-from conftest import write_text
+from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ import pickle
 import sys
 
 import pytest
-from conftest import load, write_text
+from content import load, write_text
 
 import filterkit
 from filterkit import FilterkitError

@@ -1,29 +1,15 @@
 """What filterkit writes, read by the real Wekas; and the same work done by Weka."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from filterkit_plugins.words import Words
+from weka import WEKA_SCORES, weka
 
 import filterkit
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
-
-
-def weka(class_path, *arguments):
-    done = subprocess.run(
-        ["java", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    # Weka reports a failure on standard error and still exits with 0.
-    assert done.returncode == 0, done.stderr
-    assert "Exception" not in done.stderr, done.stderr
-    return done.stdout
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 
 
 def chain(path, text, out, **options):
@@ -92,7 +78,7 @@ def test_scores_of_presence_are_wekas(metric, name, weka36, request, tmp_path):
     plain = tmp_path / "plain.arff"
     filterkit.write(data, str(plain))
     evaluator = f"weka.attributeSelection.{WEKAS_NAMES[metric]}"
-    lines = weka(weka36, str(Path(__file__).parent / "WekaScores.java"), evaluator, str(plain)).split()
+    lines = weka(weka36, str(WEKA_SCORES), evaluator, str(plain)).split()
     fitted = filterkit.chain(f"binary {metric} --score-only").fit(data)
     got = [dict(a.scores)[metric] for a in fitted.schema.features]
     np.testing.assert_allclose(got, [float(line) for line in lines], rtol=1e-9, atol=1e-9)

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from agreement import dense, make, sample
-from conftest import write_text
+from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
 

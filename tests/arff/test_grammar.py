@@ -10,7 +10,7 @@ import tracemalloc
 
 import pytest
 import zstandard
-from conftest import content, load, write_text
+from content import content, load, write_text
 
 from filterkit import FilterkitError
 from filterkit.arff.reader import Reader

@@ -13,7 +13,7 @@ import filterkit
 from filterkit import FilterkitError
 from filterkit.testing import checks as testing
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 DENSE = ["iris", "wine", "breast-cancer", "one-row", "one-class", "unused-class-value"]
 SPARSE = ["fortunes", "sparse-counts-multiclass"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import content, load, write_text
+from content import content, load, write_text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -14,7 +14,7 @@ import pytest
 
 from filterkit.cli.main import command
 
-SAMPLES = Path(__file__).parent.parent / "arff_samples"
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")
 
 PLUGIN = '''

@@ -4,12 +4,12 @@ import json
 import random
 import struct
 import subprocess
-from pathlib import Path
 
 import arff
 import numpy as np
 import pytest
-from conftest import content, load, write_text
+from content import content, load, write_text
+from weka import WEKA_CONTENT
 
 import filterkit
 from filterkit.arff import writer
@@ -263,7 +263,7 @@ def test_a_stream_of_batches_is_formatted_as_one_whole(tmp_path, monkeypatch):
 
 def weka_reads(class_path, files):
     """The content of the files as Weka reads them, in one process."""
-    source = Path(__file__).with_name("WekaContent.java")
+    source = WEKA_CONTENT
     command = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-cp", class_path, source]
     run = subprocess.run([*command, *files], capture_output=True, text=True, check=True, timeout=120)
     return [json.loads(line) for line in run.stdout.splitlines()]

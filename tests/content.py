@@ -1,0 +1,70 @@
+"""Files written and read for tests, and their content as plain values."""
+
+import math
+
+from filterkit import batches
+from filterkit.arff import exact, reader
+from filterkit.data.batch import concatenate
+
+
+def load(path, block_size=1 << 20, **options):
+    """The file as one batch that was read in blocks of that size, by default with no class."""
+    parts = list(batches(str(path), **({"class_": "none"} | options), block_size=block_size))
+    if parts:
+        return concatenate(parts, parts[0].schema)
+    with reader.Reader(str(path), **({"class_": "none"} | options)) as source:
+        return concatenate([], source.schema)
+
+
+def content(batch):
+    """A batch without class as plain values that can be compared, in the form of the odd files' JSON."""
+    schema = batch.schema
+    X = batch.X.toarray() if batch.sparse else batch.X
+    columns = {}
+    for column, position in enumerate(schema.feature_indices.tolist()):
+        columns[position] = [_value(schema.attributes[position], value) for value in X[:, column].tolist()]
+    for attribute, column in zip(schema.others, [] if batch.others is None else batch.others.columns, strict=True):
+        texts = column.cast("int64").to_pylist() if attribute.kind == "date" else column.to_pylist()
+        columns[schema.attributes.index(attribute)] = [_value(attribute, text) for text in texts]
+    weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
+    rows = [
+        {"weight": weight, "values": [columns[i][row] for i in range(len(schema.attributes))]}
+        for row, weight in enumerate(weights)
+    ]
+    return {"relation": schema.relation, "attributes": declarations(schema.attributes), "rows": rows}
+
+
+def declarations(attributes):
+    """Attributes as plain values."""
+    return [
+        {"name": a.name, "type": a.kind, "weight": a.weight}
+        | ({"values": list(a.values)} if a.kind == "nominal" else {})
+        | ({"format": a.format} if a.kind == "date" else {})
+        | ({"attributes": declarations(a.attributes)} if a.kind == "relational" else {})
+        for a in attributes
+    ]
+
+
+def _value(attribute, value):
+    if value is None or value != value:
+        return None
+    if attribute.kind == "nominal":
+        return attribute.values[int(value)]
+    if attribute.kind == "relational":
+        return [
+            {
+                "weight": row.weight,
+                "values": [_value(a, row.values.get(i, 0.0)) for i, a in enumerate(attribute.attributes)],
+            }
+            for row in exact.parse_bag(value, attribute)
+        ]
+    if attribute.kind == "string":
+        return value
+    return float(value) if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def write_text(folder, text, name="t.arff"):
+    """A file of that text or bytes in `folder`; returns its path."""
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path

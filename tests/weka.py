@@ -1,0 +1,22 @@
+"""Weka as a process, and programs of it that tests run."""
+
+import subprocess
+from pathlib import Path
+
+WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
+WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
+
+
+def weka(class_path, *arguments):
+    """What Weka prints when Java runs `arguments` with this class path."""
+    done = subprocess.run(
+        ["java", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    # Weka reports a failure on standard error and still exits with 0.
+    assert done.returncode == 0, done.stderr
+    assert "Exception" not in done.stderr, done.stderr
+    return done.stdout
