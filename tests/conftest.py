@@ -1,4 +1,4 @@
-"""What all tests share: places of data, the Wekas to compare with, both ways to read rows, and a guard against hanging."""
+"""What all tests share: places of data, the Wekas, both ways to read rows, and a guard against hanging."""
 
 import os
 import shutil
