@@ -11,7 +11,7 @@ from collections import Counter
 import click
 
 from filterkit._version import __version__
-from filterkit.errors import FilterkitError, UsageError, file_error
+from filterkit.errors import FilterkitError, UsageError, file_error, quoted, suggestion
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -168,12 +168,17 @@ def _stages(known: Registry, words: list[str]) -> list[Stage]:
     """The stages that the words of `check_plugin` mean."""
     name = words[0]
     if name.endswith(".py"):
-        known.add_file(name)
+        known.add_file(name, "check-plugin")
         found = known.plugins[-1:]
     else:
         found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
         if len(words) > 1 and name in known.stages:
             found = []  # the stage of this name, with its options
+    if not found and name not in known.stages:
+        hint = suggestion(name, sorted({*known.stages, *(plugin.name for plugin in known.plugins)}))
+        raise UsageError(
+            f"check-plugin: no plugin, package or stage {quoted(name)}{hint or '; see: filterkit plugins'}"
+        )
     if not found:
         return parse_stages(words, known)
     plugins = found

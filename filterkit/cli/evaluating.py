@@ -78,11 +78,11 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
 
     output = given["output"]
     goals = [("-o", output), ("--journal", given["journal"]), ("--plot", given["plot"])]
-    check_goals([Goal(option, path) for option, path in goals if path], given["paths"], options["plugins"])
+    check_goals([Goal(option, path) for option, path in goals if path is not None], given["paths"], options["plugins"])
     check_used(given["paths"], options["formats"], {"--encoding": options["encoding"] != "utf-8"})
-    if output:
+    if output is not None:
         check_ending(output, CSV, "-o")
-    if given["plot"]:
+    if given["plot"] is not None:
         from filterkit.evaluation.plots import check_plot
 
         check_plot(given["plot"])
@@ -92,7 +92,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     design = Design(
         tuple(named_chain(text, None, options["seed"]) for text in given["chains"]),
         given["folds"],
-        tuple(share_of("--train", text) for text in given["train"].split(",")) if given["train"] else (),
+        tuple(share_of("--train", text) for text in given["train"].split(",")) if given["train"] is not None else (),
         given["one_against_rest"],
         given["min_positives"] or 1,
         seed or 0,
@@ -100,7 +100,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     data = [(name, _read(path, options)) for name, path in _names(given["paths"]).items()]
     evaluator = Evaluator(data, design)
     jobs = given["jobs"] or options["engine"].jobs
-    journal = Journal(given["journal"], data, design) if given["journal"] else None
+    journal = Journal(given["journal"], data, design) if given["journal"] is not None else None
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
     progress = _Progress(options["progress"])
@@ -117,7 +117,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     order = {part: number for number, part in enumerate(evaluator.parts)}
     whole = Results(sorted(found, key=lambda result: order[result[:3]]))
     with together():
-        if output:
+        if output is not None:
             with open_output(output) as out:
                 out.write(whole.text().encode())
         plot(whole, given)

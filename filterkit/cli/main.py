@@ -178,6 +178,8 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     """Answer a chain whose input has been forgotten, and a misspelt subcommand; a file of such a name is
     ``./name``."""
+    if not first:
+        raise UsageError("the name of the input is empty")
     if os.path.exists(first) or first == "-" or "://" in first:
         return
     if first in known.stages:

@@ -61,13 +61,13 @@ def report(words: list[str]) -> None:
     given = parsed(report_command, "report", words)
     from filterkit.evaluation.results import Results, read_results
 
-    if given["plot"]:
+    if given["plot"] is not None:
         from filterkit.evaluation.plots import check_plot
 
         check_goals([Goal("--plot", given["plot"])], given["paths"], ())
         check_plot(given["plot"])
     results = Results(row for path in given["paths"] for row in read_results(path))
-    if not given["within"]:
+    if given["within"] is None:
         plot(results, given)
         show(results, given)
         return
@@ -100,7 +100,7 @@ def _number(value: float, form: str) -> str:
 
 def plot(results: Any, given: dict[str, Any]) -> None:
     """Plot some `Results`, if the options `given` ask for it."""
-    if given["plot"]:
+    if given["plot"] is not None:
         from filterkit.evaluation.plots import plot_curves
 
         plot_curves(results, _measures(results, given), given["plot"])
@@ -150,7 +150,7 @@ def _advise(results: Any, given: dict[str, Any], tolerance: float) -> None:
         raise FilterkitError("--within: there must be at least two methods to compare")
     best = [results.best_of_methods(measure) for measure in measures]
     shares = [share_near_best(values, tolerance) for values in best]
-    if given["plot"]:
+    if given["plot"] is not None:
         from filterkit.evaluation.plots import plot_near_best
 
         plot_near_best(results, measures, given["plot"])

@@ -14,8 +14,9 @@ from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other, training_rows
 from filterkit.counts.thresholds import COMBINATIONS
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, quoted
 from filterkit.files.output import open_output
+from filterkit.plugin.registry import registry
 
 _NAME_WIDTH = 40  # of attributes, where the terminal does not say
 _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
@@ -58,6 +59,9 @@ def command(**_: Any) -> None:
 def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
     from filterkit.chains.feature_scores import scores as score
 
+    path = given["path"]
+    if path in registry().metrics and not os.path.exists(path):
+        raise UsageError(f"scores: no file {quoted(path)}, which is a metric; the input comes first")
     output = None if given["output"] == "-" else given["output"]
     ending = os.path.splitext(output)[1].lower() if output else ""
     if output and ending not in (".csv", ".parquet"):

@@ -152,7 +152,8 @@ def engine(known: Registry, options: dict[str, Any]) -> LocalEngine:
     ------
     UsageError : there is none of this name.
     """
-    name, jobs = options.pop("engine") or LocalEngine.name, options.pop("jobs") or available_cores()
+    name, jobs = options.pop("engine"), options.pop("jobs") or available_cores()
+    name = LocalEngine.name if name is None else name
     if name not in known.engines:
         hint = suggestion(name, [*known.engines]) or f"; there are {', '.join(sorted(known.engines))}"
         raise UsageError(f"--engine: no engine {quoted(name)}{hint}")

@@ -71,7 +71,7 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
     known = known or registry()
     match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
     name, stages = (match[1], match[2]) if match else (text.strip(), text)
-    if not name:
+    if not name and match:
         raise UsageError(f"chain {quoted(text)} has no name before the colon")
     try:
         chain = Chain(parse_stages(shlex.split(stages), known, seed))
@@ -161,8 +161,8 @@ class Evaluator:
             try:
                 rows = _known(rows)
                 for task, batch in _tasks(rows, design):
-                    splits = Splits(_strata(rows, batch), design)
-                    if not all(len(splits.test(fold)) for fold in range(design.folds)):
+                    splits = Splits(_strata(rows, batch), design) if design.folds <= len(batch) else None
+                    if splits is None or not all(len(splits.test(fold)) for fold in range(design.folds)):
                         rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                         raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
                     self._tasks[name, task] = batch, splits

@@ -61,6 +61,7 @@ class Source:
         try:
             codec = codecs.lookup(encoding).name
             "".encode(encoding)  # refuses what turns bytes to bytes
+            codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # and what cannot carry bytes along
         except (LookupError, UnicodeError):
             raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
         with self.failures():
@@ -186,6 +187,8 @@ class _Failures:
             raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
         if isinstance(error, UnicodeDecodeError):
             raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
+        if isinstance(error, UnicodeError):
+            raise ArffError(f"this is no text in the encoding asked for ({error})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if type(error) is OSError and not error.errno:  # what bz2 and zstd say of damaged data

@@ -66,6 +66,9 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
             context = stage_command(stage).make_context(
                 f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
             )
+        except click.NoSuchOption as error:
+            hint = "" if error.possibilities else "; options of filterkit itself go before the input"
+            raise UsageError(f"{stage.name}: {message(error)}{hint}") from None
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message(error)}") from None
         words = context.args
@@ -100,6 +103,7 @@ def message(error: click.ClickException, help: str = "") -> str:
     """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
     unless the message suggests something itself."""
     text = " ".join(error.format_message().split()).rstrip(".")
+    text = text.replace(" integer range", " integer").replace(" float range", " float")
     text = text.replace(". Did you mean", "; did you mean")
     text = text.replace(". (Did you mean one of:", "; did you mean one of").replace("?)", "?")
     text = text[:1].lower() + text[1:]

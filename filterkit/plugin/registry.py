@@ -103,8 +103,13 @@ class Registry:
                 continue
             self._register(name, origin, module)
 
-    def add_file(self, path: str) -> None:
+    def add_file(self, path: str, by: str = "--plugin") -> None:
         """Load the plugin in a Python file.
+
+        Parameters
+        ----------
+        path : of the file.
+        by : the option or subcommand that asks for it, for messages.
 
         Raises
         ------
@@ -113,7 +118,7 @@ class Registry:
         name = os.path.splitext(os.path.basename(path))[0]
         spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
-            raise PluginError(f"--plugin {path}: no such Python file")
+            raise PluginError(f"{by} {path}: no such Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         try:
@@ -126,7 +131,7 @@ class Registry:
             hint = ""
             if self.plugins[-1].problem.startswith("two plugins"):
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            raise PluginError(f"--plugin {path}: {self.plugins[-1].problem}{hint}")
+            raise PluginError(f"{by} {path}: {self.plugins[-1].problem}{hint}")
 
     def _broken(self, name: str, origin: str, error: BaseException) -> None:
         if isinstance(error, KeyboardInterrupt):
@@ -231,6 +236,8 @@ class Registry:
         hint = suggestion(name, sorted(self.stages))
         if not hint and name.startswith("-"):
             hint = "; options of filterkit itself go before the input"
+        if not hint and os.path.isfile(name):
+            hint = ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):
             hint = "; some plugins are broken, see: filterkit plugins"
         raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")

@@ -145,6 +145,12 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
     [
         (["scores", "iris.arff"], 2, "filterkit: scores: missing argument 'METRIC...'; see: filterkit scores --help"),
         (["scores", "iris.arff", "bsn"], 2, "filterkit: no metric 'bsn'; did you mean 'bns'?"),
+        (
+            ["scores", "bns", "iris.arff"],
+            2,
+            "filterkit: scores: no file 'bns', which is a metric; the input comes first",
+        ),
+        (["scores", "--csv", "-o", "x.csv", "iris.arff", "bns"], 2, "filterkit: scores: --csv is for standard output"),
         (["scores", "nothing.arff", "bns"], 1, "filterkit: nothing.arff: No such file or directory"),
         (["-c", "none", "scores", "iris.arff", "bns"], 1, "filterkit: scores: iris.arff: there is no class attribute"),
         (["scores", "-o", "x.txt", "iris.arff", "bns"], 2, "filterkit: scores: -o x.txt: the name must end in .csv or"),

@@ -74,7 +74,7 @@ def test_a_plugin_file_that_does_not(tmp_path):
     ("arguments", "message"),
     [
         (("check-plugin",), "check-plugin takes the name of a plugin"),
-        (("check-plugin", "shpae"), "no stage 'shpae'; did you mean 'shape'?"),
+        (("check-plugin", "shpae"), "check-plugin: no plugin, package or stage 'shpae'; did you mean 'shape'?"),
         (("check-plugin", "metrics", "x"), "check-plugin: 'x' after a plugin"),
         (("new-plugin",), "new-plugin takes the name of a stage"),
         (("new-plugin", "My_stage"), "lower-case letters, digits and single hyphens"),
@@ -92,6 +92,11 @@ def test_wrong_usage(arguments, message, tmp_path):
 def test_subcommands_have_help(name):
     done = filterkit(name, "--help")
     assert done.returncode == 0 and done.stdout.startswith("Usage: filterkit ")
+
+
+def test_a_file_that_is_not_there_is_named():
+    done = filterkit("check-plugin", "none.py")
+    assert (done.returncode, done.stderr) == (1, "filterkit: check-plugin none.py: no such Python file\n")
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path):

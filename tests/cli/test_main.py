@@ -234,6 +234,16 @@ def test_a_stage_of_a_file_works_at_once(plugin):
         (["--load", IRIS, IRIS], 1, "no saved chain, or a damaged one"),
         (["plugins", "x"], 2, "plugins takes no argument"),
         (["*.nothing", "l2"], 1, "no file matches this pattern"),
+        ([IRIS, "l2", "-o", "out.arff"], 2, "l2: no such option '-o'; options of filterkit itself go before the input"),
+        ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),
+        (["", "l2"], 2, "the name of the input is empty"),
+        (["--encoding", "idna", IRIS], 2, "--encoding: no encoding 'idna'"),
+        (["--encoding", "utf-16", IRIS], 1, "iris.arff: this is no text in the encoding asked for (UTF-16 stream"),
+        (["--engine", "", IRIS], 2, "--engine: no engine ''"),
+        (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
+        (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean one of '--class', "),
+        (["--chain", "SAVED", IRIS], 2, "--chain SAVED: No such file or directory"),
+        (["--seed", "1", "--load", "x", IRIS], 2, "--seed beside --load: the chain in the file has its own"),
     ],
     ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else None,
 )
@@ -394,14 +404,16 @@ def test_an_interrupt_leaves_none_of_several_outputs(how, tmp_path):
     assert os.listdir(tmp_path) == ["pipe"]
 
 
+@pytest.fixture
 def unread():
     """A pipe that nobody reads."""
     read, write = os.pipe()
     os.close(read)
-    return write
+    yield write
+    os.close(write)
 
 
-def test_outputs_are_complete_though_nobody_reads_standard_output(tmp_path):
+def test_outputs_are_complete_though_nobody_reads_standard_output(unread, tmp_path):
     bad = tmp_path / "bad.arff"
     bad.write_text(Path(IRIS).read_text() + "1,2,oops,4,setosa\n" + Path(IRIS).read_text().partition("@data\n")[2])
     chains = {"saved": ["--save", "it.chain", IRIS, "l2"]}
@@ -421,7 +433,7 @@ def test_outputs_are_complete_though_nobody_reads_standard_output(tmp_path):
         folder, other = tmp_path / name, tmp_path / f"{name}-read"
         folder.mkdir()
         other.mkdir()
-        done = filterkit(*arguments, cwd=folder, capture_output=False, stdout=unread(), stderr=subprocess.PIPE)
+        done = filterkit(*arguments, cwd=folder, capture_output=False, stdout=unread, stderr=subprocess.PIPE)
         assert done.returncode == 0
         assert filterkit(*arguments, cwd=other).stderr == done.stderr
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
