@@ -4,7 +4,15 @@ from __future__ import annotations
 
 
 class FilterkitError(Exception):
-    """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show."""
+    """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show: one line, without
+    control characters, which a terminal would obey."""
+
+    def __str__(self) -> str:
+        return visible(self._text())
+
+    def _text(self) -> str:
+        """The message, with whatever is in the names and values that it tells."""
+        return super().__str__()
 
 
 class ArffError(FilterkitError):
@@ -32,7 +40,7 @@ class ArffError(FilterkitError):
         self.line = line
         self.attribute = attribute
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         place = ":".join(str(part) for part in (self.source, self.line) if part is not None)
         about = "" if self.attribute is None else f"attribute {quoted(self.attribute)}: "
         return f"{place}: {about}{self.message}" if place else about + self.message
@@ -55,7 +63,7 @@ class StageError(FilterkitError):
         self.row = row
         self.source: str | None = None  # the input's name, once known
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
         place = "" if self.row is None else f"row {self.row + 1}: "
         return f"{self.stage}: {source}{place}{self.message}"
@@ -71,8 +79,13 @@ class PluginError(FilterkitError):
 
 def quoted(text: str, limit: int = 60) -> str:
     """`text` in single quotes for a message: control characters escaped, cut to `limit` characters."""
-    shown = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
+    return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
+
+
+def visible(text: str) -> str:
+    """`text` for a terminal: line ends, escape sequences and all else that is not printed as it is, as Python escapes
+    it."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def suggestion(word: str, known: list[str]) -> str:

@@ -20,7 +20,7 @@ from filterkit import __version__
 from filterkit.batch import Batch, empty, others_table, unknown
 from filterkit.chains import Chain, FittedChain
 from filterkit.csr import Csr
-from filterkit.errors import FilterkitError, StageError, UsageError
+from filterkit.errors import FilterkitError, StageError, UsageError, quoted
 from filterkit.notes import schema_note, schema_of
 from filterkit.output import open_output
 from filterkit.plugins import Registry, registry
@@ -143,11 +143,12 @@ def describe(path: str) -> list[str]:
 
 
 def _summary(schema: Schema) -> str:
-    target = schema.class_attribute
-    named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
+    target, named = schema.class_attribute, "no class"
+    if target is not None:
+        named = f"class {quoted(target.name)} {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
     if schema.labels:
         named = f"{len(schema.labels)} labels"
-    return f"'{schema.relation}': {schema.width:,} features, {named}"
+    return f"{quoted(schema.relation)}: {schema.width:,} features, {named}"
 
 
 class _Missing(Exception):

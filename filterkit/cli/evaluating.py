@@ -109,7 +109,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     whole = Results(sorted(found, key=lambda result: order[result[:3]]))
     if output:
         with open_output(output) as out:
-            out.write(whole.text().encode())
+            out.write(whole.text().encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
     show(whole, given)
 
 

@@ -13,7 +13,7 @@ import click
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.engine.local import LocalEngine, available_cores
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion, visible
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
 
@@ -214,9 +214,8 @@ def _warn_of_broken(known: Registry) -> None:
     """One line for each plugin that cannot be used."""
     for plugin in known.plugins:
         if plugin.problem:
-            print(
-                f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}", file=sys.stderr
-            )
+            text = f"warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}"
+            print(f"filterkit: {visible(text)}", file=sys.stderr)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -264,5 +263,5 @@ def _main(arguments: list[str]) -> int:
 
 
 def _complain(text: str, status: int) -> int:
-    print(f"filterkit: {text}", file=sys.stderr)
+    print(f"filterkit: {visible(text)}", file=sys.stderr)
     return status

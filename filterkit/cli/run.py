@@ -20,7 +20,7 @@ from filterkit.batch import Batch, empty
 from filterkit.chains import Chain, FittedChain
 from filterkit.cli.training import format_of, naming, open_other, training_rows
 from filterkit.engine.local import LocalEngine
-from filterkit.errors import FilterkitError, UsageError, quoted
+from filterkit.errors import FilterkitError, UsageError, quoted, visible
 from filterkit.output import open_output
 from filterkit.rows import Mapping
 from filterkit.schema import Schema
@@ -209,7 +209,15 @@ class _Transformed:
 
 
 def _command(words: list[str]) -> str:
-    return f"filterkit {__version__}: {shlex.join(words)}"
+    return f"filterkit {__version__}: {' '.join(map(_word, words))}"
+
+
+def _word(word: str) -> str:
+    """`word` as a shell takes it; what is not printed as it is, such as a line end, is spelt as bash and zsh do."""
+    if word.isprintable():
+        return shlex.quote(word)
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
+    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
 
 
 def _alignment(reader: Reader | FormatReader, wanted: Schema) -> Alignment:
@@ -235,4 +243,4 @@ def _check_places(goals: list[str], sources: list[str]) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"filterkit: {text}", file=sys.stderr)
+    print(f"filterkit: {visible(text)}", file=sys.stderr)
