@@ -6,7 +6,15 @@ from typing import Any
 
 
 class FilterkitError(Exception):
-    """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show."""
+    """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show: one line, without
+    control characters, which a terminal would obey."""
+
+    def __str__(self) -> str:
+        return visible(self._text())
+
+    def _text(self) -> str:
+        """The message, with whatever is in the names and values that it tells."""
+        return Exception.__str__(self)  # not that of the system's errors, see `file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python's own way calls the class with `args` alone, and what else an error takes would be missing.
@@ -38,7 +46,7 @@ class ArffError(FilterkitError):
         self.line = line
         self.attribute = attribute
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         place = ":".join(str(part) for part in (self.source, self.line) if part is not None)
         about = "" if self.attribute is None else f"attribute {quoted(self.attribute)}: "
         return f"{place}: {about}{self.message}" if place else about + self.message
@@ -61,7 +69,7 @@ class StageError(FilterkitError):
         self.row = row
         self.source: str | None = None  # the input's name, once known
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
         place = "" if self.row is None else f"row {self.row + 1}: "
         return f"{self.stage}: {source}{place}{self.message}"
@@ -109,7 +117,7 @@ def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
         return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _TAKEN_OVER}
 
     if (kind, system) not in _KINDS:
-        members = {"__module__": __name__, "__str__": Exception.__str__, "__reduce__": reduced}
+        members = {"__module__": __name__, "__reduce__": reduced}
         _KINDS.setdefault((kind, system), type(system.__name__, (kind, system), members))
     return _KINDS[kind, system]
 
@@ -125,8 +133,13 @@ def _again(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
 
 def quoted(text: str, limit: int = 60) -> str:
     """`text` in single quotes for a message: control characters escaped, cut to `limit` characters."""
-    shown = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + "'"
+    return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
+
+
+def visible(text: str) -> str:
+    """`text` for a terminal: line ends, escape sequences and all else that is not printed as it is, as Python escapes
+    it."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def suggestion(word: str, known: list[str]) -> str:

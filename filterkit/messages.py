@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from filterkit.errors import one_line
+from filterkit.errors import one_line, visible
 
 
-def say(text: str, end: str = "\n") -> None:
-    """Write a message to standard error."""
+def say(text: str) -> None:
+    """Write a line to standard error, in which control characters are escaped."""
+    draw(visible(text) + "\n")
+
+
+def draw(text: str) -> None:
+    """Write text to standard error as it is, with whatever moves the cursor of a terminal."""
     if sys.stderr is not None:
-        print(text, end=end, file=sys.stderr)
+        print(text, end="", file=sys.stderr)
 
 
 def is_watched() -> bool:

@@ -10,6 +10,7 @@ from filterkit.arff.numbers import format_number, weight_text
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
+from filterkit.errors import visible
 
 # Fewer values than this are formatted before pyarrow would be imported.
 SMALL = 1 << 13
@@ -18,7 +19,7 @@ _DENSE_CELLS = 1 << 22
 
 _NEEDS_QUOTES = re.compile(r"""[\x00-\x20,%'"{}\\]|^\??\Z""")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # what a comment shows escaped
 
 _NUMERIC = Attribute("")[1:]
 
@@ -29,11 +30,12 @@ def quote(text: str) -> str:
 
 
 def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """The header through the ``@data`` line; `comments` come first, one ``%`` line each.
+    """The header through the ``@data`` line; `comments` come first, one ``%`` line each, control characters escaped.
 
     The scores that a scorer left on an attribute follow its declaration as a comment.
     """
-    lines = [f"% {line}" for comment in comments for line in comment.splitlines()]
+    lines = [line for comment in comments for line in comment.splitlines()]
+    lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
     lines.append(f"@relation {quote(schema.relation)}")
     lines.append("")
     for attribute in schema.attributes:
@@ -51,7 +53,7 @@ def _declaration(attribute: Attribute) -> list[str]:
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:
         kind = f"date {quote(attribute.format)}"
     weight = "" if attribute.weight == 1 else f" {{{format_number(attribute.weight)}}}"
-    scores = "".join(f" % {metric}={format_number(score)}" for metric, score in attribute.scores)
+    scores = visible("".join(f" % {metric}={format_number(score)}" for metric, score in attribute.scores))
     lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
     for inner in attribute.attributes:
         lines += [f"  {line}" for line in _declaration(inner)]

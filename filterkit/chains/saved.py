@@ -24,7 +24,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
-from filterkit.errors import FilterkitError, StageError, UsageError, file_error
+from filterkit.errors import FilterkitError, StageError, UsageError, file_error, quoted
 from filterkit.files.descriptors import pipe_of
 from filterkit.files.endings import check_chain
 from filterkit.files.output import open_output
@@ -164,11 +164,12 @@ def _refusal(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
 
 
 def _summary(schema: Schema) -> str:
-    target = schema.class_attribute
-    named = "no class" if target is None else f"class '{target.name}' {{{', '.join(target.values[:10])}}}"
+    target, named = schema.class_attribute, "no class"
+    if target is not None:
+        named = f"class {quoted(target.name)} {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
     if schema.labels:
         named = f"{len(schema.labels)} labels"
-    return f"'{schema.relation}': {schema.width:,} features, {named}"
+    return f"{quoted(schema.relation)}: {schema.width:,} features, {named}"
 
 
 class _Missing(Exception):

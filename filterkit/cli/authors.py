@@ -11,7 +11,7 @@ from collections import Counter
 import click
 
 from filterkit._version import __version__
-from filterkit.errors import FilterkitError, UsageError, file_error, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, file_error, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -156,9 +156,10 @@ def check_plugin(known: Registry, words: list[str], debug: bool) -> None:
                     kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
                     found[f"{check.__name__}: {kind}{error}"] += 1
         for text, count in found.items():
-            click.echo(f"{stage.name}: {text} ({count} of {len(samples)} samples)")
+            click.echo(visible(f"{stage.name}: {text} ({count} of {len(samples)} samples)"))
         tried = f"{len(CHECKS)} checks on {len(samples)} samples"
-        click.echo(f"{' '.join(stage.words())}: {f'{len(found)} findings' if found else 'all well'} in {tried}")
+        result = f"{len(found)} findings" if found else "all well"
+        click.echo(visible(f"{' '.join(stage.words())}: {result} in {tried}"))
         wrong += bool(found)
     if wrong:
         raise FilterkitError(f"check-plugin: {wrong} {'stage does' if wrong == 1 else 'stages do'} not hold")

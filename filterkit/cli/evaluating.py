@@ -9,14 +9,14 @@ import click
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, plot, share_of, show
+from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, share_of, show
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.files.endings import CSV, check_ending
-from filterkit.messages import is_watched, say
+from filterkit.messages import draw, is_watched
 
 
 @click.command(
@@ -74,7 +74,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     from filterkit.evaluation.journal import Journal
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator, named_chain, run
-    from filterkit.files.output import open_output, together
+    from filterkit.files.output import open_output
 
     output = given["output"]
     goals = [("-o", output), ("--journal", given["journal"]), ("--plot", given["plot"])]
@@ -119,7 +119,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     with together():
         if output is not None:
             with open_output(output) as out:
-                out.write(whole.text().encode())
+                out.write(whole.text().encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
         plot(whole, given)
     if output != "-":
         show(whole, given)
@@ -157,12 +157,12 @@ class _Progress:
             return
         self._said = share
         text = f"filterkit: {self._done} of {self._done + left} folds, about {_time(passed / self._done * left)} left"
-        say(f"\r{text}\033[K" if self._terminal else text, end="" if self._terminal else "\n")
+        draw(f"\r{text}\033[K" if self._terminal else f"{text}\n")
 
     def close(self) -> None:
         """End the line."""
         if self._terminal and self._said:
-            say("")
+            draw("\n")
 
 
 def _time(seconds: float) -> str:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, visible
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
 
@@ -17,14 +17,14 @@ def stages(known: Registry, words: list[str], debug: bool) -> None:
         if name not in known.stages and os.path.isfile(name):
             from filterkit.chains.saved import describe
 
-            click.echo("\n".join(describe(name)))
+            click.echo("\n".join(map(visible, describe(name))))
             continue
         command = stage_command(known.stage(name))
         click.echo(command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")))
     if not words:
         width = max(map(len, known.stages), default=0)
         for name in sorted(known.stages):
-            click.echo(f"{name:<{width}}  {known.stages[name].summary()}")
+            click.echo(visible(f"{name:<{width}}  {known.stages[name].summary()}"))
         click.echo("\nAll about one: filterkit stages NAME")
 
 
@@ -39,6 +39,6 @@ def plugins(known: Registry, words: list[str], debug: bool) -> None:
         offers += [f"engine {engine.name}" for engine in plugin.engines]
         offers += [f"subcommand {each.name}" for each in plugin.subcommands]
         state = f"broken: {plugin.problem}" if plugin.problem else ", ".join(offers)
-        click.echo(f"{plugin.name:<{width}}  {plugin.origin:<{origin}}  {state}")
+        click.echo(visible(f"{plugin.name:<{width}}  {plugin.origin:<{origin}}  {state}"))
         if debug and plugin.trace:
-            click.echo(plugin.trace)
+            click.echo("\n".join(map(visible, plugin.trace.splitlines())))

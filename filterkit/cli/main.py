@@ -15,7 +15,7 @@ from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
-from filterkit.messages import say, show_warnings
+from filterkit.messages import draw, say, show_warnings
 from filterkit.plugin.parsing import message, parse_stages, read_stages, stage_command
 from filterkit.plugin.registry import SUBCOMMANDS, Registry, registry
 
@@ -154,7 +154,7 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
     if not words:
-        say(context.get_help())
+        draw(context.get_help() + "\n")
         context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in SUBCOMMANDS:

@@ -228,7 +228,15 @@ class _Transformed:
 
 
 def _command(words: list[str]) -> str:
-    return f"filterkit {__version__}: {shlex.join(words)}"
+    return f"filterkit {__version__}: {' '.join(map(_word, words))}"
+
+
+def _word(word: str) -> str:
+    """`word` as a shell takes it; what is not printed as it is, such as a line end, is spelt as bash and zsh do."""
+    if word.isprintable():
+        return shlex.quote(word)
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
+    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
 
 
 def _alignment(reader: Reader | FormatReader, wanted: Schema) -> Alignment:

@@ -589,3 +589,124 @@ def test_elsewhere_progress_is_lines_and_only_on_request():
     assert asked.stderr.endswith("filterkit: 100% read\n")
     silent = subprocess.run(at_once(IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
     assert silent.stderr == ""
+
+
+# ---- what a terminal shows -------------------------------------------------------------------------
+
+HOSTILE = "E\x1b[31m\x07\x9b\x7f\u202e\nfilterkit: fine"  # colours, a bell, a line to be taken for a message of ours
+HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+VALUE = f"'{HOSTILE}'".replace("\n", "\\n")
+HOSTILE_HEADER = f"@relation {VALUE}\n@attribute {VALUE} numeric\n@attribute b {{{VALUE},y}}\n"
+HOSTILE_ROWS = f"@data\n1,{VALUE}\n2,y\n3,{VALUE}\n4,y\n"
+
+
+def shown(folder, *arguments, status):
+    """What a run writes to standard error, of which each line must be a message."""
+    done = filterkit(*arguments, cwd=folder)
+    assert done.returncode == status, done.stderr
+    assert not HIDDEN.search(done.stderr)
+    assert all(line.startswith("filterkit: ") and line != "filterkit: fine" for line in done.stderr.splitlines())
+    return done
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{VALUE} and something more\n",
+        f"@relation {VALUE} {VALUE}\n",
+        f"@relation r\n{VALUE}\n",
+        f"@relation r\n@attribute {VALUE} {VALUE}\n",
+        f"@relation r\n@attribute {VALUE} date 'n {VALUE[1:]}\n",
+        f"@relation r\n@attribute a {{{VALUE},{VALUE}}}\n",
+        f"@relation r\n@attribute a numeric {{{VALUE}}}\n",
+        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n@end 'not {VALUE[1:]}\n",
+        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n@end {VALUE} {VALUE}\n",
+        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n",
+        f"@relation r\n@attribute {VALUE} numeric\n@attribute {VALUE} numeric\n@data\n",
+        f"{HOSTILE_HEADER}@data\n{VALUE},y\n",
+        f"{HOSTILE_HEADER}@data\n1,'not {VALUE[1:]}\n",
+        f"{HOSTILE_HEADER}@data\n1,y,{VALUE}\n",
+        f"{HOSTILE_HEADER}@data\n1,y,{{{VALUE}}}\n",
+        f"{HOSTILE_HEADER}@data\n{{{VALUE} 1}}\n",
+        f"{HOSTILE_HEADER}@data\n{VALUE[:-1]},y\n",
+    ],
+)
+def test_no_character_of_an_input_can_change_the_terminal(tmp_path, text):
+    (tmp_path / "t.arff").write_text(text)
+    assert "E\\x1b[31m" in shown(tmp_path, "t.arff", status=1).stderr
+
+
+def test_no_character_of_a_name_can_change_the_terminal(tmp_path):
+    (tmp_path / "t.arff").write_text(HOSTILE_HEADER + HOSTILE_ROWS * 5)
+    name = HOSTILE.replace("/", "")
+    (tmp_path / name).write_text(HOSTILE_HEADER + HOSTILE_ROWS.replace("4,y", "4,q"))
+    for words in (
+        [name],
+        ["-v", "--rejects", f"{name}.txt", "-o", "o.arff", name, "l2"],
+        ["t.arff", "l2", HOSTILE],
+        ["t.arff", "l2", f"--{HOSTILE}"],
+        ["t.arff", "remove", "--attribute", HOSTILE * 2],
+        ["t.arff", "rename", "--find", "b", "--replace", HOSTILE],
+        ["t.arff", "select", "--top", "1", "--by", HOSTILE],
+        ["t.arff", "write", f"{HOSTILE}/o.arff"],
+        ["--class", f"{HOSTILE}?", "t.arff"],
+        ["--encoding", HOSTILE, "t.arff"],
+        ["--load", name, "t.arff"],
+        ["--jobs", HOSTILE, "t.arff"],
+        ["scores", "t.arff", HOSTILE],
+        ["evaluate", "t.arff", "--chain", HOSTILE],
+        ["stages", HOSTILE * 2],
+        ["check-plugin", HOSTILE],
+    ):
+        done = filterkit(*words, cwd=tmp_path)
+        assert done.returncode == (0 if "--rejects" in words else done.returncode)
+        assert "E\\x1b[31m" in done.stderr and not HIDDEN.search(done.stderr), words
+        assert all(line.startswith("filterkit: ") for line in done.stderr.splitlines()), words
+        assert "filterkit: fine" not in done.stderr.splitlines(), words
+    assert not HIDDEN.search((tmp_path / f"{name}.txt").read_text().splitlines()[0])
+
+
+def test_no_character_of_a_name_is_in_a_table(tmp_path):
+    (tmp_path / "t.arff").write_text(HOSTILE_HEADER + "@data\n" + HOSTILE_ROWS[6:] * 10)
+    (tmp_path / "my.py").write_text(
+        "import filterkit\n\nclass Bad(filterkit.RowStage):\n    'Bad.'\n    name = 'bad'\n\n"
+        f"    def transform(self, batch):\n        raise ValueError({HOSTILE!r})\n\n"
+        "@filterkit.hookimpl\ndef filterkit_stages():\n    return [Bad]\n"
+    )
+    chain = HOSTILE.split("\n")[0]
+    tables = [
+        shown(tmp_path, *words, status=status).stdout
+        for words, status in (
+            (["scores", "t.arff", "ig"], 0),
+            (["evaluate", "t.arff", "--folds", "2", "--chain", f"{chain}: svm", "--chain", "b: svm", "-o", "r.csv"], 0),
+            (["report", "r.csv"], 0),
+            (["report", "r.csv", "--within", "1%"], 0),
+            (["--save", "my.chain", "-o", "o.arff", "t.arff", "rename", "--find", "b", "--replace", chain], 0),
+            (["stages", "my.chain"], 0),
+            (["--plugin", "my.py", "plugins"], 0),
+            (["check-plugin", "my.py"], 1),
+        )
+    ]
+    assert not any(HIDDEN.search(table) for table in tables)
+    assert sum("E\\x1b[31m" in table for table in tables) == 5
+
+
+def test_the_command_in_a_comment_is_one_line_that_a_shell_takes(tmp_path):
+    name = "it's a\\b\n\x1b\udcff.arff"
+    (tmp_path / name).write_text("@relation r\n@attribute a numeric\n@data\n1\n")
+    assert filterkit("-o", "o.arff", name, "l2", cwd=tmp_path).returncode == 0
+    first, second = (tmp_path / "o.arff").read_text().splitlines()[:2]
+    assert (first.split(": ", 1)[1], second) == (r"$'it\'s a\\b\x0a\x1b\xff.arff' l2", "@relation r")
+    again = subprocess.run(["bash", "-c", f"printf %s {first.split(': ', 1)[1]}"], capture_output=True, check=True)
+    assert again.stdout == os.fsencode(name) + b"l2"
+    assert filterkit("-o", "p.arff", "o.arff", "l2", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "p.arff").read_text().splitlines()[0] == first
+
+
+def test_results_of_a_file_whose_name_is_no_utf_8(tmp_path):
+    names = ("i\udcff.arff", "j.arff")
+    for name in names:
+        (tmp_path / name).write_bytes(Path(IRIS).read_bytes())
+    done = filterkit("evaluate", *names, "--folds", "2", "--chain", "svm", "-o", "r.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert filterkit("report", "r.csv", cwd=tmp_path).stdout == done.stdout
