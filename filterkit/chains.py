@@ -18,6 +18,7 @@ from functools import partial
 from filterkit.alignment import Alignment
 from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
+from filterkit.contract import check_given
 from filterkit.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
@@ -25,7 +26,7 @@ from filterkit.learner import Learner
 from filterkit.plugins import Registry, registry
 from filterkit.rows import KeptRows, Passed, Rows, rows_of
 from filterkit.schema import Schema
-from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, transform
+from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, check_fitted, transform
 from filterkit.tables import Tables
 from filterkit.words import parse_stages
 
@@ -100,33 +101,35 @@ class Chain:
         out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
+        made: Fitted
         for number, stage in enumerate(self.stages):
             check_class(stage, out.schema)
             if isinstance(stage, TrainingStage):
                 tables = None
-                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                fitted.append(check_fitted(stage, stage.fit(partial(out.map, _itself), out.schema)))
                 out = out.source.then(out, stage)
                 continue
             if isinstance(stage, ColumnStage) and stage.folds():
                 tables = None
-                fitted.append(fit_crosswise(stage, out, memory // 2))
+                made = fit_crosswise(stage, out, memory // 2)
             elif isinstance(stage, ColumnStage):
                 if tables is None or not tables.serves(stage):
                     tables = Tables(out, stage, memory // 2)
-                fitted.append(tables.fit(stage, out.schema))
+                made = tables.fit(stage, out.schema)
             elif isinstance(stage, Learner):
                 tables = None
                 trials = partial(refits, Chain(self.stages[first:number]), base, stage, memory)
                 jobs = rows.source.engine.jobs
-                fitted.append(stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs))
+                made = stage.fit_refitting(partial(out.map, _itself), out.schema, trials, jobs)
             else:
                 tables = None
-                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
-                learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
-                if trying and learns_nothing and out is base and isinstance(base, KeptRows):
-                    first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
-                    out = base
-                    continue
+                made = stage.fit(partial(out.map, _itself), out.schema)
+            fitted.append(check_fitted(stage, made))
+            learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
+            if trying and learns_nothing and out is base and isinstance(base, KeptRows):
+                first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
+                out = base
+                continue
             out = Passed(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out
 
@@ -197,8 +200,9 @@ class FittedChain:
 
         Raises
         ------
-        FilterkitError : the batch's attributes are not those fitted on.
+        FilterkitError : the batch's attributes are not those fitted on, or its parts do not fit together.
         """
+        check_given(batch)
         if batch.schema is not self.incoming:
             if self._alignment is None or self._alignment.given is not batch.schema:
                 self._alignment = Alignment(batch.schema, self.incoming)

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from filterkit.batch import Batch
-from filterkit.columns import ColumnStage, FittedColumns, Fold, State
+from filterkit.columns import ColumnStage, FittedColumns, Fold, State, learned
 from filterkit.contingency import ContingencyTable
+from filterkit.contract import check_state
 from filterkit.csr import Csr
 from filterkit.rows import Passed, Rows
 from filterkit.schema import Schema
@@ -55,9 +56,9 @@ def fit_crosswise(stage: ColumnStage, rows: Rows, budget: int) -> Fitted:
     totals = None
     for table in Tables(Passed(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
         totals = _of_folds(table, rows.schema, np.ones(count + 1, bool))
-        whole = stage.fit_columns(totals)
+        whole = learned(stage, totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]
-        changes = stage.settle(folds)
+        changes = check_state(stage, stage.settle(folds), len(totals))
         wholes.append({**whole, **changes})
         for states, each in zip(parts, folds, strict=True):
             states.append({**each.state, **changes})
@@ -125,7 +126,7 @@ def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, 
         schema = schema.replace(positive=target.values[whole.tasks()[0]])
     own = np.arange(count + 1) == number
     others = _of_folds(table, schema, ~own)
-    return Fold(others, stage.fit_columns(others), _of_folds(table, schema, own))
+    return Fold(others, learned(stage, others), _of_folds(table, schema, own))
 
 
 def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:

@@ -72,7 +72,7 @@ class UsageError(FilterkitError):
 
 
 class PluginError(FilterkitError):
-    """A plugin that cannot be loaded, or two that claim one name."""
+    """A plugin that cannot be loaded or gives what does not fit, or two plugins that claim one name."""
 
 
 def file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:

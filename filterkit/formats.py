@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import IO, TypeVar
 
 from filterkit.batch import Batch
+from filterkit.contract import check_read
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError, file_error
 from filterkit.labels import find_targets, split
@@ -60,8 +62,7 @@ class FormatReader:
         self.count: int | None = None
         if kind.read is None:
             raise FilterkitError(f"{path}: {kind.name} is only written, not read")
-        batches = kind.read(path, class_ if labels is None else "none", positive)
-        stream = self._guarded(iter(batches))
+        stream = self._guarded(kind, partial(kind.read, path, class_ if labels is None else "none", positive))
         first = next(stream, None)
         if first is None:
             raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
@@ -98,9 +99,9 @@ class FormatReader:
             start += len(batch)
         self.count = start
 
-    def _guarded(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def _guarded(self, kind: Format, read: Callable[[], Iterable[Batch]]) -> Iterator[Batch]:
         try:
-            yield from batches
+            yield from check_read(kind, read())
         except FilterkitError as error:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:

@@ -12,11 +12,12 @@ from itertools import accumulate, chain
 from typing import Protocol, TypeVar
 
 from filterkit.batch import Batch
+from filterkit.contract import check_arranged, check_given
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.schema import Schema
 from filterkit.spool import Kept, Spool
-from filterkit.stage import Fitted, TrainingStage
+from filterkit.stage import Fitted, TrainingStage, transform
 
 T = TypeVar("T")
 
@@ -72,7 +73,7 @@ class Source:
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
-            return engine.map(function, stage.arrange(rows))
+            return engine.map(function, check_arranged(stage, stage.arrange(rows), rows.schema))
 
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, self.to_the_end or stage.to_the_end)
         arranged.live = self.live
@@ -107,9 +108,7 @@ class Passed:
         """See `Rows`."""
 
         def passed(batch: Batch) -> T:
-            for stage in self._stages:
-                batch = stage.transform_training(batch)
-            return function(batch)
+            return function(transform(self._stages, batch, training=True))
 
         return self._rows.map(passed, last)
 
@@ -180,7 +179,8 @@ class KeptRows(Source):
 
     def through(self, stage: Fitted) -> KeptRows:
         """As they come out of a fitted stage, in memory too; closed together with these."""
-        rows = KeptRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
+        images = self.map(partial(transform, [stage], training=True))
+        rows = KeptRows(stage.schema, list(images), self.engine, self.memory)
         rows._arranged = self._arranged
         return rows
 
@@ -188,13 +188,13 @@ class KeptRows(Source):
 @contextmanager
 def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[Rows]:
     """`Rows` of some batches, at least one, with `memory` for a spool."""
-    stream = iter(batches)
+    stream = map(check_given, batches)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to fit on; one of no rows would do")
     rows: KeptRows | SpooledRows
     if isinstance(batches, list):
-        rows = KeptRows(first.schema, batches, engine, memory)
+        rows = KeptRows(first.schema, [first, *stream], engine, memory)
     else:
         rows = SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(rows):

@@ -28,7 +28,7 @@ from filterkit.paths import AnyPath, path_text
 from filterkit.plugins import Registry, registry
 from filterkit.ragged import Ragged
 from filterkit.schema import Schema
-from filterkit.stage import Fitted, Stage
+from filterkit.stage import Fitted, Stage, check_fitted
 from filterkit.words import parse_stages
 
 FORMAT = "filterkit chain"
@@ -104,7 +104,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
             made: list[Fitted] = []
             for stage, note in zip(stages, about["stages"], strict=True):
                 kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(stage.restore(kept, schema))
+                made.append(check_fitted(stage, stage.restore(kept, schema)))
                 schema = made[-1].schema
         fitted = FittedChain(Chain(stages), incoming, made)
         if fitted.schema != schema_of(about["outgoing"]):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit.batch import Batch, empty
-from filterkit.columns import ColumnStage, FittedColumns, State
+from filterkit.columns import ColumnStage, FittedColumns, State, learned
 from filterkit.contingency import ContingencyTable, merge
 from filterkit.counting import tabulate
 from filterkit.rows import Rows
@@ -42,7 +42,7 @@ class Tables:
         totals = None
         for table in self.strips(stage.name):
             totals = table.without_classes() if self.supervised and not stage.needs_class else table
-            states.append(stage.fit_columns(totals))
+            states.append(learned(stage, totals))
         assert totals is not None
         fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
         self._through.append(fitted)
