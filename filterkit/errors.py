@@ -80,7 +80,7 @@ class UsageError(FilterkitError):
 
 
 class PluginError(FilterkitError):
-    """A plugin that cannot be loaded, or two that claim one name."""
+    """A plugin that cannot be loaded or gives what does not fit, or two plugins that claim one name."""
 
 
 PATH = 4096  # the limit for `quoted` that leaves a path whole

@@ -21,12 +21,13 @@ from filterkit.chains.passes import Tables
 from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.contract import check_given
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, transform
+from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_fitted, transform
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.learner import Learner
 
@@ -104,33 +105,35 @@ class Chain:
         out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
+        made: Fitted
         for number, stage in enumerate(self.stages):
             check_class(stage, out.schema)
             if isinstance(stage, TrainingStage):
                 tables = None
-                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
+                fitted.append(check_fitted(stage, stage.fit(partial(out.map, _itself), out.schema)))
                 out = out.arranged_by(stage)
                 continue
             if isinstance(stage, ColumnStage) and stage.folds():
                 tables = None
-                fitted.append(cross_fit(stage, out, memory // 2))
+                made = cross_fit(stage, out, memory // 2)
             elif isinstance(stage, ColumnStage):
                 if tables is None or not tables.serves(stage):
                     tables = Tables(out, stage, memory // 2)
-                fitted.append(tables.fit(stage, out.schema))
+                made = tables.fit(stage, out.schema)
             elif isinstance(stage, Learner):
                 tables = None
                 trials = partial(inner_splits, Chain(self.stages[first:number]), base, stage, memory)
                 jobs = rows.jobs
-                fitted.append(stage.fit_with_inner_cv(partial(out.map, _itself), out.schema, trials, jobs))
+                made = stage.fit_with_inner_cv(partial(out.map, _itself), out.schema, trials, jobs)
             else:
                 tables = None
-                fitted.append(stage.fit(partial(out.map, _itself), out.schema))
-                learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
-                if trying and learns_nothing and out is base and isinstance(base, InMemoryRows):
-                    first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
-                    out = base
-                    continue
+                made = stage.fit(partial(out.map, _itself), out.schema)
+            fitted.append(check_fitted(stage, made))
+            learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
+            if trying and learns_nothing and out is base and isinstance(base, InMemoryRows):
+                first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
+                out = base
+                continue
             out = MappedRows(out, fitted[-1])
         return FittedChain(self, rows.schema, fitted), out
 
@@ -213,8 +216,9 @@ class FittedChain:
 
         Raises
         ------
-        FilterkitError : the batch's attributes are not those fitted on.
+        FilterkitError : the batch's attributes are not those fitted on, or its parts do not fit together.
         """
+        check_given(batch)
         if batch.schema is not self.incoming:
             if self._alignment is None or self._alignment.given is not batch.schema:
                 self._alignment = Alignment(batch.schema, self.incoming)

@@ -18,10 +18,11 @@ from filterkit.chains.passes import Tables
 from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
+from filterkit.data.contract import check_state
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.stages.base import Fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
@@ -55,9 +56,9 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
     totals = None
     for table in Tables(MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
         totals = _of_folds(table, rows.schema, np.ones(count + 1, bool))
-        whole = stage.fit_columns(totals)
+        whole = learned(stage, totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]
-        changes = stage.choose_columns(folds)
+        changes = check_state(stage, stage.choose_columns(folds), len(totals))
         wholes.append({**whole, **changes})
         for states, each in zip(parts, folds, strict=True):
             states.append({**each.state, **changes})
@@ -125,7 +126,7 @@ def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, 
         schema = schema.replace(positive=target.values[whole.tasks()[0]])
     own = np.arange(count + 1) == number
     others = _of_folds(table, schema, ~own)
-    return Fold(others, stage.fit_columns(others), _of_folds(table, schema, own))
+    return Fold(others, learned(stage, others), _of_folds(table, schema, own))
 
 
 def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:

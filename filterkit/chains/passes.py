@@ -12,7 +12,7 @@ from filterkit.counts.table import ContingencyTable, merge
 from filterkit.counts.tabulate import check_sum, sum_of_weights, tabulate
 from filterkit.data.batch import Batch, empty
 from filterkit.data.schema import Schema
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
 
 class _Counted(NamedTuple):
@@ -53,7 +53,7 @@ class Tables:
         totals = None
         for table in self.strips(stage.name):
             totals = table.without_classes() if self.supervised and not stage.needs_class else table
-            states.append(stage.fit_columns(totals))
+            states.append(learned(stage, totals))
         assert totals is not None
         fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
         self._through.append(fitted)

@@ -13,10 +13,11 @@ from typing import Protocol, TypeVar
 
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
+from filterkit.data.contract import check_arranged, check_given
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
-from filterkit.stages.base import Fitted, Rows, TrainingStage
+from filterkit.stages.base import Fitted, Rows, TrainingStage, transform
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ class RowSource:
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
-            return engine.map(function, stage.arrange(rows))
+            return engine.map(function, check_arranged(stage, stage.arrange(rows), rows.schema))
 
         to_the_end = self.to_the_end or stage.to_the_end
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)
@@ -108,9 +109,7 @@ class MappedRows:
         """See `Rows`."""
 
         def passed(batch: Batch) -> T:
-            for stage in self._stages:
-                batch = stage.transform_training(batch)
-            return function(batch)
+            return function(transform(self._stages, batch, training=True))
 
         return self._rows.map(passed, last)
 
@@ -190,7 +189,8 @@ class InMemoryRows(RowSource):
 
     def through(self, stage: Fitted) -> InMemoryRows:
         """As they come out of a fitted stage, in memory too; closed together with these."""
-        rows = InMemoryRows(stage.schema, list(self.map(stage.transform_training)), self.engine, self.memory)
+        images = self.map(partial(transform, [stage], training=True))
+        rows = InMemoryRows(stage.schema, list(images), self.engine, self.memory)
         rows._arranged = self._arranged
         return rows
 
@@ -198,13 +198,13 @@ class InMemoryRows(RowSource):
 @contextmanager
 def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[RowSource]:
     """`Rows` of some batches, at least one, with `memory` for a spool."""
-    stream = iter(batches)
+    stream = map(check_given, batches)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to fit on; one of no rows would do")
     rows: InMemoryRows | SpooledRows
     if isinstance(batches, list):
-        rows = InMemoryRows(first.schema, batches, engine, memory)
+        rows = InMemoryRows(first.schema, [first, *stream], engine, memory)
     else:
         rows = SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(rows):

@@ -31,7 +31,7 @@ from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.base import Fitted, Stage, check_fitted
 
 FORMAT = "filterkit chain"
 VERSION = 1
@@ -109,7 +109,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
             made: list[Fitted] = []
             for stage, note in zip(stages, about["stages"], strict=True):
                 kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(stage.from_state(kept, schema))
+                made.append(check_fitted(stage, stage.from_state(kept, schema)))
                 schema = made[-1].schema
         fitted = FittedChain(Chain(stages), incoming, made)
         if fitted.schema != schema_from_json(about["outgoing"]):

@@ -9,7 +9,7 @@ import click
 
 from filterkit.arff.reader import Reader
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, share_of, show
+from filterkit.cli.reporting import MEASURE, MEASURES_HELP, PLOT, plot, share_of, show
 from filterkit.cli.subcommand import ONCE, SETTINGS, parsed
 from filterkit.cli.training import check_used, open_other
 from filterkit.data.batch import Batch, concatenate
@@ -74,7 +74,7 @@ def evaluate(words: list[str], options: dict[str, Any]) -> None:
     from filterkit.evaluation.journal import Journal
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator, named_chain, run
-    from filterkit.files.output import open_output
+    from filterkit.files.output import open_output, together
 
     output = given["output"]
     goals = [("-o", output), ("--journal", given["journal"]), ("--plot", given["plot"])]

@@ -14,6 +14,7 @@ import numpy as np
 
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.data.contract import check_numbers
 from filterkit.data.ragged import begins_run
 from filterkit.errors import StageError, quoted
 
@@ -103,7 +104,7 @@ class Thresholds:
         if pos <= 0 or (neg <= 0 and task is not None):
             return np.zeros(len(pair)), 0.0
         tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
-        scores = np.asarray(metric.score(tp, fp, pos, neg), np.float64)
+        scores = check_numbers(metric.score(tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
             at = bad[0]
@@ -164,7 +165,8 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        return np.asarray(metric.by_column(table.columns, seed), np.float64)
+        scores = metric.by_column(table.columns, seed)
+        return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if not metric.needs_class:
         return thresholds.best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2
@@ -173,7 +175,8 @@ def score_columns(
         if len(present) < 2:
             return np.zeros(len(table))
         counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
-        scores = np.asarray(metric.classes(counts, table.totals[present]), np.float64)
+        found = metric.classes(counts, table.totals[present])
+        scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
         return thresholds.best(scores[:-1], float(scores[-1]))
     scores, tasks = one_against_rest(thresholds, metric, alpha)
     return combined(scores, table.totals[tasks], combine or "max")

@@ -32,8 +32,9 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """The arrays of a scipy matrix, not copied."""
-        return Csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape[1])
+        """The arrays of a scipy matrix, not copied; scipy makes indices wider at times."""
+        indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
+        return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def stack(parts: Sequence[Csr]) -> Csr:

@@ -209,6 +209,11 @@ class Schema:
         return np.array([a.kind == "nominal" for a in self.features], dtype=bool)
 
     @cached_property
+    def label_counts(self) -> np.ndarray:
+        """int64 per column of X: how many labels a nominal one declares, 0 for a numeric one."""
+        return np.array([len(a.values) for a in self.features], dtype=np.int64)
+
+    @cached_property
     def others(self) -> tuple[Attribute, ...]:
         """The attributes that ride along and that no stage computes with: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import IO, TypeVar
 
 from filterkit.data.batch import Batch
+from filterkit.data.contract import check_read
 from filterkit.data.labels import find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -68,7 +69,7 @@ class FormatReader:
         self._plain = _decompressed(path)
         try:
             place = path if self._plain is None else self._plain.name
-            stream = self._guarded(partial(kind.read, place, class_ if labels is None else "none", positive))
+            stream = self._guarded(kind, partial(kind.read, place, class_ if labels is None else "none", positive))
             first = next(stream, None)
             if first is None:
                 raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
@@ -109,9 +110,9 @@ class FormatReader:
             start += len(batch)
         self.count = start
 
-    def _guarded(self, read: Callable[[], Iterable[Batch]]) -> Iterator[Batch]:
+    def _guarded(self, kind: Format, read: Callable[[], Iterable[Batch]]) -> Iterator[Batch]:
         try:
-            yield from read()
+            yield from check_read(kind, read())
         except FilterkitError as error:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:

@@ -57,6 +57,15 @@ class Plugin:
     def __str__(self) -> str:
         return f"{self.name} ({self.origin})"
 
+    def known_as(self) -> str:
+        """Name and origin in words, the file without its folder."""
+        return f"{self.name} of {os.path.basename(self.origin)}"
+
+    def brings(self, thing: Any) -> bool:
+        """Whether it brings this stage class, metric, format, engine class or subcommand."""
+        metrics = [stage.metric for stage in self.stages if issubclass(stage, MetricScaling)]
+        return any(thing is each for each in [*self.stages, *metrics, *self.formats, *self.engines, *self.subcommands])
+
 
 def _loaded(value: str) -> Any:
     """What an entry point names: a module, or something in one, ``module:name``."""
@@ -205,7 +214,11 @@ class Registry:
         plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
         if plugin is None:
             raise PluginError(f"no plugin brings the stage {quoted(stage)}; write a hook filterkit_stages that does")
-        return f"{plugin.name} of {os.path.basename(plugin.origin)}"
+        return plugin.known_as()
+
+    def plugin_of(self, thing: Any) -> Plugin | None:
+        """The plugin that brings this stage class, metric, format, engine class or subcommand; None if none does."""
+        return next((plugin for plugin in self.plugins if plugin.brings(thing)), None)
 
     def metric(self, name: str) -> Metric:
         """The metric called `name`.

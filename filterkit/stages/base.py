@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 from filterkit.data.batch import Batch
+from filterkit.data.contract import broken, check_out, kind_of
 from filterkit.data.schema import Schema
 from filterkit.stages.options import check_option, converted, flag_of, option, options_of
 
@@ -131,9 +132,16 @@ def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
 
 
 class Fitted:
-    """A fitted stage: knows the `schema` of the batches it puts out, and transforms batches."""
+    """A fitted stage: knows the `schema` of the batches it puts out, and transforms batches.
+
+    Attributes
+    ----------
+    schema : theirs.
+    made_by : the stage that was fitted; the chain sets it.
+    """
 
     schema: Schema
+    made_by: Stage | None = None
 
     def transform(self, batch: Batch) -> Batch:
         """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
@@ -180,6 +188,8 @@ class FittedRows(Fitted):
 
     def transform(self, batch: Batch) -> Batch:
         out = self.stage.transform(batch)
+        if not isinstance(out, Batch):
+            raise broken(self.stage.name, f"transform gives {kind_of(out)}; return a Batch", type(self.stage))
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
 
@@ -249,8 +259,26 @@ class _Pass(RowStage):
         return batch
 
 
-def transform(stages: list[Fitted], batch: Batch) -> Batch:
-    """The batch that comes out of fitted `stages`, one after the other."""
+def check_fitted(stage: Stage, fitted: Any) -> Fitted:
+    """What `stage` gives as its fitted stage, which learns here who made it.
+
+    Raises
+    ------
+    PluginError : it is none, or has no schema.
+    """
+    if not isinstance(fitted, Fitted):
+        raise broken(stage.name, f"fit gives {kind_of(fitted)}; return a Fitted", type(stage))
+    made_when_asked_for = hasattr(type(fitted), "schema")
+    if not made_when_asked_for and not isinstance(vars(fitted).get("schema"), Schema):
+        found = kind_of(vars(fitted).get("schema"))
+        raise broken(stage.name, f"the schema of what fit gives is {found}; make it a Schema", type(stage))
+    fitted.made_by = stage
+    return fitted
+
+
+def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
+    """The batch that comes out of fitted `stages`, one after the other; with `training` for rows fitted on."""
     for stage in stages:
-        batch = stage.transform(batch)
+        out = stage.transform_training(batch) if training else stage.transform(batch)
+        batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
     return batch

@@ -8,6 +8,7 @@ import numpy as np
 
 from filterkit.counts.table import ContingencyTable, from_cells, sum_over_classes
 from filterkit.data.batch import Batch
+from filterkit.data.contract import broken, check_numbers, check_outputs, check_state, kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Attribute, LazyAttributes, Schema
@@ -114,11 +115,21 @@ class ColumnStage(Stage):
 
     def finish(self, schema: Schema, state: State, totals: ContingencyTable) -> FittedColumns:
         """The fitted stage from the state of all columns."""
-        source, attributes = self.outputs(schema, state, totals)
+        source, attributes = check_outputs(self, self.outputs(schema, state, totals), schema.width)
         return FittedColumns(self, schema, state, source, attributes)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
         return FittedColumns.from_state(self, state, schema)
+
+
+def learned(stage: ColumnStage, table: ContingencyTable) -> State:
+    """What `stage` learns of the columns of a table.
+
+    Raises
+    ------
+    PluginError : it gives something else than arrays with an entry for each column.
+    """
+    return check_state(stage, stage.fit_columns(table), len(table))
 
 
 class FittedColumns(Fitted):
@@ -145,6 +156,8 @@ class FittedColumns(Fitted):
         self.state = state
         self.source = source
         outgoing = stage.output(incoming)
+        if not isinstance(outgoing, Schema):
+            raise broken(stage.name, f"output gives {kind_of(outgoing)}; return a Schema", type(stage))
         try:
             self.schema = incoming.with_features(
                 attributes, source, zero=outgoing.zero, sparse=incoming.sparse and outgoing.zero
@@ -185,7 +198,8 @@ class FittedColumns(Fitted):
         return FittedColumns(stage, schema, state, source, attributes)
 
     def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return self.stage.apply(values, columns, self.state)
+        image = self.stage.apply(values, columns, self.state)
+        return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
     def transform(self, batch: Batch) -> Batch:
         if not batch.sparse:

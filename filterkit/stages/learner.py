@@ -13,6 +13,7 @@ import numpy as np
 
 from filterkit.counts.tabulate import check_sum, check_weights, sum_of_weights
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, StageError, quoted
@@ -176,6 +177,10 @@ class FittedLearner(Fitted):
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
+        missing = [name for name in ("scores", "threshold", "kept") if not hasattr(model, name)]
+        if missing:
+            fault = f"learn gives {kind_of(model)}, which has no {' and no '.join(missing)}; return a model"
+            raise broken(learner.name, fault, type(learner))
         self._learner = learner
         self.tasks = tasks
         self.model = model
@@ -215,7 +220,9 @@ class FittedLearner(Fitted):
     def scores(self, batch: Batch) -> np.ndarray:
         """float64 (rows, tasks)."""
         check_finite(self._learner.name, batch)
-        return self.model.scores(batch.X) if len(batch) else np.empty((0, len(self.tasks.names)))
+        shape = (len(batch), len(self.tasks.names))
+        scores = self.model.scores(batch.X) if len(batch) else np.empty(shape)
+        return check_numbers(scores, shape, self._learner.name, "scores", type(self._learner))
 
     def _predicted(self, scores: np.ndarray) -> np.ndarray:
         """bool (rows, tasks): the highest score of exclusive tasks, the first on a tie, or all above the threshold."""

@@ -1,0 +1,287 @@
+"""What plugins owe to the chain, checked where they give it, so that an error names the plugin at fault.
+
+Forms, shapes and types are checked, and the order of sparse rows; the conformance kit looks at every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.csr import Csr
+from filterkit.data.ragged import Ragged
+from filterkit.data.schema import Attribute, LazyAttributes, Schema
+from filterkit.errors import FilterkitError, PluginError, quoted
+
+if TYPE_CHECKING:
+    from filterkit.files.formats import Format
+    from filterkit.stages.base import Stage
+
+_LOOKED_AT = 16  # rows of a batch whose nominal values are looked at: all of them would take as long as some stages do
+
+
+def broken(name: str, fault: str, thing: Any) -> PluginError:
+    """The error to raise for a fault of a stage, metric or format.
+
+    Parameters
+    ----------
+    name : what the thing is called.
+    fault : what is wrong, and what to do.
+    thing : the class of the stage, the metric or the format, by which its plugin is found.
+    """
+    from filterkit.plugin.registry import registry
+
+    plugin = registry().plugin_of(thing)
+    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin.known_as()})"))
+
+
+def kind_of(thing: Any) -> str:
+    """The type of something, for a message."""
+    name = type(thing).__name__
+    return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def check_out(stage: Stage, schema: Schema, out: Any, given: Batch) -> Batch:
+    """What `stage`, fitted, gives for a batch.
+
+    Raises
+    ------
+    PluginError : it does not fit the `schema` that the fitted stage says, or has another number of rows.
+    """
+    fault = misfit(out, schema)
+    if fault is None and len(out) != len(given):
+        fault = f"transform gives {len(out)} rows for {len(given)}"
+    if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
+        fault = f"X is {'sparse' if out.sparse else 'dense'}, and its schema says otherwise; see Schema.sparse"
+    if fault is not None:
+        raise broken(stage.name, fault, type(stage))
+    return out  # type: ignore[no-any-return]
+
+
+def check_arranged(stage: Stage, batches: Any, schema: Schema) -> Iterator[Batch]:
+    """The batches that a training stage gives, one by one.
+
+    Raises
+    ------
+    PluginError : one does not fit the schema of the rows that it arranges.
+    """
+    if not hasattr(batches, "__iter__"):
+        raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
+    for batch in batches:
+        fault = misfit(batch, schema)
+        if fault is not None:
+            raise broken(stage.name, fault, type(stage))
+        yield batch
+
+
+def check_given(batch: Any) -> Batch:
+    """A batch that somebody hands in.
+
+    Raises
+    ------
+    FilterkitError : it does not fit its own schema.
+    """
+    fault = misfit(batch, getattr(batch, "schema", None))
+    if fault is not None:
+        raise FilterkitError(f"the batch given does not fit: {fault}")
+    return batch  # type: ignore[no-any-return]
+
+
+def check_read(kind: Format, batches: Any) -> Iterator[Batch]:
+    """The batches that a format reads, one by one.
+
+    Raises
+    ------
+    PluginError : one does not fit its schema, or has not the schema of the first.
+    """
+    if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
+        raise broken(kind.name, f"read gives {kind_of(batches)}; yield batches", kind)
+    schema = None
+    for batch in batches:
+        schema = schema or getattr(batch, "schema", None)
+        fault = misfit(batch, schema)
+        if fault is not None:
+            raise broken(kind.name, fault, kind)
+        yield batch
+
+
+def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
+    """What a column stage has learned of some columns.
+
+    Raises
+    ------
+    PluginError : it is no dict of arrays that have an entry for each column.
+    """
+    fault = None
+    if not isinstance(state, dict):
+        fault = f"fit_columns gives {kind_of(state)}; return a dict of arrays"
+    else:
+        for key, value in state.items():
+            if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
+                fault = f"the {quoted(str(key))} of fit_columns is {kind_of(value)}; make it an array or a Ragged"
+            elif len(value) != columns:
+                fault = f"the {quoted(str(key))} of fit_columns has {len(value)} entries for {columns} columns"
+    if fault is not None:
+        raise broken(stage.name, fault, type(stage))
+    return state  # type: ignore[no-any-return]
+
+
+def check_outputs(stage: Stage, outputs: Any, width: int) -> tuple[np.ndarray, list[Attribute] | LazyAttributes]:
+    """The columns that a column stage says it puts out for `width` columns.
+
+    Raises
+    ------
+    PluginError : they are no columns, or there is not an attribute for each.
+    """
+    fault = None
+    if not isinstance(outputs, tuple) or len(outputs) != 2:
+        raise broken(stage.name, f"outputs gives {kind_of(outputs)}; return source and attributes", type(stage))
+    source, attributes = outputs
+    if not isinstance(source, np.ndarray) or source.ndim != 1 or source.dtype.kind not in "iu":
+        fault = "the source of outputs is no array of column numbers"
+    elif len(source) and (source.min() < 0 or source.max() >= width or (np.diff(source) < 0).any()):
+        fault = f"the source of outputs are no ascending numbers of {width} columns"
+    elif isinstance(attributes, LazyAttributes):
+        if len(source) != width or len(attributes.nominal) != width:
+            fault = f"outputs renews {len(attributes.nominal)} attributes of {width}; give a list if columns come or go"
+    elif not isinstance(attributes, (list, tuple)) or len(attributes) != len(source):
+        fault = f"outputs does not give an attribute for each of its {len(source)} columns"
+    if fault is not None:
+        raise broken(stage.name, fault, type(stage))
+    return source, attributes
+
+
+def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:
+    """What a function of a plugin gives, which is to be float64 of a shape.
+
+    Raises
+    ------
+    PluginError : it is something else; `what` names the function, `name` and `thing` are for `broken`.
+    """
+    if not isinstance(found, np.ndarray):
+        raise broken(name, f"{what} gives {kind_of(found)}; return an array of float64", thing)
+    if found.shape != shape:
+        raise broken(name, f"{what} gives an array of shape {found.shape}, and {shape} is due", thing)
+    if found.dtype != np.float64:
+        raise broken(name, f"{what} gives {found.dtype}; make it float64", thing)
+    return found
+
+
+def misfit(batch: Any, schema: Any) -> str | None:
+    """What of a batch does not fit `schema`, and what to do; None if all does. X may be sparse or dense, whatever the
+    schema says of the source: see `Batch.in_form`."""
+    if not isinstance(batch, Batch):
+        return f"there is {kind_of(batch)} where a Batch is due"
+    if not isinstance(schema, Schema):
+        return f"its schema is {kind_of(schema)}; make it a Schema"
+    if batch.schema is not schema and batch.schema != schema:
+        return f"a batch has another schema than is due: {_difference(batch.schema, schema)}"
+    return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
+
+
+def _difference(found: Any, due: Schema) -> str:
+    """Where two schemas differ first."""
+    if not isinstance(found, Schema):
+        return f"it is {kind_of(found)}"
+    for number, (one, other) in enumerate(zip(found.attributes, due.attributes), 1):
+        if one != other:
+            due_is = "is due in another declaration" if one.name == other.name else f"{quoted(other.name)} is due"
+            return f"attribute {number} is {quoted(one.name)}, and {due_is}"
+    if len(found.attributes) != len(due.attributes):
+        return f"it has {len(found.attributes)} attributes, and {len(due.attributes)} are due"
+    for name in ("relation", "class_index", "positive", "sparse", "zero", "labels"):
+        if getattr(found, name) != getattr(due, name):
+            return f"its {name} is {getattr(found, name)!r}, and {getattr(due, name)!r} is due"
+    return "it differs"
+
+
+def _matrix_misfit(batch: Batch, schema: Schema) -> str | None:
+    X = batch._X
+    if isinstance(X, np.ndarray):
+        if type(X) is not np.ndarray and not isinstance(X, np.memmap):
+            return f"X is {kind_of(X)}; make it an ndarray with np.asarray"
+        if X.ndim != 2:
+            return f"X has {X.ndim} dimensions; make it (rows, columns)"
+    elif not isinstance(X, Csr):
+        from scipy.sparse import csr_array
+
+        if not isinstance(X, csr_array):
+            return f"X is {kind_of(X)}; make it an ndarray, or a csr_array for sparse rows"
+    data = X if isinstance(X, np.ndarray) else X.data
+    if data.dtype != np.float64:
+        return f"X is {data.dtype}; make it float64"
+    if X.shape[1] != schema.width:
+        return f"X has {X.shape[1]} columns, and the schema {schema.width} features; say in the schema what comes out"
+    return _order_misfit(batch.csr, schema.width) if batch.sparse else None
+
+
+def _order_misfit(X: Csr, width: int) -> str | None:
+    """What is wrong with the arrays of sparse rows."""
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
+        return "the indices of X are no integers; make them int32"
+    if indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(X.data) or (np.diff(indptr) < 0).any():
+        return "the arrays of X do not fit together; indptr goes from 0 to the number of entries"
+    if not len(indices):
+        return None
+    if indices.min() < 0 or indices.max() >= width:
+        return f"an index of X is outside its {width} columns"
+    begins = indptr[1:-1]
+    begins = begins[(begins > 0) & (begins < len(indices)) & (np.diff(indptr[:-1]) > 0)]  # each row that has entries
+    falls = np.count_nonzero(indices[1:] <= indices[:-1])
+    if falls != np.count_nonzero(indices[begins] <= indices[begins - 1]):
+        return "the indices of a row of X do not ascend; call sort_indices and sum_duplicates"
+    return None
+
+
+def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
+    """What is wrong with the class, the weights and the attributes that ride along."""
+    rows, y, weights, others = len(batch), batch.y, batch.weights, batch.others
+    target = schema.class_attribute
+    if (y is None) != (not schema.targets):
+        return f"y is {kind_of(y)}, and the schema has {'a' if schema.targets else 'no'} class"
+    if y is not None:
+        shape = (rows, len(schema.labels)) if schema.labels else (rows,)
+        kind = "f" if target is not None and target.kind == "numeric" else "i"
+        if not isinstance(y, np.ndarray) or y.shape != shape:
+            return f"y is {kind_of(y)} of shape {np.shape(y)}; {shape} is due"
+        if y.dtype.kind != kind:
+            return f"y is {y.dtype}; make it {'float64' if kind == 'f' else 'int8' if schema.labels else 'int32'}"
+    if weights is not None and (
+        not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
+    ):
+        return f"weights are {kind_of(weights)} of shape {np.shape(weights)}; make them float64 of shape ({rows},)"
+    if (others is None) != (not schema.others):
+        return f"others is {kind_of(others)}, and the schema has {len(schema.others)} attributes for it"
+    if others is not None:
+        if list(getattr(others, "column_names", ())) != [a.name for a in schema.others]:
+            return "the columns of others are not those of schema.others"
+        if others.num_rows != rows:
+            return f"others has {others.num_rows} rows, and X {rows}"
+    return None
+
+
+def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
+    """Whether a class, or a nominal value of the first rows, is no index of its labels."""
+    y, target = batch.y, schema.class_attribute
+    if y is not None and y.size and y.dtype.kind == "i":
+        values = 2 if target is None else len(target.values)
+        if y.min() < -1 or y.max() >= values:
+            return f"a value of y is no index of the class's {values} values"
+    if "attributes" not in vars(schema) or not schema.nominal.any():  # attributes that nobody has asked for yet stay so
+        return None
+    first = batch.rows(0, min(_LOOKED_AT, len(batch)))
+    if first.sparse:
+        found, columns = first.csr.data, first.csr.indices
+    else:
+        found, columns = first.X.ravel(), np.tile(np.arange(schema.width), len(first))
+    outside = ~((found >= 0) & (found < schema.label_counts[columns]) & (found == np.rint(found)))
+    at = np.flatnonzero(outside & schema.nominal[columns] & ~np.isnan(found))[:1]
+    for value, column in zip(found[at].tolist(), columns[at].tolist()):
+        attribute = schema.features[column]
+        about = f"the value {value:g}, no index of its {len(attribute.values)} labels"
+        return f"the nominal attribute {quoted(attribute.name)} has {about}"
+    return None

@@ -1,0 +1,453 @@
+"""The contract of plugins: what a stage, learner, metric or format gives that does not fit is refused by name."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from filterkit.data.batch import empty
+from filterkit.files.formats import Format, FormatReader
+from filterkit.stages.metric_scaling import metric_stage
+
+import filterkit
+from filterkit import (
+    Attribute,
+    Batch,
+    Chain,
+    ColumnStage,
+    Csr,
+    FilterkitError,
+    Fitted,
+    Learner,
+    Metric,
+    PluginError,
+    RowStage,
+    Schema,
+    Stage,
+    TrainingStage,
+)
+from filterkit.data.contract import misfit
+from filterkit.testing import sample
+
+IRIS = str(Path(__file__).parent.parent / "arff_samples/iris.arff")
+NOMINAL = Attribute("n", "nominal", ("a", "b"))
+TARGET = Attribute("class", "nominal", ("no", "yes"))
+
+
+def csr(data, indices, indptr, columns=2):
+    return Csr(np.array(data, float), np.array(indices, np.int32), np.array(indptr, np.int32), columns)
+
+
+def scipy_csr(data, indices, indptr, columns=2):
+    return sp.csr_array((np.array(data, float), indices, indptr), shape=(len(indptr) - 1, columns))
+
+
+SCHEMA = Schema("r", [Attribute("a"), NOMINAL, Attribute("s", "string"), TARGET], 3)
+SPARSE = SCHEMA.replace(sparse=True)
+X, Y = np.array([[1.0, 0], [2.5, 1], [np.nan, np.nan]]), np.array([0, 1, -1], np.int32)
+OTHERS = pa.table({"s": ["x", None, "y"]})
+BATCH = Batch(SCHEMA, X, Y, np.array([1.0, 2, 0]), OTHERS)
+SOUND = [
+    BATCH,
+    BATCH.replace(weights=None),
+    BATCH.replace(X=np.asfortranarray(X)),
+    BATCH.rows(0, 0),
+    BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 0, 1], [0, 1, 3, 3])),
+    BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 0, 1], [0, 0, 1, 3])),
+    BATCH.replace(schema=SPARSE, X=csr([], [], [0, 0, 0, 0])),
+    BATCH.replace(schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 0, 1], [0, 1, 3, 3])),
+    BATCH.replace(schema=SPARSE, X=sp.csr_array(np.nan_to_num(X))[:, [0, 1]]),  # scipy's wider indices are taken
+    sample("all-kinds"),
+    sample("multi-label"),
+    sample("no-class"),
+    sample("no-features"),
+    sample("no-rows"),
+]
+UNSOUND = {
+    "there is None where a Batch is due": None,
+    "there is an ndarray where a Batch is due": X,
+    "X is None": BATCH.replace(X=None),
+    "X is a list": BATCH.replace(X=X.tolist()),
+    "X is a matrix; make it an ndarray with np.asarray": BATCH.replace(X=np.matrix(X)),
+    "X is a MaskedArray; make it an ndarray": BATCH.replace(X=np.ma.masked_invalid(X)),
+    "X is float32; make it float64": BATCH.replace(X=X.astype(np.float32)),
+    "X is int64; make it float64": BATCH.replace(X=np.ones((3, 2), int)),
+    "X is bool; make it float64": BATCH.replace(X=X > 0),
+    "X has 1 dimensions": BATCH.replace(X=X[:, 0]),
+    "X has 1 columns, and the schema 2 features": BATCH.replace(X=X[:, :1]),
+    "X has 3 columns, and the schema 2 features": BATCH.replace(schema=SPARSE, X=csr([], [], [0, 0, 0, 0], 3)),
+    "X is a csr_matrix; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csr_matrix(X)),
+    "X is a csc_array; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csc_array(X)),
+    "the indices of a row of X do not ascend": BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 1, 0], [0, 1, 3, 3])),
+    "the indices of a row of X do not ascend; call sort_indices": BATCH.replace(
+        schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 1, 0], [0, 0, 1, 3])
+    ),
+    "the indices of a row of X do not ascend; call sort_indices and sum_duplicates": BATCH.replace(
+        schema=SPARSE, X=csr([1, 2], [1, 1], [0, 2, 2, 2])
+    ),
+    "an index of X is outside its 2 columns": BATCH.replace(schema=SPARSE, X=csr([1], [2], [0, 1, 1, 1])),
+    "an index of X is outside its 2": BATCH.replace(schema=SPARSE, X=csr([1], [-1], [0, 1, 1, 1])),
+    "the arrays of X do not fit together": BATCH.replace(schema=SPARSE, X=csr([1, 2], [0], [0, 1, 1, 1])),
+    "the arrays of X do not fit": BATCH.replace(schema=SPARSE, X=csr([1, 2], [0, 1], [0, 1, 1, 1])),
+    "the indices of X are no integers": BATCH.replace(
+        schema=SPARSE, X=csr([1], [0], [0, 1, 1, 1])._replace(indices=np.zeros(1))
+    ),
+    "X is float32; make": BATCH.replace(
+        schema=SPARSE, X=csr([1], [0], [0, 1, 1, 1])._replace(data=np.ones(1, np.float32))
+    ),
+    "y is None, and the schema has a class": BATCH.replace(y=None),
+    "y is an ndarray, and the schema has no class": BATCH.replace(schema=Schema("r", SCHEMA.attributes[:3])),
+    "y is an ndarray of shape (2,); (3,) is due": BATCH.replace(y=Y[:2]),
+    "y is a list of shape (3,)": BATCH.replace(y=Y.tolist()),
+    "y is float64; make it int32": BATCH.replace(y=Y.astype(float)),
+    "y is int32; make it float64": Batch(Schema("r", [Attribute("a"), Attribute("b")], 1), X[:, :1], Y),
+    "y is an ndarray of shape (5,); (5, 2) is due": sample("multi-label").replace(y=np.zeros(5, np.int8)),
+    "a value of y is no index of the class's 2 values": BATCH.replace(y=Y + 1),
+    "a value of y is no index": BATCH.replace(y=Y - 1),
+    "weights are an ndarray of shape (2,); make them float64 of shape (3,)": BATCH.replace(weights=np.ones(2)),
+    "weights are an ndarray of shape (3,); make them float64": BATCH.replace(weights=np.ones(3, int)),
+    "others is None, and the schema has 1 attributes for it": BATCH.replace(others=None),
+    "others is a Table, and the schema has 0 attributes for it": sample("no-class").replace(others=OTHERS),
+    "the columns of others are not those of schema.others": BATCH.replace(others=OTHERS.rename_columns(["t"])),
+    "others has 2 rows, and X 3": BATCH.replace(others=OTHERS.slice(0, 2)),
+    "the nominal attribute 'n' has the value 2, no index of its 2 labels": BATCH.replace(X=np.abs(X) * 2),
+    "the nominal attribute 'n' has the value -1": BATCH.replace(X=-X),
+    "the nominal attribute 'n' has the value 0.5": BATCH.replace(X=X / 2),
+    "the nominal attribute 'n' has the value 7": BATCH.replace(schema=SPARSE, X=csr([7], [1], [0, 1, 1, 1])),
+}
+
+
+@pytest.mark.parametrize("batch", SOUND, ids=lambda batch: batch.schema.relation)
+def test_what_fits_is_taken(batch):
+    assert misfit(batch, batch.schema) is None
+
+
+@pytest.mark.parametrize("fault", UNSOUND)
+def test_what_does_not_fit_is_said(fault):
+    batch = UNSOUND[fault]
+    assert misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
+
+
+@pytest.mark.parametrize("fault", UNSOUND)
+def test_a_stage_that_gives_it_is_named(fault):
+    """Whatever the stages before and behind it; so is one that arranges training rows, and a format."""
+    batch = UNSOUND[fault]
+
+    class Gives(Stage):
+        """Give it."""
+
+        name = "gives"
+
+        def fit(self, rows, schema):
+            return FittedGives(getattr(batch, "schema", SCHEMA), batch)
+
+    class Arranges(TrainingStage):
+        """Give it among training rows."""
+
+        name = "gives"
+
+        def arrange(self, rows):
+            yield batch
+
+    fitted = Chain([Gives()]).fit(BATCH)
+    with pytest.raises(PluginError) as caught:
+        fitted.transform(BATCH)
+    assert str(caught.value).startswith(f"gives: {fault}") and "\n" not in str(caught.value)
+    with pytest.raises(PluginError) as caught:
+        Chain([*filterkit.chain("impute").stages, Gives(), *filterkit.chain("l2").stages]).fit_transform(BATCH)
+    assert str(caught.value).startswith(f"gives: {fault}")
+    with pytest.raises(FilterkitError) as caught:
+        Chain([Arranges()]).fit_transform(empty(getattr(batch, "schema", SCHEMA)))
+    assert str(caught.value).startswith(f"gives: {fault}")
+    with pytest.raises(FilterkitError) as caught:
+        FormatReader(Format("Odd", (".odd",), lambda *_: [batch]), "a.odd", None, None)
+    assert fault.partition(" where ")[0] in str(caught.value) and str(caught.value).startswith("a.odd: Odd: ")
+    with pytest.raises(FilterkitError, match=r"^the batch given does not fit: "):
+        Chain([]).fit(batch if isinstance(batch, Batch) else [batch])
+    if isinstance(batch, Batch):
+        with pytest.raises(FilterkitError, match=r"^the batch given does not fit: "):
+            filterkit.chain("l2").fit(BATCH).transform(batch)
+
+
+class FittedGives(Fitted):
+    def __init__(self, schema, batch):
+        self.schema, self.batch = schema, batch
+
+    def transform(self, batch):
+        return self.batch
+
+
+class Columns(ColumnStage):
+    """A column stage, of which tests break one part."""
+
+    name = "columns"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"one": np.ones(len(table))}
+
+    def apply(self, values, columns, state):
+        return values * state["one"][columns]
+
+
+def of_columns(**methods):
+    return type("Broken", (Columns,), {"__doc__": "Break.", **methods})()
+
+
+def of_rows(**methods):
+    return type("Broken", (RowStage,), {"__doc__": "Break.", "name": "rows", **methods})()
+
+
+class Good:
+    """A model."""
+
+    threshold = 0.0
+
+    def scores(self, X):
+        return np.zeros((X.shape[0], 1))
+
+    def get_state(self):
+        return {}
+
+
+class Learns(Learner):
+    """A learner whose model gives what tests ask for."""
+
+    name = "learns"
+
+    def __init__(self, model):
+        self._model = model
+        super().__init__()
+
+    def learn(self, training):
+        return self._model
+
+
+def of_model(found):
+    return Learns(type("Broken", (Good,), {"scores": lambda self, X: found(X.shape[0])})())
+
+
+def of_metric(score, **options):
+    return metric_stage(Metric("metric", score, **options))()
+
+
+def unpaired(schema, source):
+    return np.array(source), list(schema.features)
+
+
+STAGES = [
+    ("rows: transform gives None; return a Batch", of_rows(transform=lambda self, batch: None)),
+    ("rows: transform gives an ndarray", of_rows(transform=lambda self, batch: batch.X)),
+    ("rows: the schema of what fit gives is None", of_rows(output=lambda self, schema: None)),
+    ("rows: transform gives 1 rows for 7", of_rows(transform=lambda self, batch: batch.rows(0, 1))),
+    ("rows: fit gives None; return a Fitted", of_rows(fit=lambda self, rows, schema: None)),
+    ("rows: fit gives a Schema; return a Fitted", of_rows(fit=lambda self, rows, schema: schema)),
+    ("rows: the schema of what fit gives is None", of_rows(fit=lambda self, rows, schema: Fitted())),
+    ("rows: X is sparse, and its schema says", of_rows(transform=lambda self, batch: batch.in_form(True))),
+    (
+        "rows: X has 2 columns, and the schema 3 features",
+        of_rows(transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
+    ),
+    ("columns: fit_columns gives None; return a dict", of_columns(fit_columns=lambda self, table: None)),
+    (
+        "columns: the 'one' of fit_columns has 1 entries for 3 columns",
+        of_columns(fit_columns=lambda self, table: {"one": np.ones(1)}),
+    ),
+    (
+        "columns: the 'one' of fit_columns is a float; make it an array",
+        of_columns(fit_columns=lambda self, table: {"one": 1.0}),
+    ),
+    (
+        "columns: the 'one' of fit_columns is an ndarray; make it an array",
+        of_columns(fit_columns=lambda self, table: {"one": np.array(1.0)}),
+    ),
+    ("columns: apply gives None; return an array", of_columns(apply=lambda self, values, columns, state: None)),
+    (
+        "columns: apply gives an array of shape (3,), and (21,) is due",
+        of_columns(apply=lambda self, values, columns, state: state["one"]),
+    ),
+    (
+        "columns: apply gives int64; make it float64",
+        of_columns(apply=lambda self, values, columns, state: np.where(values > 0, 1, 0)),
+    ),
+    ("columns: output gives None; return a Schema", of_columns(output=lambda self, schema: None)),
+    ("columns: outputs gives None; return source", of_columns(outputs=lambda self, schema, state, totals: None)),
+    (
+        "columns: the source of outputs is no array",
+        of_columns(outputs=lambda self, schema, state, totals: ([0], [schema.features[0]])),
+    ),
+    (
+        "columns: the source of outputs are no ascending numbers of 3 columns",
+        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 1, 3])),
+    ),
+    (
+        "columns: the source of outputs are no ascending numbers",
+        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 2, 1])),
+    ),
+    (
+        "columns: outputs does not give an attribute for each of its 2 columns",
+        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 1])),
+    ),
+    (
+        "columns: outputs renews 1 attributes of 3",
+        of_columns(
+            outputs=lambda self, schema, state, totals: (
+                np.arange(3),
+                filterkit.LazyAttributes(lambda: schema.features, np.zeros(1, bool)),
+            )
+        ),
+    ),
+    ("learns: learn gives None, which has no scores and no threshold and no kept; return a model", Learns(None)),
+    ("learns: scores gives None; return an array", of_model(lambda rows: None)),
+    ("learns: scores gives an array of shape (7,), and (7, 1) is due", of_model(lambda rows: np.zeros(rows))),
+    ("learns: scores gives float32", of_model(lambda rows: np.zeros((rows, 1), np.float32))),
+    ("metric: the metric gives None; return an array", of_metric(lambda tp, fp, pos, neg: None)),
+    ("metric: the metric gives a list", of_metric(lambda tp, fp, pos, neg: tp.tolist())),
+    ("metric: the metric gives an array of shape (1,), and (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
+    ("metric: the metric gives bool; make it float64", of_metric(lambda tp, fp, pos, neg: tp > fp)),
+    (
+        "metric: by_column of the metric gives int64",
+        of_metric(lambda tp, fp, pos, neg: tp, by_column=lambda columns, seed: columns),
+    ),
+]
+
+
+@pytest.mark.parametrize(("fault", "stage"), STAGES, ids=[fault for fault, _ in STAGES])
+def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
+    data = sample("dense-two-classes")
+    with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
+        Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(PluginError, match="^" + re.escape(fault).replace("7", r"\d").replace("21", r"\d+")):
+        Chain([stage]).fit_transform([data.rows(0, 3), data.rows(3, 7)])
+
+
+def test_classes_of_a_metric_are_checked():
+    data = sample("dense-three-classes")
+    for classes, fault in ((lambda counts, totals: counts, r"\(\d+, 3\)"), (lambda counts, totals: None, "None")):
+        stage = of_metric(lambda tp, fp, pos, neg: tp, classes=classes)
+        with pytest.raises(PluginError, match="^metric: classes of the metric gives .*" + fault):
+            Chain([stage]).fit(data)
+
+
+def test_settings_of_folds_are_checked():
+    class Settles(Columns):
+        """Settle wrongly."""
+
+        needs_class = True
+
+        def folds(self):
+            return 2
+
+        def settle(self, folds):
+            return {"one": np.ones(1)}
+
+    with pytest.raises(PluginError, match="columns: the 'one' of fit_columns has 1 entries for 3 columns"):
+        Chain([Settles()]).fit(sample("dense-two-classes"))
+
+
+def test_what_arrange_gives_is_checked():
+    class Arranges(TrainingStage):
+        """Give nothing."""
+
+        name = "arranges"
+
+        def arrange(self, rows):
+            return None
+
+    with pytest.raises(PluginError, match="arranges: arrange gives None; yield batches"):
+        Chain([Arranges()]).fit_transform(sample("dense-two-classes"))
+
+
+@pytest.mark.parametrize(
+    ("found", "fault"),
+    [
+        (None, "Odd: read gives None; yield batches"),
+        (BATCH, "Odd: read gives a Batch; yield batches"),
+        (
+            [BATCH, sample("no-class")],
+            "Odd: a batch has another schema than is due: attribute 2 is 'b', and 'n' is",
+        ),
+        ([BATCH, None], "Odd: there is None where a Batch is due"),
+        ([], "there is no batch in it"),
+    ],
+)
+def test_what_a_format_reads_is_checked(found, fault):
+    with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
+        list(FormatReader(Format("Odd", (".odd",), lambda *_: found), "a.odd", None, None)._numbered())
+
+
+def test_a_format_that_opens_its_file_at_once_names_it(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"a\.odd: No such file"):
+        FormatReader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"), None, None)
+
+
+PLUGIN = """
+import filterkit
+import numpy as np
+
+
+class Wide(filterkit.RowStage):
+    '''Add a column, and say nothing of it.'''
+
+    name = "wide"
+
+    def transform(self, batch):
+        return batch.replace(X=np.hstack([batch.X, batch.X[:, :1]]))
+
+
+class Coded(filterkit.RowStage):
+    '''Say that numbers are labels.'''
+
+    name = "coded"
+
+    def output(self, schema):
+        labels = [filterkit.Attribute(a.name, "nominal", ("x", "y")) for a in schema.features]
+        return schema.with_features(labels, np.arange(len(labels)))
+
+    def transform(self, batch):
+        return batch
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Wide, Coded]
+
+
+@filterkit.hookimpl
+def filterkit_metrics():
+    return [filterkit.Metric("flat", lambda tp, fp, pos, neg: 1.0)]
+
+
+@filterkit.hookimpl
+def filterkit_formats():
+    return [filterkit.Format("Odd", (".odd",), lambda path, class_, positive: None)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["wide"], "wide: X has 5 columns, and the schema 4 features; say in the schema what comes out"),
+        (["wide", "l2"], "wide: X has 5 columns, and the schema 4 features; say in the schema what comes out"),
+        (["coded"], "coded: the nominal attribute 'sepal length (cm)' has the value 5.1, no index of its 2 labels"),
+        (["flat"], "flat: the metric gives a float; return an array of float64"),
+    ],
+)
+def test_the_command_names_stage_and_plugin(words, message, tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN)
+    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", IRIS, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
+
+
+def test_the_command_names_format_and_plugin(tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN)
+    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", "a.odd", "l2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    message = "filterkit: a.odd: Odd: read gives None; yield batches (plugin my of my.py)\n"
+    assert (done.returncode, done.stderr) == (1, message)
