@@ -50,7 +50,7 @@ _SUBCOMMAND_HELP = {
 }
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
     """An amount of memory such as 256MB, as a number of bytes."""
 
     name = "SIZE"
