@@ -41,7 +41,7 @@ Instead of INPUT there may be a subcommand:
 """
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
     """An amount of memory such as 256MB, as a number of bytes."""
 
     name = "SIZE"

@@ -9,9 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from filterkit.data.batch import empty
-from filterkit.files.formats import Format, FormatReader
-from filterkit.stages.metric_scaling import metric_stage
 
 import filterkit
 from filterkit import (
@@ -30,10 +27,13 @@ from filterkit import (
     Stage,
     TrainingStage,
 )
+from filterkit.data.batch import empty
 from filterkit.data.contract import misfit
+from filterkit.files.formats import Format, FormatReader
+from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import sample
 
-IRIS = str(Path(__file__).parent.parent / "arff_samples/iris.arff")
+IRIS = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
 NOMINAL = Attribute("n", "nominal", ("a", "b"))
 TARGET = Attribute("class", "nominal", ("no", "yes"))
 

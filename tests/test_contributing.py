@@ -1,0 +1,71 @@
+"""The contributing guide, the policy of versions and what belongs to a release: what they say is so."""
+
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import filterkit
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/versions.md"]
+
+
+def examples(language):
+    return [textwrap.dedent(text) for text in re.findall(rf"^ *```{language}\n(.*?)^ *```", GUIDE, re.M | re.S)]
+
+
+def test_the_stage_of_the_guide_conforms_and_passes_its_test(tmp_path):
+    stage, its_test = examples("python")
+    (tmp_path / "root.py").write_text(stage)
+    (tmp_path / "test_root.py").write_text(its_test)
+    run = {"capture_output": True, "text": True, "check": False, "cwd": ROOT}
+    checked = subprocess.run(
+        [sys.executable, "-m", "filterkit", "check-plugin", str(tmp_path / "root.py")], **run, timeout=300
+    )
+    assert checked.returncode == 0 and checked.stdout.startswith("root: all well"), checked.stdout + checked.stderr
+    code = (
+        "import sys; from filterkit.plugins import registry; registry().add_file(sys.argv[1]); "
+        f"sys.path.insert(0, {str(tmp_path)!r}); import test_root; test_root.test_by_hand()"
+    )
+    tried = subprocess.run([sys.executable, "-c", code, str(tmp_path / "root.py")], **run, timeout=300)
+    assert (tried.returncode, tried.stderr) == (0, "")
+
+
+def test_the_entry_point_of_the_guide_is_written_as_the_others_are():
+    (line,) = examples("toml")
+    assert line.replace("root", "shape") in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_the_projects_pages_lead_somewhere(page):
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES[1:])
+def test_lines_of_prose_are_short(page):
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if len(line) > 120 and not line.startswith("|")]
+
+
+def test_one_version_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert filterkit.__version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_workflow_tries_the_pythons_that_are_promised():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    promised = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    (tried,) = re.findall(r"^ +python: \[(.*)\]$", workflow, re.M)
+    assert re.findall(r"[\d.]+", tried) == promised
+    assert project["requires-python"] == f">={promised[0]}"

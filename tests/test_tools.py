@@ -1,0 +1,91 @@
+"""The tools of a release: the lowest versions, and what must be in a wheel."""
+
+import runpy
+import zipfile
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parent.parent / "tools"
+
+
+@pytest.fixture
+def lowest():
+    return runpy.run_path(str(TOOLS / "lowest_versions.py"))["lowest"]
+
+
+def project(*dependencies, **extras):
+    lines = [f"{name} = {list(values)}" for name, values in extras.items()]
+    return "\n".join(["[project]", f"dependencies = {list(dependencies)}", "[project.optional-dependencies]", *lines])
+
+
+def test_every_dependency_has_its_lowest_version(lowest):
+    text = project("numpy>=2.0", "scikit-learn>=1.6", plot=["matplotlib>=3.9"], test=["numpy>=2.0"])
+    assert lowest(text) == ["matplotlib==3.9", "numpy==2.0", "scikit-learn==1.6"]
+
+
+def test_the_projects_own_dependencies_have_lowest_versions(lowest):
+    pinned = lowest((TOOLS.parent / "pyproject.toml").read_text())
+    assert {"numpy", "click", "pyarrow", "pandas"} <= {line.partition("==")[0] for line in pinned}
+
+
+@pytest.mark.parametrize("requirement", ["numpy", "numpy>2", "numpy>=2,<3", "numpy~=2.0", "numpy>=2; os_name == 'nt'"])
+def test_a_dependency_without_a_plain_lowest_version_is_refused(requirement, lowest):
+    with pytest.raises(ValueError, match="write it as name>=version"):
+        lowest(project(requirement))
+
+
+def test_two_lowest_versions_are_refused(lowest):
+    with pytest.raises(ValueError, match=r"numpy has two lowest versions: 2\.0 and 2\.1"):
+        lowest(project("numpy>=2.0", test=["numpy>=2.1"]))
+
+
+FILES = {"filterkit/__init__.py", "filterkit/py.typed", "plugins/own.py", "tests/test_own.py", "LICENSE"}
+PROJECT = {
+    "name": "arff-filterkit",
+    "version": "1.0",
+    "license": "BSD-3-Clause",
+    "scripts": {"filterkit": "filterkit.cli:main"},
+    "entry-points": {"filterkit": {"own": "filterkit_plugins.own"}},
+}
+METADATA = "Metadata-Version: 2.4\nName: arff-filterkit\nVersion: 1.0\nLicense-Expression: BSD-3-Clause\n"
+POINTS = "[console_scripts]\nfilterkit = filterkit.cli:main\n\n[filterkit]\nown = filterkit_plugins.own\n"
+INFO = "arff_filterkit-1.0.dist-info"
+WHEEL = {
+    **dict.fromkeys(["filterkit/__init__.py", "filterkit/py.typed", "filterkit_plugins/own.py"], ""),
+    **{f"{INFO}/{name}": "" for name in ("RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt")},
+    f"{INFO}/METADATA": METADATA,
+    f"{INFO}/entry_points.txt": POINTS,
+}
+
+
+def check(members, tmp_path):
+    path = tmp_path / "a.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    runpy.run_path(str(TOOLS / "check_dist.py"))["check_wheel"](path, FILES, PROJECT)
+
+
+def test_a_wheel_that_holds_what_it_should(tmp_path):
+    check(WHEEL, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["filterkit/py.typed", f"{INFO}/licenses/LICENSE", "filterkit_plugins/own.py"])
+def test_a_wheel_that_lacks_a_file(name, tmp_path):
+    with pytest.raises(SystemExit, match=f"missing \\['{name}'\\], not expected \\[\\]"):
+        check({each: text for each, text in WHEEL.items() if each != name}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("member", "text", "message"),
+    [
+        ("tests/test_own.py", "", "not expected \\['tests/test_own.py'\\]"),
+        (f"{INFO}/METADATA", METADATA.replace("1.0", "1.1"), "name and the version: missing \\['1.0'\\]"),
+        (f"{INFO}/METADATA", METADATA.replace("BSD-3-Clause", "MIT"), "the licence: missing"),
+        (f"{INFO}/entry_points.txt", POINTS.replace("own =", "mine ="), "the entry points of filterkit: missing"),
+    ],
+)
+def test_a_wheel_that_is_wrong(member, text, message, tmp_path):
+    with pytest.raises(SystemExit, match=message):
+        check(WHEEL | {member: text}, tmp_path)
