@@ -26,7 +26,8 @@ def in_a_process(code, folder):
     """Run `code`, in which some output `out` is open; the process is given back when it has said so."""
     program = (
         "import os, signal, sys; from filterkit.output import open_output\n"
-        f"with open_output(sys.argv[1]) as out:\n    out.write(b'x' * 100_000)\n    print('open', flush=True)\n    {code}\n"
+        "with open_output(sys.argv[1]) as out:\n"
+        f"    out.write(b'x' * 100_000)\n    print('open', flush=True)\n    {code}\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(folder / "theirs")],
@@ -193,7 +194,7 @@ def test_a_name_that_no_file_can_have_is_refused_before_work_is_begun(name, mess
 
 
 def test_an_empty_name_is_refused():
-    with pytest.raises(FilterkitError, match="^'': this names a folder"), open_output(""):
+    with pytest.raises(FilterkitError, match=r"^'': this names a folder"), open_output(""):
         pass
 
 

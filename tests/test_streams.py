@@ -141,7 +141,8 @@ def test_a_plugin_that_prints_and_does_not_flush(tmp_path):
     (tmp_path / "my.py").write_text(
         "import click, filterkit\n"
         "@click.command('tell')\n@click.argument('what')\n"
-        "def tell(what):\n    print('begun')\n    if what == 'wrong':\n        raise filterkit.FilterkitError('oh no')\n"
+        "def tell(what):\n    print('begun')\n"
+        "    if what == 'wrong':\n        raise filterkit.FilterkitError('oh no')\n"
         "@filterkit.hookimpl\ndef filterkit_subcommands():\n    return [tell]\n"
     )
     for word, status, said in (("right", 0, ""), ("wrong", 1, "filterkit: oh no\n")):

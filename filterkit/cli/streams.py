@@ -18,6 +18,8 @@ from filterkit.errors import FilterkitError
 class _Messages(Sink):
     """Standard error: a message that cannot be written is lost, and the work goes on."""
 
+    gives_up = False
+
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
