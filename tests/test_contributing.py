@@ -30,7 +30,7 @@ def test_the_stage_of_the_guide_conforms_and_passes_its_test(tmp_path):
     )
     assert checked.returncode == 0 and checked.stdout.startswith("root: all well"), checked.stdout + checked.stderr
     code = (
-        "import sys; from filterkit.plugins import registry; registry().add_file(sys.argv[1]); "
+        "import sys; from filterkit.plugin.registry import registry; registry().add_file(sys.argv[1]); "
         f"sys.path.insert(0, {str(tmp_path)!r}); import test_root; test_root.test_by_hand()"
     )
     tried = subprocess.run([sys.executable, "-c", code, str(tmp_path / "root.py")], **run, timeout=300)

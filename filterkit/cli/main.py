@@ -215,8 +215,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:  # when it was as good as done
         end_at_once()
         status = 130
-    with suppress(OSError, FilterkitError):  # what was printed before an error; a failure has been told of
-        sys.stdout.flush()
+    if sys.stdout is not None and ended() is None:
+        with suppress(OSError, FilterkitError):  # what was printed before an error; a failure has been told of
+            sys.stdout.flush()
     gc.freeze()
     status_of_signal = ended()
     if status_of_signal is not None:

@@ -15,6 +15,8 @@ from filterkit.files.descriptors import Sink
 class _Messages(Sink):
     """Standard error: a message that cannot be written is lost, and the work goes on."""
 
+    gives_up = False
+
     def write(self, data: Any) -> int:
         try:
             return super().write(data)

@@ -7,6 +7,7 @@ import io
 import os
 import select
 import stat
+import sys
 from typing import Any
 
 from filterkit.errors import FilterkitError, file_error
@@ -75,21 +76,26 @@ class Sink(io.FileIO):
     title : what messages call it.
     onward : whether what nobody reads is dropped, instead of raising a `BrokenPipeError`.
 
+    Attributes
+    ----------
+    gives_up : whether nothing more is written once an interrupt is on its way.
+
     Raises
     ------
     OSError : the file cannot be opened.
     """
 
+    gives_up = True
+
     def __init__(self, file: str | int, title: str, onward: bool = False) -> None:
         self._title = title
         self._onward = onward
-        self._given_up = False
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
         """Write some bytes of `data`; a closed pipe is a `BrokenPipeError`, anything else a `FilterkitError`."""
-        if self._given_up:
-            return len(data)
+        if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
+            return len(data)  # a full pipe would keep an interrupt, as closing writes what is left
         try:
             while (count := super().write(data)) is None:  # a full pipe that does not make its writers wait
                 select.select([], [self], [])
@@ -100,9 +106,6 @@ class Sink(io.FileIO):
             raise
         except OSError as error:
             raise failure(self._title, error) from None
-        except BaseException:
-            self._given_up = True  # who interrupts a write to a full pipe does not want to wait for it once more
-            raise
 
     def close(self) -> None:
         """Close the file; this too can fail, where the system writes late."""

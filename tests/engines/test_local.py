@@ -90,7 +90,7 @@ def test_one_job_starts_no_thread():
 
 
 def test_two_jobs_run_at_once_in_threads_of_their_own():
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def work(_):
         both.wait()

@@ -72,7 +72,7 @@ def test_a_named_pipe_is_written_to_straight(tmp_path):
     reader.start()
     with open_output(path) as out:
         out.write(b"text")
-    reader.join(10)
+    reader.join(60)
     assert read == [b"text"]
 
 

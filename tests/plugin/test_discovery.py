@@ -90,17 +90,58 @@ def test_nothing_is_remembered_of_the_current_folder(place, monkeypatch, tmp_pat
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"other folders\nx\ty\tz", None])
-def test_a_damaged_memory_is_made_anew(place, tmp_path, content):
+DAMAGES = {
+    "empty": lambda good: b"",
+    "cut after the first line": lambda good: good[: good.index(b"\n") + 1],
+    "cut after the second line": lambda good: good[: good.index(b"\n", good.index(b"\n") + 1)],
+    "cut in a line": lambda good: good[:-3],
+    "cut before the end of a line": lambda good: good + b"\n",
+    "another letter": lambda good: good.replace(b"my-stage", b"my-stagf"),
+    "no text": lambda good: b"\xff\xfe",
+    "no text, without an end of line": lambda good: bytes(range(256)) * 8,
+    "of something else": lambda good: b"other folders\nx\ty\tz",
+    "a word too few": lambda good: good.partition(b"\n")[0] + b"\nonly one word",
+    "an earlier version's": lambda good: good.partition(b"\n")[2],
+    "huge": lambda good: good + bytes(1 << 21),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_memory_is_made_anew(damage, place, tmp_path):
     assert installed("some.group") == [ONE]
     (file,) = (tmp_path / "cache" / "filterkit").iterdir()
     good = file.read_bytes()
-    file.write_bytes(good.partition(b"\n")[0] + b"\nonly one word" if content is None else content)
-    if content is None:
-        with pytest.raises(TypeError):
-            Installed(*["only one word"])
+    file.write_bytes(damage(good))
+    assert file.read_bytes() != good
     assert installed("some.group") == [ONE]
     assert file.read_bytes() == good
+    assert list((tmp_path / "cache" / "filterkit").iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+@pytest.mark.parametrize("kind", ["pipe", "link", "link to a pipe", "link to nothing", "unreadable", "folder"])
+def test_something_else_in_the_place_of_the_memory_does_no_harm(kind, place, tmp_path, monkeypatch):
+    assert installed("some.group") == [ONE]
+    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
+    good = file.read_bytes()
+    file.unlink()
+    (tmp_path / "precious").write_text("precious")
+    os.mkfifo(tmp_path / "pipe")
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "unreadable":
+        file.write_bytes(good)
+        file.chmod(0)
+    else:
+        file.symlink_to(tmp_path / {"link": "precious", "link to a pipe": "pipe", "link to nothing": "nothing"}[kind])
+    assert installed("some.group") == [ONE] == installed("some.group")
+    assert (tmp_path / "precious").read_text() == "precious" and not (tmp_path / "nothing").exists()
+    if kind == "folder":
+        assert file.is_dir()
+    else:
+        assert file.read_bytes() == good and not file.is_symlink()
 
 
 def test_no_place_to_remember_in(place, monkeypatch, tmp_path):

@@ -1,0 +1,181 @@
+"""Signals that end the command: none is lost, none leaves a file aside, and those that are ignored stay so."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+NAMES = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU"]
+HEADER = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n"
+
+# At a point of its own it says that it is there, and waits for what never comes.
+WAITS = """
+import filterkit
+
+def wait():
+    open("there", "w").close()
+    open("never").read()
+
+{}
+"""
+IN_AN_IMPORT = WAITS.format(
+    """
+class Field:  # Python makes another exception of one that is raised here
+    def __set_name__(self, owner, name):
+        wait()
+
+try:
+    class Stage(filterkit.RowStage):
+        field = Field()
+except BaseException:
+    pass
+"""
+)
+IN_WORK = WAITS.format(
+    """
+class Wait(filterkit.RowStage):
+    "Wait without an end."
+
+    name = "wait"
+
+    def transform(self, batch):
+        wait()
+        return batch
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Wait]
+"""
+)
+
+
+def start(*arguments, folder, before="", **options):
+    command = ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "filterkit", *arguments]
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen(command, cwd=folder, text=True, **options)
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def aside(folder):
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_signal_leaves_no_file_aside(name, tmp_path):
+    """The input is a pipe that stays open, so the command waits for rows whenever the signal comes."""
+    how = getattr(signal, name)
+    (tmp_path / "out.arff").write_text("precious")
+    with start("-o", "out.arff", "--rejects", "bad", "-", "write", "w.arff", "l2", folder=tmp_path) as process:
+        process.stdin.write(HEADER + "1,x\n")
+        process.stdin.flush()
+        wait_for(lambda: len(aside(tmp_path)) == 3)
+        process.send_signal(how)
+        assert process.wait(60) == 128 + how
+        assert (process.stdout.read(), process.stderr.read()) == ("", "")
+    assert os.listdir(tmp_path) == ["out.arff"]
+    assert (tmp_path / "out.arff").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_signal_that_is_ignored_stays_so(name, tmp_path):
+    """As SIGHUP is under nohup, and SIGINT in the background of a script."""
+    how = getattr(signal, name)
+    with start("-o", "out.arff", "-", "l2", folder=tmp_path, before=f"trap '' {name[3:]};") as process:
+        process.stdin.write(HEADER + "1,x\n")
+        process.stdin.flush()
+        wait_for(lambda: aside(tmp_path))
+        process.send_signal(how)
+        process.stdin.write("2,y\n")
+        process.stdin.close()
+        assert process.wait(60) == 0
+        assert process.stderr.read() == ""
+    assert (tmp_path / "out.arff").read_text().endswith("@data\n1,x\n1,y\n% 2 rows\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_signal_in_the_import_of_a_plugin_is_not_lost(name, tmp_path):
+    how = getattr(signal, name)
+    (tmp_path / "my.py").write_text(IN_AN_IMPORT)
+    os.mkfifo(tmp_path / "never")
+    with start("--plugin", "my.py", "-", "l2", folder=tmp_path) as process:
+        wait_for((tmp_path / "there").exists)
+        process.send_signal(how)
+        assert process.wait(60) == 128 + how
+        assert (process.stdout.read(), process.stderr.read()) == ("", "")
+
+
+def test_a_second_signal_does_not_wait_for_what_the_first_waits_for(tmp_path):
+    """Threads that are stuck; how many signals it takes depends on the moment at which they come."""
+    (tmp_path / "my.py").write_text(IN_WORK)
+    os.mkfifo(tmp_path / "never")
+    (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 2000)
+    options = ["--plugin", "my.py", "--jobs", "2", "--block-size", "1kB", "-o", "out.arff", "--rejects", "bad"]
+    with start(*options, "in.arff", "wait", folder=tmp_path) as process:
+        wait_for((tmp_path / "there").exists)
+        assert len(aside(tmp_path)) == 2
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        assert process.wait(60) == 128 + signal.SIGTERM
+        assert process.stderr.read() == ""
+    assert sorted(os.listdir(tmp_path)) == ["in.arff", "my.py", "never", "there"]
+
+
+@pytest.mark.parametrize("moment", ["computes", "writes"])
+def test_a_full_pipe_that_nobody_empties_does_not_keep_it(moment, tmp_path):
+    """To close what is written to would wait for the same reader once more."""
+    (tmp_path / "my.py").write_text(IN_WORK if moment == "computes" else "import filterkit")
+    os.mkfifo(tmp_path / "never")
+    (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 50_000)
+    read, write = os.pipe()
+    options = ["--plugin", "my.py", "--jobs", "1", "-o", "/dev/stdout", "in.arff"]
+    stages = ["wait"] if moment == "computes" else []
+    with start(*options, *stages, folder=tmp_path, stdout=write) as process:
+        try:
+            wait_for((tmp_path / "there").exists if stages else lambda: waiting(read))
+            if stages:  # the header has not been written out, and there is no room for it
+                fill(write)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
+        assert process.stderr.read() == ""
+    os.close(read)
+    os.close(write)
+
+
+def waiting(pipe):
+    """How many bytes are in a pipe, once they are as many as it takes."""
+    import array
+    import fcntl
+    import termios
+
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0] > 60_000
+
+
+def fill(pipe):
+    """Write as much as a pipe takes; `pipe` is not to be waited for."""
+    again = os.open(f"/dev/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)  # another who has it still waits
+    try:
+        for size in (1 << 12, 1):
+            try:
+                while True:
+                    os.write(again, b" " * size)
+            except BlockingIOError:
+                pass
+    finally:
+        os.close(again)

@@ -1,0 +1,172 @@
+"""Standard streams that are closed, full, or read by nobody: messages and results never take each other's way."""
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
+IRIS = str(SAMPLES / "iris.arff")
+CLOSED = {0: "<&-", 1: ">&-", 2: "2>&-"}
+NOT_OPEN = "standard output: it is closed or not open for writing"
+
+
+def filterkit(*arguments, redirections="", **options):
+    """Run filterkit with the redirections of a shell; what the shell's own streams get comes back."""
+    options = {"capture_output": True} | options
+    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, "-m", "filterkit", *arguments]
+    return subprocess.run(command, text=True, check=False, timeout=120, **options)
+
+
+def unread():
+    """A pipe that nobody reads any more."""
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.parametrize("numbers", [some for size in (1, 2, 3) for some in combinations(CLOSED, size)])
+def test_a_file_is_written_whatever_is_closed(numbers, tmp_path):
+    """No message lands in it, though the next file that is opened gets the number of a closed stream."""
+    command = ["--progress", "-v", "-o", "out.arff", IRIS, "write", "w.arff", "bns"]
+    texts = {}
+    for name, redirections in (("open", ""), ("closed", " ".join(CLOSED[number] for number in numbers))):
+        folder = tmp_path / name
+        folder.mkdir()
+        done = filterkit(*command, redirections=redirections, cwd=folder)
+        assert (done.returncode, done.stdout) == (0, "")
+        texts[name] = {path.name: path.read_bytes() for path in folder.iterdir()}
+        assert ("150 rows" in done.stderr) == (name == "open" or 2 not in numbers)
+    assert texts["closed"] == texts["open"]
+    assert set(texts["open"]) == {"out.arff", "w.arff"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--progress", "-v", IRIS, "bns"],
+        ["--progress", "scores", IRIS, "bns"],
+        ["--progress", "evaluate", IRIS, "--chain", "neighbors", "--folds", "2"],
+        ["stages"],
+        ["nofile.arff", "bns"],
+        ["--no-such-option"],
+        [],
+    ],
+    ids=lambda words: " ".join(words)[:12] or "nothing",
+)
+def test_what_belongs_to_standard_error_is_never_on_standard_output(arguments, tmp_path):
+    """Nor is the warning of a plugin that cannot be loaded."""
+    package = tmp_path / "broken-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[filterkit]\nbroken = no_module_of_this_name\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    whole = filterkit(*arguments, env=environment)
+    assert "warning: plugin 'broken'" in whole.stderr or not arguments or arguments[0] == "--no-such-option"
+    closed = filterkit(*arguments, redirections="2>&-", env=environment)
+    assert (closed.returncode, closed.stdout, closed.stderr) == (whole.returncode, whole.stdout, "")
+
+
+@pytest.mark.parametrize("word", ["-", "/dev/stdin"])
+def test_standard_input_that_is_closed_or_not_open_for_reading(word, tmp_path):
+    for redirections in ("<&-", f"0>{tmp_path}/x"):
+        done = filterkit("-o", "out.arff", word, "bns", redirections=redirections, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("filterkit: ") and done.stderr.count("\n") == 1
+        assert not (tmp_path / "out.arff").exists()
+    assert filterkit("-", "bns", redirections="<&-").stderr == "filterkit: standard input is closed\n"
+
+
+SAYING = [
+    ["--help"],
+    ["--version"],
+    ["stages"],
+    ["stages", "shape"],
+    ["plugins"],
+    ["evaluate", "--help"],
+    [IRIS, "shape", "--help"],
+    ["scores", IRIS, "bns"],
+    ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"],
+    [IRIS, "bns"],
+    ["-o", "-", IRIS, "bns"],
+    ["-o", "/dev/stdout", IRIS, "bns"],
+]
+
+
+@pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
+def test_a_result_that_cannot_be_written_is_an_error(arguments):
+    name = "/dev/stdout" if "/dev/stdout" in arguments else "standard output"
+    closed = filterkit(*arguments, redirections=">&-")
+    assert (closed.returncode, closed.stderr) == (1, f"filterkit: {NOT_OPEN}\n".replace("standard output", name))
+    other = filterkit(*arguments, redirections=f"1<{IRIS}")
+    assert (other.returncode, other.stderr) == (closed.returncode, closed.stderr)
+    if os.path.exists("/dev/full"):
+        full = filterkit(*arguments, redirections=">/dev/full")
+        assert (full.returncode, full.stderr) == (1, f"filterkit: {name}: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
+def test_a_result_that_nobody_reads_ends_it_quietly(arguments):
+    pipe = unread()
+    try:
+        done = filterkit(*arguments, capture_output=False, stdout=pipe, stderr=subprocess.PIPE)
+    finally:
+        os.close(pipe)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("where", ["/dev/full", "nobody"])
+def test_messages_that_cannot_be_written_do_no_harm(where, tmp_path):
+    if where != "nobody" and not os.path.exists(where):
+        pytest.skip(f"there is no {where} here")
+    stream = unread() if where == "nobody" else os.open(where, os.O_WRONLY)
+    try:
+        options = {"capture_output": False, "stdout": subprocess.PIPE, "stderr": stream}
+        done = filterkit("--progress", "-v", "-o", str(tmp_path / "out.arff"), IRIS, "bns", **options)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (tmp_path / "out.arff").read_text().endswith("% 150 rows\n")
+        assert filterkit("nofile.arff", **options).returncode == 1
+        assert filterkit(**options).returncode == 2
+    finally:
+        os.close(stream)
+
+
+def test_a_plugin_that_prints_and_does_not_flush(tmp_path):
+    """Its subcommand's words are there before an error, and a full device is noticed."""
+    (tmp_path / "my.py").write_text(
+        "import click, filterkit\n"
+        "@click.command('tell')\n@click.argument('what')\n"
+        "def tell(what):\n    print('begun')\n"
+        "    if what == 'wrong':\n        raise filterkit.FilterkitError('oh no')\n"
+        "@filterkit.hookimpl\ndef filterkit_subcommands():\n    return [tell]\n"
+    )
+    for word, status, said in (("right", 0, ""), ("wrong", 1, "filterkit: oh no\n")):
+        done = filterkit("--plugin", "my.py", "tell", word, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (status, "begun\n", said)
+    if os.path.exists("/dev/full"):
+        full = filterkit("--plugin", "my.py", "tell", "right", redirections=">/dev/full", cwd=tmp_path)
+        assert (full.returncode, full.stderr) == (1, "filterkit: standard output: No space left on device\n")
+
+
+def test_characters_that_the_terminal_does_not_have_are_escaped():
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
+    whole, escaped = (filterkit(*command, env=os.environ | {"PYTHONIOENCODING": name}) for name in ("utf-8", "koi8-r"))
+    assert (escaped.returncode, escaped.stderr) == (0, "")
+    assert "±" in whole.stdout and "\\xb1" in escaped.stdout
+
+
+def test_closed_descriptors_are_taken_so_that_no_file_gets_their_number():
+    """Nor one of a process that is started later."""
+    code = (
+        "import os, subprocess, sys; from filterkit.cli.streams import secure; secure()\n"
+        "number = os.open(os.devnull, os.O_RDONLY)\n"
+        "later = subprocess.run([sys.executable, '-c', 'import os; os._exit(os.open(os.devnull, os.O_RDONLY))'])\n"
+        "os._exit(10 * number + later.returncode)\n"
+    )
+    command = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", code]
+    assert subprocess.run(command, check=False, timeout=60).returncode == 33

@@ -1,0 +1,209 @@
+"""Files aside: what a killed run has left is removed by the next run in the folder, what another run writes is not."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from filterkit import FilterkitError
+from filterkit.files.output import open_output
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+
+def write(path, text=b"text"):
+    with open_output(str(path)) as out:
+        out.write(text)
+
+
+def hidden(folder):
+    return sorted(name for name in os.listdir(folder) if name.startswith("."))
+
+
+def in_a_process(code, folder):
+    """Run `code`, in which some output `out` is open; the process is given back when it has said so."""
+    program = (
+        "import os, signal, sys; from filterkit.files.output import open_output\n"
+        "with open_output(sys.argv[1]) as out:\n"
+        f"    out.write(b'x' * 100_000)\n    print('open', flush=True)\n    {code}\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(folder / "theirs")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+@pytest.fixture
+def left(tmp_path):
+    """A folder with what a killed run has left."""
+    with in_a_process("os.kill(os.getpid(), signal.SIGKILL)", tmp_path) as process:
+        assert process.wait(60) == -signal.SIGKILL
+    assert len(hidden(tmp_path)) == 1 and hidden(tmp_path) == os.listdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["theirs", "another"])
+def test_what_a_killed_run_has_left_is_removed_by_the_next(name, left):
+    write(left / name)
+    assert os.listdir(left) == [name]
+    assert (left / name).read_bytes() == b"text"
+
+
+def test_even_if_that_one_fails(left):
+    def fail():
+        with open_output(str(left / "out")):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert os.listdir(left) == []
+
+
+def test_what_several_have_left_at_once(tmp_path):
+    processes = [in_a_process("sys.stdin.read()", tmp_path) for _ in range(3)]
+    assert len(hidden(tmp_path)) == 3
+    for process in processes[::-1]:
+        with process:
+            process.kill()
+    assert len(hidden(tmp_path)) == 3
+    write(tmp_path / "out")
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_what_another_run_writes_is_left_alone(tmp_path):
+    with in_a_process("sys.stdin.read()", tmp_path) as process:
+        before = hidden(tmp_path)
+        for name in ("theirs", "another", "theirs"):
+            write(tmp_path / name)
+            assert hidden(tmp_path) == before
+        with open_output(str(tmp_path / "ours")) as out:
+            assert len(hidden(tmp_path)) == 2
+            process.stdin.close()
+            assert process.wait(60) == 0, process.stderr.read()
+            assert len(hidden(tmp_path)) == 1
+            out.write(b"text")
+    assert (tmp_path / "theirs").read_bytes() == b"x" * 100_000  # the last to be complete
+    assert sorted(os.listdir(tmp_path)) == ["another", "ours", "theirs"]
+
+
+def test_several_outputs_of_one_process(tmp_path):
+    with open_output(str(tmp_path / "a")) as one, open_output(str(tmp_path / "b")) as two:
+        assert len(hidden(tmp_path)) == 2
+        one.write(b"1")
+        two.write(b"2")
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"1", b"2"]
+    assert hidden(tmp_path) == []
+
+
+def test_what_looks_like_one_but_is_none_is_left_alone(tmp_path):
+    """A folder, a pipe, or a link in its place; and the name of another user's or machine's."""
+    with open_output(str(tmp_path / "out")):
+        (name,) = hidden(tmp_path)
+    stem = name.removesuffix("0")
+    assert stem != name
+    (tmp_path / f"{stem}0").mkdir()
+    os.mkfifo(tmp_path / f"{stem}1")
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / f"{stem}2").symlink_to("precious")
+    (tmp_path / f"{stem}3").symlink_to("nothing")
+    (tmp_path / ".filterkit-00000000-0").write_text("of another")
+    before = sorted(os.listdir(tmp_path))
+    write(tmp_path / "out")
+    assert sorted(os.listdir(tmp_path)) == before
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert (tmp_path / "out").read_bytes() == b"text"
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_many_runs_at_once(supported, tmp_path, monkeypatch):
+    """Each writes whole files; nothing is left. Where a folder has no locks, they do not remove anything."""
+    code = "import sys\n"
+    if not supported:
+        code += "import fcntl\ndef flock(*_):\n    raise OSError(95, 'Operation not supported')\nfcntl.flock = flock\n"
+    code += (
+        "from filterkit.files.output import open_output\n"
+        "for number in range(100):\n"
+        "    with open_output(f'{sys.argv[1]}/{number % 7}') as out:\n"
+        "        out.write(sys.argv[2].encode() * 1000)\n"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name], stderr=subprocess.PIPE, text=True)
+        for name in "abcd"
+    ]
+    for process in processes:
+        with process:
+            assert process.wait(120) == 0, process.stderr.read()
+    assert sorted(os.listdir(tmp_path)) == list("0123456")
+    for path in tmp_path.iterdir():
+        assert path.read_text() in [name * 1000 for name in "abcd"]
+
+
+# Names
+
+
+@pytest.mark.parametrize("name", ["a" * 250, "a" * 255, "é" * 127, "a" * 250 + ".gz"])
+def test_a_name_may_be_as_long_as_the_system_allows(name, tmp_path):
+    write(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("new_dir/", "new_dir/: this names a folder; name a file, such as .*new_dir/out.arff"),
+        ("folder", "folder: this names a folder; name a file, such as .*folder/out.arff"),
+        ("folder/", "folder/: this names a folder; name a file, such as .*folder/out.arff"),
+        (".", "this names a folder"),
+        ("file/out.arff", "file/out.arff: Not a directory"),
+        ("file/", "file/: (Not a directory|this names a folder)"),
+        ("a" * 256, "aaa: File name too long"),
+        ("loop", "loop: Too many levels of symbolic links"),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_before_work_is_begun(name, message, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "loop").symlink_to("loop")
+    before = sorted(os.listdir(tmp_path))
+    bad = tmp_path / "bad.arff"
+    path = f"{tmp_path}/{name}"
+
+    def use():
+        with open_output(path):
+            raise AssertionError
+
+    with pytest.raises(FilterkitError, match=message):
+        use()
+    bad.write_text("@relation r\n@attribute a numeric\n@data\nx\n")
+    for option in ("-o", "--save", "--rejects"):
+        command = [sys.executable, "-m", "filterkit", "-o", os.devnull, option, path, str(bad), "bns"]
+        if option == "-o":
+            del command[3:5]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 1 and "not a number" not in done.stderr
+        assert done.stderr.startswith(f"filterkit: {path}: ") and done.stderr.count("\n") == 1
+    bad.unlink()
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(FilterkitError, match=r"^'': this names a folder"), open_output(""):
+        pass
+
+
+def test_what_else_fails_is_not_blamed_on_the_output(tmp_path):
+    """As a stage that opens a file of its own while rows are written."""
+
+    def fail():
+        with open_output(str(tmp_path / "out")):
+            open(tmp_path / "missing")
+
+    with pytest.raises(FileNotFoundError, match="missing"):
+        fail()

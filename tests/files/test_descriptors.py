@@ -1,0 +1,285 @@
+"""Paths that lead to open descriptors, pipes and devices, as outputs and as inputs."""
+
+import gzip
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import filterkit
+from filterkit import FilterkitError
+from filterkit.files.descriptors import descriptor_of, pipe_of
+from filterkit.files.output import check_output, open_output
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
+RUN = f"{sys.executable} -m filterkit"
+
+
+def bash(command, folder, **options):
+    options = {"capture_output": True, "text": True} | options
+    return subprocess.run(["bash", "-c", command], cwd=folder, check=False, timeout=120, **options)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "iris.arff").write_bytes((SAMPLES / "iris.arff").read_bytes())
+    return tmp_path
+
+
+@pytest.fixture
+def expected(folder):
+    """What the chain `bns` makes of iris."""
+    done = bash(f"{RUN} iris.arff bns", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+# Which path is what
+
+
+def test_what_a_path_means(tmp_path):
+    assert descriptor_of("/dev/stdout") == 1
+    assert descriptor_of("/dev/fd/63") == 63
+    (tmp_path / "link").symlink_to("/dev/stderr")
+    assert descriptor_of(str(tmp_path / "link")) == 2
+    (tmp_path / "2024").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    for other in (tmp_path / "2024", tmp_path / "no" / "1", tmp_path / "loop", "/dev/null", "-", "", "3"):
+        assert descriptor_of(str(other)) is None
+    (tmp_path / "7").symlink_to("/dev/stdout")
+    assert descriptor_of(str(tmp_path / "7")) == 1
+
+
+def test_what_can_be_read_only_once(tmp_path):
+    (tmp_path / "file").write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    assert pipe_of(str(tmp_path / "file")) is None is pipe_of(str(tmp_path / "none"))
+    assert pipe_of(str(tmp_path / "pipe")) == pipe_of(str(tmp_path / "link")) is not None
+
+
+# Outputs
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{run} -o /dev/stdout iris.arff bns | cat",
+        "{run} -o /dev/fd/1 iris.arff bns | cat",
+        "{run} -o /proc/self/fd/1 iris.arff bns | cat",
+        "{run} -o >(cat) iris.arff bns | cat",
+        "{run} -o /dev/stderr iris.arff bns 2>&1 >/dev/null | cat",
+        "{run} -o /dev/fd/3 iris.arff bns 3>&1 | cat",
+        "mkfifo p; (cat p &); {run} -o p iris.arff bns | cat",
+        "ln -s /dev/stdout it.arff; {run} -o it.arff iris.arff bns | cat",
+        "{run} -o /dev/stdout iris.arff bns > f; cat f",
+    ],
+)
+def test_an_output_may_be_a_descriptor_or_a_pipe(command, folder, expected):
+    done = bash(command.format(run=RUN), folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("{run} -o o --test iris.arff >(cat) iris.arff bns | cat", "% filterkit 0.1.0: --test iris.arff /dev/fd/"),
+        ("{run} -o o --save /dev/stdout iris.arff bns | od -c", "0000000   P   K"),
+        ("{run} -o o --rejects /dev/stderr bad.arff bns 2>&1 | cat", "% bad.arff:7: attribute 'a': 'x' is not"),
+        ("{run} -o o iris.arff write /dev/stdout bns | cat", "@relation iris"),
+        ("{run} evaluate -o /dev/stdout iris.arff --chain neighbors --folds 2 | cat", "data,task,fold,share,chain"),
+        ("{run} scores iris.arff bns --csv | cat", '"rank","attribute"'),
+    ],
+)
+def test_every_output_may(command, first, folder):
+    (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\nx,y\n")
+    done = bash(command.format(run=RUN), folder)
+    assert done.stdout.startswith(first), done.stderr
+    assert not list(folder.glob(".*"))
+
+
+@pytest.mark.parametrize(("how", "before"), [(">", ""), (">>", "earlier\n")])
+@pytest.mark.parametrize("path", ["/dev/stdout", "-"])
+def test_a_file_that_a_shell_has_opened_is_written_on(how, before, path, folder, expected):
+    """It is not replaced by another of its name, behind the back of who has it open."""
+    (folder / "file").write_text("earlier\n")
+    node = (folder / "file").stat().st_ino
+    done = bash(f"(echo one; {RUN} -o {path} iris.arff bns; echo two) {how} file", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = expected.replace("iris.arff bns", "iris.arff bns", 1)
+    assert (folder / "file").read_text() == f"{before}one\n{shown}two\n"
+    assert (folder / "file").stat().st_ino == node
+
+
+def test_a_descriptor_is_appended_to_and_stays_open(tmp_path):
+    with open(tmp_path / "file", "w+b") as file:
+        file.write(b"before ")
+        file.flush()
+        for text in (b"one ", b"two "):
+            with open_output(f"/dev/fd/{file.fileno()}") as out:
+                out.write(text)
+        file.seek(0)
+        assert file.read() == b"before one two "
+
+
+def test_a_descriptor_that_cannot_be_written_to_is_refused_before_work_is_begun(tmp_path):
+    (tmp_path / "file").write_bytes(b"text")
+    with open(tmp_path / "file", "rb") as file:
+        path = f"/dev/fd/{file.fileno()}"
+        with pytest.raises(FilterkitError, match=f"^{path}: it is closed or not open for writing$"):
+            check_output(path)
+    with pytest.raises(FilterkitError, match=f"^{path}: it is closed or not open for writing$"):
+        check_output(path)
+
+
+def test_a_socket_is_written_to():
+    """A shell that runs a command for another machine may give it one."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ours.makefile("rb") as stream:
+        with open_output(f"/dev/fd/{theirs.fileno()}") as out:
+            out.write(b"text\n")
+        assert stream.readline() == b"text\n"
+
+
+def test_a_named_pipe_is_compressed_by_its_ending_as_it_is_read(tmp_path):
+    path = str(tmp_path / "pipe.gz")
+    os.mkfifo(path)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(gzip.open(path).read()))
+    reader.start()
+    with open_output(path) as out:
+        out.write(b"text")
+    reader.join(60)
+    assert read == [b"text"]
+
+
+def test_two_outputs_never_go_to_one_descriptor(folder):
+    done = bash(f"{RUN} -o - --test iris.arff /dev/stdout iris.arff bns | cat; exit ${{PIPESTATUS[0]}}", folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("filterkit: two outputs go to ") and done.stderr.count("\n") == 1
+
+
+def test_a_full_pipe_that_does_not_make_its_writers_wait(folder):
+    """Somebody who has it, too, has made it so."""
+    import fcntl
+
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # soon full
+    source = str(SAMPLES / "digits.arff")
+    process = subprocess.Popen([sys.executable, "-m", "filterkit", source], stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    with process, open(read, "rb") as pipe:
+        text = pipe.read()
+        assert process.stderr.read() == b""
+    assert text == bash(f"{RUN} {source}", folder).stdout.encode()
+
+
+# Inputs
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{run} /dev/stdin bns < iris.arff",
+        "cat iris.arff | {run} /dev/stdin bns",
+        "cat iris.arff | {run} /dev/fd/0 bns",
+        "{run} <(cat iris.arff) bns",
+        "mkfifo p; (cat iris.arff > p &); {run} p bns",
+        "mkfifo p.gz; (gzip < iris.arff > p.gz &); {run} p.gz bns",
+        "cat iris.arff | {run} --load it.chain /dev/stdin",
+        "{run} --save it.chain -o o iris.arff bns; cat it.chain | {run} --load /dev/stdin iris.arff",
+        "{run} --save it.chain -o o iris.arff bns; {run} --load <(cat it.chain) iris.arff",
+        "{run} --save /dev/stdout -o o iris.arff bns | {run} --load /dev/stdin iris.arff",
+        "cat iris.arff | {run} -o o --test /dev/stdin /dev/stdout iris.arff bns",
+        "{run} --chain <(echo bns) iris.arff",
+    ],
+)
+def test_an_input_may_be_a_descriptor_or_a_pipe(command, folder, expected):
+    assert bash(f"{RUN} --save it.chain -o o iris.arff bns", folder).returncode == 0
+    done = bash(command.format(run=RUN), folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == expected.splitlines()[1:]
+
+
+@pytest.mark.parametrize("command", ["scores {} bns", "evaluate {} --chain neighbors --folds 2"])
+def test_the_input_of_a_subcommand_may(command, folder):
+    plain, piped = (bash(f"{RUN} {command.format(path)}", folder) for path in ("iris.arff", "<(cat iris.arff)"))
+    assert (piped.returncode, piped.stdout) == (0, plain.stdout)
+
+
+def test_a_socket_is_read(folder):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        threading.Thread(
+            target=lambda: (ours.sendall((folder / "iris.arff").read_bytes()), ours.shutdown(socket.SHUT_WR))
+        ).start()
+        batch = filterkit.read(f"/dev/fd/{theirs.fileno()}")
+    assert len(batch) == 150
+
+
+@pytest.mark.parametrize("inputs", ["--test {0} o2 {0}", "--test - o2 {0}"])
+def test_a_pipe_is_not_read_twice(inputs, folder):
+    done = bash(f"cat iris.arff | {RUN} -o o {inputs.format('/dev/stdin')} bns", folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("filterkit: two inputs are ") and "read only once" in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["iris.arff"]
+
+
+def test_something_that_is_no_chain_is_refused_though_it_never_ends(folder):
+    if not os.path.exists("/dev/zero"):
+        pytest.skip("there is no /dev/zero here")
+    done = bash(f"{RUN} --load /dev/zero iris.arff", folder)
+    assert done.returncode == 1
+    assert done.stderr.startswith("filterkit: /dev/zero: no saved chain")
+
+
+def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
+    os.mkfifo(tmp_path / "in")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "filterkit", "-o", "/dev/stdout", "in", "l2"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    with process, open(tmp_path / "in", "w", buffering=1) as pipe:
+        pipe.write("@relation r\n@attribute a numeric\n@data\n")
+        for number in range(1, 4):
+            pipe.write(f"{number}\n")
+            while (line := process.stdout.readline()).startswith(("@", "%", "\n")):
+                pass
+            assert line == "1\n"
+        pipe.close()
+        assert process.stdout.read() == "% 3 rows\n"
+    guard.cancel()
+
+
+def test_a_pipe_that_does_not_make_its_readers_wait_is_read_to_its_end(tmp_path):
+    """An empty read is not taken for the end."""
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    with open(write, "w", buffering=1) as pipe:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "filterkit", "-"], stdin=read, stdout=subprocess.PIPE, text=True
+        )
+        guard = threading.Timer(60, process.kill)
+        guard.start()
+        os.close(read)
+        pipe.write("@relation r\n@attribute a numeric\n@data\n1\n")
+        while process.stdout.readline() != "1\n":
+            assert process.poll() is None
+        pipe.write("2\n")
+        pipe.close()
+        assert process.stdout.read() == "2\n% 2 rows\n"
+    guard.cancel()
+    assert process.wait(60) == 0
+    process.stdout.close()
