@@ -16,7 +16,6 @@ from filterkit import (
     Batch,
     Chain,
     ColumnStage,
-    Csr,
     FilterkitError,
     Fitted,
     Learner,
@@ -30,6 +29,7 @@ from filterkit import (
 from filterkit.data.batch import empty
 from filterkit.data.contract import misfit
 from filterkit.files.formats import Format, FormatReader
+from filterkit.plugin import Csr
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import sample
 
@@ -297,7 +297,7 @@ STAGES = [
         of_columns(
             outputs=lambda self, schema, state, totals: (
                 np.arange(3),
-                filterkit.LazyAttributes(lambda: schema.features, np.zeros(1, bool)),
+                filterkit.plugin.LazyAttributes(lambda: schema.features, np.zeros(1, bool)),
             )
         ),
     ),
