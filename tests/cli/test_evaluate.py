@@ -206,31 +206,66 @@ def test_data_of_one_name_is_told_apart(tmp_path, here):
     assert list(dict.fromkeys(row["data"] for row in rows_of(tmp_path / "r.csv"))) == ["x/d.arff", "y/d.arff", "iris"]
 
 
-@pytest.mark.posix
+# A stage that lets an evaluation come to the second part in its journal and no further, as long as there is the pipe.
+HOLD = """
+import os
+import filterkit
+
+class Hold(filterkit.RowStage):
+    '''Wait without an end.'''
+
+    name = "hold"
+
+    def transform(self, batch):
+        if os.path.exists("pipe") and os.path.exists("j"):
+            with open("j") as journal:
+                held = len(journal.readlines()) > 2
+            if held:
+                open("pipe").read()
+        return batch
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Hold]
+"""
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def lines_in(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
 def test_a_kill_costs_the_part_in_work_only(tmp_path):
     """And processes find the same."""
-    chains = ["--chain", "shape neighbors", "--chain", "near: neighbors --k 3"]
-    command = ["evaluate", DIGITS, *chains, "--folds", "12", "--measure", "f1"]
+    (tmp_path / "hold.py").write_text(HOLD)
+    chains = ["--chain", "shape hold neighbors", "--chain", "near: neighbors --k 3"]
+    command = ["--plugin", "hold.py", "evaluate", DIGITS, *chains, "--folds", "12", "--measure", "f1"]
     whole = filterkit(*command, "--jobs", "1", "-o", "whole.csv", cwd=tmp_path)
     assert whole.returncode == 0
     journal = tmp_path / "j"
+    os.mkfifo(tmp_path / "pipe")
     killed = subprocess.Popen(
         [sys.executable, "-m", "filterkit", *command, "--jobs", "1", "--journal", "j", "-o", "r.csv"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 60
-    while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for(lambda: lines_in(journal) > 2)
     killed.send_signal(signal.SIGKILL)
     assert killed.wait(60) == -signal.SIGKILL and killed.stdout.read() == b""
     killed.stdout.close()
+    (tmp_path / "pipe").unlink()
     before = journal.read_bytes()
-    assert before.count(b"\n") < 13 and not (tmp_path / "r.csv").exists()
+    assert lines_in(journal) == 3 and not (tmp_path / "r.csv").exists()
     rest = with_changes(AT_ONCE, *command, "--jobs", "2", "--journal", "j", "-o", "r.csv", cwd=tmp_path)
     assert (rest.returncode, rest.stderr) == (0, "")
     assert journal.read_bytes().startswith(before[: before.rindex(b"\n") + 1])
-    assert journal.read_bytes().count(b"\n") == 13
+    assert lines_in(journal) == 13
     assert rest.stdout == whole.stdout
     assert without_seconds(tmp_path / "r.csv") == without_seconds(tmp_path / "whole.csv")
 
@@ -279,25 +314,37 @@ def alive(group):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
-def test_processes_end_with_the_command(name, tmp_path):
+@pytest.mark.parametrize("moment", ["as they start", "at work"])
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        ("SIGTERM", False),
+        ("SIGKILL", False),
+        ("SIGINT", False),
+        ("SIGTERM", True),  # as a supervisor ends a service
+        ("SIGINT", True),  # as a terminal sends it
+        ("SIGQUIT", True),
+        ("SIGHUP", True),
+    ],
+)
+def test_processes_end_with_the_command(name, group, moment, tmp_path):
     how = getattr(signal, name)
+    (tmp_path / "hold.py").write_text(HOLD)
+    os.mkfifo(tmp_path / "pipe")
     code = AT_ONCE + "; import sys; from filterkit.cli.main import main; main(sys.argv[1:])"
-    command = ["evaluate", DIGITS, "--chain", "shape neighbors", "--folds", "50", "--jobs", "2", "--journal", "j"]
+    command = ["evaluate", DIGITS, "--chain", "shape hold neighbors", "--folds", "50", "--jobs", "2", "--journal", "j"]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *command], cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", code, "--plugin", "hold.py", *command],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
-        deadline = time.monotonic() + 60
-        journal = tmp_path / "j"
-        while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(how)
-        assert process.wait(30) == (-how if how == signal.SIGKILL else 128 + how)
-        deadline = time.monotonic() + 30
-        while alive(process.pid) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not alive(process.pid)
+        # The first part is done before there are processes; they put no more than one or two into the journal.
+        wait_for(lambda: lines_in(tmp_path / "j") > (1 if moment == "as they start" else 2))
+        (os.killpg if group else os.kill)(process.pid, how)
+        assert process.wait(60) == (-how if how == signal.SIGKILL else 128 + how)
+        wait_for(lambda: not alive(process.pid))
         assert how == signal.SIGKILL or process.stderr.read() == b""
     finally:
         if alive(process.pid):

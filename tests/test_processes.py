@@ -1,0 +1,95 @@
+"""Work in several processes: what they are given, what they find, and what happens when one is killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from filterkit.processes import in_processes
+
+from filterkit import FilterkitError
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+
+_given = None
+
+
+def take(*given):
+    global _given
+    _given = given
+
+
+def total(factor):
+    array, text = _given
+    return factor * float(array.sum()), text
+
+
+def end(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(number):
+    raise FilterkitError(f"{number} is wrong")
+
+
+def held_back(_):
+    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_each_item_gives_a_result():
+    array = np.arange(100_000.0)  # much more than a pipe takes
+    found = in_processes(total, range(7), 2, take, array, "text")
+    assert sorted(found) == [(factor * array.sum(), "text") for factor in range(7)]
+
+
+def test_an_error_comes_out():
+    with pytest.raises(FilterkitError, match="is wrong"):
+        list(in_processes(fail, range(3), 2, take))
+
+
+def test_a_process_that_is_killed_is_an_error():
+    with pytest.raises(FilterkitError, match="a process was killed"):
+        list(in_processes(end, range(3), 2, take))
+
+
+def test_the_signals_of_a_terminal_are_left_to_the_one_that_waits():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    (found,) = in_processes(held_back, [0], 1, take)
+    assert found == sorted((signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_a_process_that_ends_as_it_starts_is_an_error():
+    """Nobody waits for it to read what it is given, which is more than a pipe takes."""
+    code = (
+        "import multiprocessing.resource_tracker, multiprocessing.spawn, sys\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "multiprocessing.resource_tracker.ensure_running()\n"
+        "multiprocessing.spawn.set_executable(sys.argv[2])\n"
+        "from test_processes import *\n"
+        "list(in_processes(total, range(3), 2, take, bytes(1 << 20)))\n"
+    )
+    command = [sys.executable, "-c", code, os.path.dirname(__file__), shutil.which("false")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "filterkit.errors.FilterkitError: a process was killed" in done.stderr
+
+
+def test_those_that_are_left_end_with_the_last_result_that_is_wanted(tmp_path):
+    """However long their work takes."""
+    os.mkfifo(tmp_path / "pipe")
+    found = in_processes(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")], 2, take)
+    pid = next(found)
+    found.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def read(path):
+    if path is None:
+        return os.getpid()
+    with open(path) as pipe:
+        return pipe.read()
