@@ -199,6 +199,10 @@ def test_a_stage_of_a_file_works_at_once(plugin):
     assert float(done.stdout.splitlines()[-2].split(",")[0]) == pytest.approx(5.9 - 5.5)
 
 
+def test_help_may_stand_behind_the_input():
+    assert filterkit(IRIS, "--help").stdout == filterkit("--help").stdout != ""
+
+
 # What goes wrong
 
 
@@ -207,6 +211,8 @@ def test_a_stage_of_a_file_works_at_once(plugin):
     [
         (["nofile.arff", "l2"], 1, "nofile.arff: No such file or directory"),
         ([str(SAMPLES), "l2"], 1, "Is a directory"),
+        ([IRIS, "head", "-5"], 2, "head: no such option '-5'\n"),
+        (["help"], 2, "no file 'help'; did you mean --help?"),
         ([IRIS, "bsn"], 2, "no stage 'bsn'; did you mean 'bns'?"),
         ([IRIS, "qqq"], 2, "no stage 'qqq'; see: filterkit stages"),
         ([IRIS, "l2", "extra.arff"], 2, "no stage 'extra.arff'"),

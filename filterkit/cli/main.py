@@ -160,6 +160,9 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
     if first in known.subcommands:
         run_plugins(known.subcommands[first], first, rest, context)
         return
+    if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
+        click.echo(context.get_help())
+        return
     _notice_missing_input(known, first, rest)
     seed, listed = options["seed"], options["chain"]
     stages = parse_stages(rest, known, seed)
@@ -184,6 +187,8 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
             stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
+    if first in ("help", "version"):
+        raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
     hint = suggestion(first, [*SUBCOMMANDS, *known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
