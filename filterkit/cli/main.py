@@ -12,7 +12,7 @@ import click
 
 from filterkit import __version__
 from filterkit.cli.memory import keep_freed_memory
-from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
+from filterkit.cli.subcommand import ONCE, engine, given_options, run_own, run_plugins
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.plugins import SUBCOMMANDS, Registry, registry
 from filterkit.words import message, parse_stages, read_stages, stage_command
@@ -150,6 +150,8 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
     known = registry()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
+    if not words and given_options(context):
+        raise UsageError("INPUT is missing; see: filterkit --help")
     if not words:
         click.echo(context.get_help(), err=True)
         context.exit(2)
