@@ -13,7 +13,7 @@ import click
 from filterkit._version import __version__
 from filterkit.cli.memory import keep_freed_memory
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.cli.subcommand import ONCE, engine, run_own, run_plugins
+from filterkit.cli.subcommand import ONCE, engine, given_options, run_own, run_plugins
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.messages import draw, say, show_warnings
 from filterkit.plugin.parsing import message, parse_stages, read_stages, stage_command
@@ -153,6 +153,8 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
     end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
+    if not words and given_options(context):
+        raise UsageError("INPUT is missing; see: filterkit --help")
     if not words:
         draw(context.get_help() + "\n")
         context.exit(2)
@@ -162,6 +164,9 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
         return
     if first in known.subcommands:
         run_plugins(known.subcommands[first], first, rest, context)
+        return
+    if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
+        click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)
     seed, listed = options["seed"], options["chain"]
@@ -187,6 +192,8 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
             stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
+    if first in ("help", "version"):
+        raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
     hint = suggestion(first, [*SUBCOMMANDS, *known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")

@@ -67,7 +67,8 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
                 f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
             )
         except click.NoSuchOption as error:
-            hint = "" if error.possibilities else "; options of filterkit itself go before the input"
+            number = error.option_name[1:].isdecimal()  # a negative one
+            hint = "" if error.possibilities or number else "; options of filterkit itself go before the input"
             raise UsageError(f"{stage.name}: {message(error)}{hint}") from None
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message(error)}") from None

@@ -246,9 +246,13 @@ class Registry:
         if ("stage", name) in self._claims:
             owners = " and ".join(map(str, self._claims["stage", name]))
             raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
-        hint = suggestion(name, sorted(self.stages))
-        if not hint and name.startswith("-"):
+        words = name.replace(",", " ").replace("|", " ").split()
+        if name.startswith("-"):
             hint = "; options of filterkit itself go before the input"
+        elif len(words) > 1 and words[0] in self.stages:
+            hint = f"; write stages and options as words of their own: {' '.join(words)}"
+        else:
+            hint = suggestion(name, sorted(self.stages))
         if not hint and os.path.isfile(name):
             hint = ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):

@@ -198,6 +198,10 @@ def test_a_stage_of_a_file_works_at_once(plugin):
     assert float(done.stdout.splitlines()[-2].split(",")[0]) == pytest.approx(5.9 - 5.5)
 
 
+def test_help_may_stand_behind_the_input():
+    assert filterkit(IRIS, "--help").stdout == filterkit("--help").stdout != ""
+
+
 # What goes wrong
 
 
@@ -206,6 +210,11 @@ def test_a_stage_of_a_file_works_at_once(plugin):
     [
         (["nofile.arff", "l2"], 1, "nofile.arff: No such file or directory"),
         pytest.param([str(SAMPLES), "l2"], 1, "Is a directory", marks=pytest.mark.posix),
+        ([IRIS, "head", "-5"], 2, "head: no such option '-5'\n"),
+        ([IRIS, "shape bns | l2"], 2, "; write stages and options as words of their own: shape bns l2"),
+        ([IRIS, "--chain", "x"], 2, "no stage '--chain'; options of filterkit itself go before the input"),
+        (["--class", "1"], 2, "INPUT is missing; see: filterkit --help"),
+        (["help"], 2, "no file 'help'; did you mean --help?"),
         ([IRIS, "bsn"], 2, "no stage 'bsn'; did you mean 'bns'?"),
         ([IRIS, "qqq"], 2, "no stage 'qqq'; see: filterkit stages"),
         ([IRIS, "l2", "extra.arff"], 2, "no stage 'extra.arff'"),
