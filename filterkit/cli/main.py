@@ -43,10 +43,12 @@ _SUBCOMMAND_HELP = {
     "stages": "Usage: filterkit stages [NAME|FILE]\n\n  All stages, or all about one, or what is in a saved chain.",
     "plugins": "Usage: filterkit [--debug] plugins\n\n  What plugins there are, with what, and whether they work.",
     "new-plugin": "Usage: filterkit new-plugin NAME\n\n  Write filterkit-NAME/, a project that passes its own tests.",
-    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py
+    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
        filterkit check-plugin STAGE [OPTIONS]
 
-  Hold all stages and metrics of a plugin, or one stage, against the conformance kit.""",
+  Hold all that a plugin brings, or one stage, against the conformance kit: stages, metrics,
+  file formats, engines and subcommands. It says what it has checked of each. A format that is
+  only read needs a file to read.""",
 }
 
 
@@ -166,10 +168,14 @@ def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[st
             from filterkit.cli import listing
 
             getattr(listing, first)(known, rest, options["debug"])
-        else:
-            from filterkit.cli import authors
+        elif first == "new-plugin":
+            from filterkit.cli.authors import new_plugin
 
-            getattr(authors, first.replace("-", "_"))(known, rest, options["debug"])
+            new_plugin(known, rest, options["debug"])
+        else:
+            from filterkit.cli.checking import check_plugin
+
+            check_plugin(known, rest, options["debug"])
         return
     if first in known.subcommands:
         known.subcommands[first].main(rest, f"filterkit {first}", standalone_mode=False)
