@@ -25,9 +25,8 @@ from collections import Counter
 from pathlib import Path
 
 import filterkit
-from filterkit import FilterkitError
+from filterkit import FilterkitError, testing
 from filterkit.chains import saved
-from filterkit.testing import checks as testing
 
 SAMPLES = Path(__file__).resolve().parent.parent / "arff_samples"
 COMMAND = [sys.executable, "-m", "filterkit"]

@@ -18,6 +18,7 @@ class Impute(ColumnStage):
 
     name = "impute"
     needs_class = False
+    fills_missing = True
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()

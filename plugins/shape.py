@@ -56,6 +56,7 @@ class Shape(ColumnStage):
     """
 
     name = "shape"
+    fills_missing = True  # a missing value has a probability, too
 
     method: str = option("lp", "What a value becomes.", choices=("lp", "logodds", "isotonic"))
     neighbors: int = option(15, "Rows to take in on each side of a value.", minimum=0)

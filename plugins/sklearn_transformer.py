@@ -27,6 +27,7 @@ class Sklearn(Stage):
     """
 
     name = "sklearn"
+    fills_missing = True  # some transformers do
     modules: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     class_: str = option("", "The transformer's class, as sklearn.preprocessing.PowerTransformer.")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from filterkit import testing
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.options import flag_of
@@ -194,7 +195,8 @@ def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
     for module, names in re.findall(r"^from (filterkit[.\w]*) import (.*)$", text + code, re.M):
         asked |= {(module, name.strip()) for name in names.split(",")}
     spans = " ".join(re.findall(r"`+([^`\n]+)`+", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)))
-    asked |= {("filterkit", name) for name in re.findall(r"(?<![\w.-])[A-Z]\w+", spans) if name in own}
+    for name in set(re.findall(r"(?<![\w.-])[A-Z]\w+", spans)) & own:
+        asked.add(("filterkit.testing" if name in testing.__all__ else "filterkit", name))
     assert len(asked) > 10
     for module, name in sorted(asked):
         found = importlib.import_module(module)
@@ -205,16 +207,47 @@ def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
             )
 
 
-def test_every_check_of_the_kit_is_named_in_the_guide():
-    words = re.sub(r"\s+", " ", GUIDE)
-    for phrase in (
+SAID = {
+    "CHECKS": [
         *("blocks do not matter", "input is left alone", "fitting again gives the same", "zeros stay zeros"),
-        *("the schema is what comes out", "a kept chain is the same", "columns are matched by name"),
-        *("the order of rows does not matter", "another header is refused", "errors are one line"),
-        *("options come back", "help is there"),
-    ):
+        *("missing values stay missing", "the schema is what comes out", "a kept chain is the same"),
+        *("columns are matched by name", "the order of rows does not matter", "another header is refused"),
+        *("errors are one line", "scores are numbers", "options come back", "help is there"),
+    ],
+    "FORMAT_CHECKS": [
+        *("it is declared well", "rows come back", "the class comes back", "blocks come back"),
+        *("writing is the same again", "a missing file is an error"),
+    ],
+    "ENGINE_CHECKS": [
+        *("it is declared well", "order is kept", "failures come in their place", "pauses are passed on"),
+        *("few items are taken ahead", "output is that of local"),
+    ],
+    "SUBCOMMAND_CHECKS": ["it has a name", "it has help", "unknown options are refused"],
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_every_check_of_the_kit_is_named_in_the_guide(kind):
+    words = re.sub(r"\s+", " ", GUIDE)
+    for phrase in SAID[kind]:
         assert phrase in words
-    assert len(CHECKS) == 12
+    assert len(getattr(testing, kind)) == len(SAID[kind])
+
+
+def test_examples_of_other_kinds_conform(tmp_path):
+    known = Registry()
+    for hook in ("formats", "engines", "subcommands"):
+        known.add_file(example(hook, tmp_path))
+    (form, engine, command) = (
+        thing for plugin in known.plugins for thing in (*plugin.formats, *plugin.engines, *plugin.subcommands)
+    )
+    for check in testing.FORMAT_CHECKS:
+        for name in SAMPLES:
+            check(form, sample(name))
+    for check in testing.ENGINE_CHECKS:
+        check(engine)
+    for check in testing.SUBCOMMAND_CHECKS:
+        check(command)
 
 
 def test_the_reference_of_stages_is_current():

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import warnings
-from collections import Counter
 
 import click
 
 from filterkit._version import __version__
-from filterkit.errors import FilterkitError, UsageError, file_error, quoted, suggestion, visible
-from filterkit.plugin.parsing import parse_stages
+from filterkit.errors import FilterkitError, UsageError, file_error
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
 
 _FILES = {
     "pyproject.toml": """\
@@ -126,73 +122,3 @@ def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
     finally:
         shutil.rmtree(aside, ignore_errors=True)  # most often it has been renamed
     click.echo(f"{folder}: change filterkit_{module}.py, then: pip install -e '{folder}[test]' && pytest {folder}")
-
-
-def check_plugin(known: Registry, words: list[str], debug: bool) -> None:
-    """Hold stages against the conformance kit: all of a plugin, a package or a Python file, or one with its options.
-
-    Raises
-    ------
-    FilterkitError : a check has found something; all findings are printed before.
-    """
-    from filterkit.testing import CHECKS, SAMPLES, sample
-
-    if not words:
-        raise UsageError(
-            "check-plugin takes the name of a plugin or package, a Python file, or a stage with its options"
-        )
-    samples = {name: sample(name) for name in SAMPLES}
-    wrong = 0
-    for stage in _stages(known, words):
-        found: Counter[str] = Counter()
-        for check in CHECKS:
-            for data in samples.values():
-                try:
-                    with warnings.catch_warnings(action="ignore"):
-                        check(stage, data)
-                except Exception as error:  # an assertion, or what the stage breaks with
-                    if debug:
-                        raise
-                    kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-                    found[f"{check.__name__}: {kind}{error}"] += 1
-        for text, count in found.items():
-            click.echo(visible(f"{stage.name}: {text} ({count} of {len(samples)} samples)"))
-        tried = f"{len(CHECKS)} checks on {len(samples)} samples"
-        result = f"{len(found)} findings" if found else "all well"
-        click.echo(visible(f"{' '.join(stage.words())}: {result} in {tried}"))
-        wrong += bool(found)
-    if wrong:
-        raise FilterkitError(f"check-plugin: {wrong} {'stage does' if wrong == 1 else 'stages do'} not hold")
-
-
-def _stages(known: Registry, words: list[str]) -> list[Stage]:
-    """The stages that the words of `check_plugin` mean."""
-    name = words[0]
-    if name.endswith(".py"):
-        known.add_file(name, "check-plugin")
-        found = known.plugins[-1:]
-    else:
-        found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
-        if len(words) > 1 and name in known.stages:
-            found = []  # the stage of this name, with its options
-    if not found and name not in known.stages:
-        hint = suggestion(name, sorted({*known.stages, *(plugin.name for plugin in known.plugins)}))
-        raise UsageError(
-            f"check-plugin: no plugin, package or stage {quoted(name)}{hint or '; see: filterkit plugins'}"
-        )
-    if not found:
-        return parse_stages(words, known)
-    plugins = found
-    if len(words) > 1:
-        raise UsageError(f"check-plugin: '{words[1]}' after a plugin; options go with a stage")
-    stages = []
-    for plugin in plugins:
-        if plugin.problem:
-            raise FilterkitError(f"plugin {plugin}: {plugin.problem}")
-        for stage in plugin.stages:
-            try:
-                stages.append(stage())
-            except UsageError as error:
-                hint = f"check it by: check-plugin {stage.name} …"
-                click.echo(f"{stage.name}: left out, as it needs options ({error}); {hint}")
-    return stages

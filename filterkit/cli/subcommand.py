@@ -24,10 +24,12 @@ _HELP = {
     "stages": "Usage: filterkit stages [NAME|FILE]\n\n  All stages, or all about one, or what is in a saved chain.",
     "plugins": "Usage: filterkit [--debug] plugins\n\n  What plugins there are, with what, and whether they work.",
     "new-plugin": "Usage: filterkit new-plugin NAME\n\n  Write filterkit-NAME/, a project that passes its own tests.",
-    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py
+    "check-plugin": """Usage: filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
        filterkit check-plugin STAGE [OPTIONS]
 
-  Hold all stages and metrics of a plugin, or one stage, against the conformance kit.""",
+  Hold all that a plugin brings, or one stage, against the conformance kit: stages, metrics,
+  file formats, engines and subcommands. It says what it has checked of each. A format that is
+  only read needs a file to read.""",
 }
 
 
@@ -139,10 +141,14 @@ def run_own(known: Registry, name: str, words: list[str], whole: click.Context) 
         from filterkit.cli import listing
 
         getattr(listing, name)(known, words, options["debug"])
-    else:
-        from filterkit.cli import authors
+    elif name == "new-plugin":
+        from filterkit.cli.authors import new_plugin
 
-        getattr(authors, name.replace("-", "_"))(known, words, options["debug"])
+        new_plugin(known, words, options["debug"])
+    else:
+        from filterkit.cli.checking import check_plugin
+
+        check_plugin(known, words, options["debug"])
 
 
 def engine(known: Registry, options: dict[str, Any]) -> LocalEngine:

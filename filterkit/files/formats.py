@@ -21,6 +21,9 @@ from filterkit.files.source import Source
 T = TypeVar("T")
 
 
+LOSSES = ("names", "kinds", "weights")
+
+
 @dataclass(frozen=True)
 class Format:
     """A kind of file, which is told by the ending of its name.
@@ -33,12 +36,15 @@ class Format:
     read : from a path, the class attribute (as for ``--class``, or None) and the positive class value (or None) to
         batches of one schema, at least one; or None if it is only written.
     write : batches of one schema to a binary stream; or None if it is only read.
+    losses : what the format has no place for: "names" (of attributes), "kinds" (of attributes that are no numbers),
+        "weights" (of rows). Everything else must come back, or be refused with a `FilterkitError`.
     """
 
     name: str
     endings: tuple[str, ...]
     read: Callable[[str, str | None, str | None], Iterable[Batch]] | None = None
     write: Callable[[Iterator[Batch], IO[bytes]], None] | None = None
+    losses: tuple[str, ...] = ()
 
 
 class FormatReader:
@@ -117,6 +123,11 @@ class FormatReader:
             raise FilterkitError(f"{self.path}: {error}") from None
         except OSError as error:
             raise file_error(f"{self.path}: {error.strerror or error}", error) from None
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a library says of a file that it does not understand
+            about = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise FilterkitError(f"{self.path}: it cannot be read as {kind.name} ({about})") from error
 
 
 def _decompressed(path: str) -> IO[bytes] | None:

@@ -34,10 +34,13 @@ class Stage:
     ----------
     name : the word that stands in a chain: short, lower case.
     needs_class : whether fitting needs a nominal class; the chain then checks it before any row is read.
+    fills_missing : whether missing values may become others, as where they are imputed; the conformance kit asks
+        all other stages to keep them.
     """
 
     name: ClassVar[str] = ""
     needs_class: ClassVar[bool] = False
+    fills_missing: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -70,6 +70,188 @@ def test_a_plugin_file_that_does_not(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+EVERYTHING = '''
+import click
+import filterkit
+import numpy as np
+
+
+class Halve(filterkit.RowStage):
+    """Divide by two."""
+
+    name = "halve"
+
+    def transform(self, batch):
+        return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X / 2) if not batch.sparse else batch.X)
+
+
+class Fills(filterkit.RowStage):
+    """Put zeros in the place of missing values."""
+
+    name = "fills"
+
+    def transform(self, batch):
+        return batch if batch.sparse else batch.replace(X=np.nan_to_num(batch.X))
+
+
+class Refuses(filterkit.RowStage):
+    """Refuse everything."""
+
+    name = "refuses"
+
+    def transform(self, batch):
+        raise filterkit.StageError(self.name, "not today")
+
+
+class Mine(filterkit.plugin.LocalEngine):
+    name = "mine"
+
+
+class Hasty(filterkit.plugin.LocalEngine):
+    name = "hasty"
+
+    def map(self, function, items):
+        yield from [function(item) for item in items]
+
+
+def precision(tp, fp, pos, neg):
+    """Share of the positive class."""
+    return tp / (tp + fp)
+
+
+def share(tp, fp, pos, neg):
+    """Share of the positive rows."""
+    return tp / pos
+
+
+def refuse(batches, out):
+    raise filterkit.FilterkitError("not today")
+
+
+def write(batches, out):
+    for batch in batches:
+        out.write(str(batch.schema).encode())
+
+
+def read(path, class_, positive):
+    with open(path) as file:
+        values = [[float(line)] for line in file]
+    schema = filterkit.Schema("lines", [filterkit.Attribute("a")])
+    yield filterkit.Batch(schema, np.array(values, float).reshape(-1, 1))
+
+
+@click.command("good")
+def good():
+    """Do good."""
+
+
+@click.command("silent")
+def silent():
+    pass
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [STAGES]
+
+
+@filterkit.hookimpl
+def filterkit_metrics():
+    return [filterkit.Metric(each.__name__, each) for each in [METRICS]]
+
+
+@filterkit.hookimpl
+def filterkit_formats():
+    known = {"written": (None, write), "read": (read, None), "refusing": (read, refuse)}
+    return [filterkit.Format(name, ("." + name,), *known[name]) for name in [FORMATS]]
+
+
+@filterkit.hookimpl
+def filterkit_engines():
+    return [ENGINES]
+
+
+@filterkit.hookimpl
+def filterkit_subcommands():
+    return [COMMANDS]
+'''
+
+
+def plugin(folder, **offers):
+    """A plugin file that offers some of what EVERYTHING has."""
+    text = EVERYTHING
+    for kind in ("STAGES", "METRICS", "FORMATS", "ENGINES", "COMMANDS"):
+        text = text.replace(kind, offers.get(kind.lower(), ""))
+    (folder / "my.py").write_text(text)
+    return "my.py"
+
+
+def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
+    offers = {
+        "stages": "Halve",
+        "metrics": "share",
+        "formats": "'written', 'read'",
+        "engines": "Mine",
+        "commands": "good",
+    }
+    done = filterkit("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "halve: all well in 14 checks on 13 samples",
+        "share: all well in 14 checks on 13 samples, 2 of which it refuses",
+        "format written (.written): all well in 6 checks on 13 samples; it is only written",
+        "format read (.read): all well in its declaration",
+        "format read (.read): no rows were read; name a file of it behind the plugin",
+        "engine mine: all well in 6 checks",
+        "subcommand good: all well in 3 checks of its name and help; it is not run",
+    ]
+
+
+def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
+    offers = {"stages": "Fills, Refuses", "metrics": "precision", "formats": "'refusing'", "engines": "Hasty"}
+    done = filterkit("check-plugin", plugin(tmp_path, **offers, commands="silent"), cwd=tmp_path)
+    assert done.returncode == 1
+    for line in (
+        "fills: check_missing_values_stay: fills turns the missing values of 'a' into 0: keep NaN, or declare "
+        "fills_missing = True if that is what the stage is for",
+        "refuses: nothing was checked, as it refuses every sample (refuses: not today)",
+        "precision: check_scores_are_numbers: precision: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
+        "return a finite number for all counts; 0 / 0 is none (13 times)",
+        "format refusing (.refusing): nothing was checked, as it refuses every sample",
+        "engine hasty: check_pauses_are_passed_on: hasty: the function is called with PAUSE; pass it on instead",
+        "engine hasty: 3 findings in 6 checks",
+        "subcommand silent: check_command_has_help: silent does not say what it does: give the function a docstring",
+    ):
+        assert line in done.stdout
+    assert done.stderr == ("filterkit: check-plugin: 3 stages and 1 format and 1 engine and 1 subcommand do not hold\n")
+
+
+def test_a_file_of_a_format_that_is_only_read(tmp_path):
+    name = plugin(tmp_path, formats="'read'")
+    (tmp_path / "a.read").write_text("1\n2.5\n")
+    done = filterkit("check-plugin", name, "a.read", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "format read (.read): all well in its declaration and 1 file\n"
+    (tmp_path / "a.read").write_text("1\nx\n")
+    done = filterkit("check-plugin", name, "a.read", cwd=tmp_path)
+    assert done.returncode == 1 and "it cannot be read as read (ValueError: could not convert" in done.stdout
+    done = filterkit("check-plugin", name, "a.arff", cwd=tmp_path)
+    assert done.returncode == 2 and "'a.arff' after a plugin; options go with a stage" in done.stderr
+
+
+def test_where_nothing_is_checked_nothing_is_well(tmp_path):
+    done = filterkit("check-plugin", plugin(tmp_path), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
+    (tmp_path / "my.py").write_text(BROKEN.replace("[Centre, Needs]", "[Needs]"))
+    done = filterkit("check-plugin", "my.py", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout.startswith("needs: left out, as it needs options (")
+    assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
+    (tmp_path / "my.py").write_text("raise KeyError('x')")
+    done = filterkit("check-plugin", "my.py", cwd=tmp_path)
+    assert done.returncode == 1 and "--plugin my.py: KeyError" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -251,26 +251,25 @@ def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(mo
         testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
 
 
-@pytest.mark.parametrize(
-    ("check", "stage", "name"),
-    [
-        (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
-        (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
-        (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
-        (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),
-        (testing.check_schema_is_what_comes_out, LosesColumn(), "dense-two-classes"),
-        (testing.check_blocks_do_not_matter, TrainingByBatch(), "dense-two-classes"),
-        (testing.check_a_kept_chain_is_the_same, Forgets(), "dense-two-classes"),
-        (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
-        (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
-        (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
-        (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
-        (testing.check_options_come_back, Rounds(), "dense-two-classes"),
-        (testing.check_help_is_there, Silent(), "dense-two-classes"),
-        (testing.check_help_is_there, HelplessOption(), "dense-two-classes"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
+BROKEN = [
+    (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
+    (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
+    (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
+    (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),
+    (testing.check_schema_is_what_comes_out, LosesColumn(), "dense-two-classes"),
+    (testing.check_blocks_do_not_matter, TrainingByBatch(), "dense-two-classes"),
+    (testing.check_a_kept_chain_is_the_same, Forgets(), "dense-two-classes"),
+    (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
+    (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
+    (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
+    (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
+    (testing.check_options_come_back, Rounds(), "dense-two-classes"),
+    (testing.check_help_is_there, Silent(), "dense-two-classes"),
+    (testing.check_help_is_there, HelplessOption(), "dense-two-classes"),
+]
+
+
+@pytest.mark.parametrize(("check", "stage", "name"), BROKEN, ids=lambda value: getattr(value, "__name__", None))
 def test_the_kit_finds_what_is_broken(check, stage, name):
     with pytest.raises(AssertionError, match="broken"):
         check(stage, testing.sample(name))

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 import pytest
-from filterkit.processes import in_processes
 
 from filterkit import FilterkitError
+from filterkit.engines.processes import in_processes
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 

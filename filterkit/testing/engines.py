@@ -1,0 +1,196 @@
+"""What an engine must hold to: everything in its order, few items ahead, and the bytes of local threads."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit.arff.reader import Reader
+from filterkit.arff.writer import Formatter, header_text
+from filterkit.chains.chain import Chain
+from filterkit.chains.rows import SpooledRows
+from filterkit.counts.table import ContingencyTable
+from filterkit.data.batch import Batch
+from filterkit.engines.local import PAUSE, LocalEngine
+from filterkit.stages.base import RowStage
+from filterkit.stages.columns import ColumnStage, State
+from filterkit.testing.samples import SAMPLES
+
+_JOBS = (1, 2, 4)
+
+
+class Stopped(Exception):
+    """What the checks fail with on purpose."""
+
+
+def check_engine_is_declared(engine: type[LocalEngine]) -> None:
+    """It has a name, is made with a number of jobs, keeps one as `jobs`, and its `map` can be closed."""
+    name = getattr(engine, "name", None)
+    assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
+    for jobs in _JOBS:
+        made = engine(jobs)
+        kept = getattr(made, "jobs", None)
+        assert isinstance(kept, int) and kept >= 1, (
+            f"{name}: jobs is {kept!r}; keep how many items are worked on at once"
+        )
+        assert hasattr(made.map(str, []), "close"), f"{name}: map gives no generator; write it with yield"
+
+
+def check_order_is_kept(engine: type[LocalEngine]) -> None:
+    """Results come in the order of the items, whichever is ready first; of no item comes none. The function may be any,
+    and shares memory."""
+    for jobs in _JOBS:
+        seen: list[int] = []
+
+        def work(item: int, seen: list[int] = seen) -> int:
+            time.sleep(0.002 * (item % 3 == 0))
+            seen.append(item)
+            return item * item
+
+        for count in (0, 1, 2, 50):
+            found = list(engine(jobs).map(work, iter(range(count))))
+            assert found == [item * item for item in range(count)], (
+                f"{engine.name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}"
+            )
+        assert sorted(seen) == sorted([0, 0, 1, *range(50)]), (
+            f"{engine.name}: the function is not called once for each item in this process"
+        )
+
+
+def check_failures_come_in_their_place(engine: type[LocalEngine]) -> None:
+    """An exception, of the function or of the items, comes out after the results of all items before it."""
+
+    def work(item: int) -> int:
+        if item == 7:
+            raise Stopped
+        return item
+
+    def items() -> Iterator[int]:
+        yield from range(100, 105)
+        raise Stopped
+
+    for jobs in _JOBS:
+        for what, given, due in (("function", iter(range(20)), range(7)), ("items", items(), range(100, 105))):
+            found: list[int] = []
+            try:
+                for result in engine(jobs).map(work, given):
+                    found.append(result)
+            except Stopped:
+                pass
+            except Exception as error:
+                raise AssertionError(f"{engine.name}: what the {what} raise becomes {type(error).__name__}") from error
+            else:
+                raise AssertionError(f"{engine.name}: with {jobs} jobs what the {what} raise is lost")
+            assert found == list(due), (
+                f"{engine.name}: with {jobs} jobs an exception of the {what} comes after {len(found)} results; "
+                f"{len(due)} come before it"
+            )
+
+
+def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
+    """At `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before more is asked for."""
+    items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
+    for jobs in _JOBS:
+        found: list[Any] = []
+        late: list[int] = []
+
+        def live(found: list[Any] = found, late: list[int] = late) -> Iterator[Any]:
+            for place, item in enumerate(items):
+                yield item
+                if item is PAUSE and len(found) <= place:
+                    late.append(place)
+
+        try:
+            for result in engine(jobs).map(lambda item: -item, live()):
+                found.append(result)
+        except TypeError as error:  # of a PAUSE that was worked on
+            raise AssertionError(f"{engine.name}: the function is called with PAUSE; pass it on instead") from error
+        due = [item if item is PAUSE else -item for item in items]
+        assert found == due, f"{engine.name}: with {jobs} jobs there comes {found} and not {due}"
+        assert not late, (
+            f"{engine.name}: with {jobs} jobs the item behind a PAUSE is asked for before the results in front of it "
+            "are given out"
+        )
+
+
+def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
+    """Of many items only a few are taken before their results are asked for; none more once the map is closed."""
+    for jobs in _JOBS:
+        taken: list[int] = []
+
+        def items(taken: list[int] = taken) -> Iterator[int]:
+            for item in range(5000):
+                taken.append(item)
+                yield item
+
+        results = engine(jobs).map(str, items())
+        assert next(results) == "0"
+        most = 8 * jobs + 8
+        assert len(taken) <= most, (
+            f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for, and "
+            f"{most} at most should be: items are large"
+        )
+        count = len(taken)
+        results.close()
+        assert len(taken) == count, f"{engine.name}: items are taken after the map was closed"
+
+
+def check_output_is_that_of_local(engine: type[LocalEngine]) -> None:
+    """A chain that is fitted and applied in the engine writes the bytes that it writes in one local thread."""
+    for name, text in SAMPLES.items():
+        expected = _output(LocalEngine(1), text)
+        for jobs in _JOBS:
+            try:
+                found = _output(engine(jobs), text)
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
+            assert found == expected, f"{engine.name}: the sample {name} gives other bytes with {jobs} jobs"
+
+
+def _output(engine: LocalEngine, text: str) -> bytes:
+    """What is written of some ARFF, read in blocks of a few rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.arff")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        with Reader(path, block_size=64) as reader:
+            rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
+            try:
+                fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(rows)
+                formatter = Formatter(fitted.schema, fitted.schema.sparse)
+                pieces: Iterable[Any] = out.map(lambda batch: b"".join(formatter.rows(batch)), last=True)
+                return header_text(fitted.schema).encode() + b"".join(pieces)
+            finally:
+                rows.close()
+
+
+class _Stretch(ColumnStage):
+    """Divide each column by its largest training value."""
+
+    name = "stretch"
+    needs_class = False
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        low, high = table.extremes()
+        largest = np.maximum(np.abs(low), np.abs(high))
+        return {"by": np.where(table.nominal | (largest == 0), 1.0, largest)}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return np.asarray(values / state["by"][columns])
+
+
+class _Halve(RowStage):
+    """Halve all numbers of dense rows."""
+
+    name = "halve"
+
+    def transform(self, batch: Batch) -> Batch:
+        if batch.sparse:
+            return batch
+        return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X / 2))

@@ -1,0 +1,220 @@
+"""What a file format must hold to: rows that are written come back, or are refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.interop import to_columns
+from filterkit.data.labels import join
+from filterkit.data.schema import Schema
+from filterkit.errors import FilterkitError
+from filterkit.files.formats import LOSSES, Format, FormatReader
+from filterkit.files.output import open_output
+from filterkit.testing.stages import cut
+
+
+def check_format_is_declared(form: Format, data: Batch) -> None:
+    """It has a name, endings in lower case with a dot, a function to read or one to write, and known losses."""
+    assert isinstance(form, Format), f"{form!r} is no Format"
+    assert form.name.strip(), "a format needs a name, for messages"
+    endings = form.endings if isinstance(form.endings, tuple) else ()
+    right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+", ending) for ending in endings)
+    assert right, f"{form.name}: endings must be like ('.parquet',), and {form.endings!r} is not"
+    assert form.read is not None or form.write is not None, f"{form.name} is neither read nor written"
+    unknown = set(form.losses) - set(LOSSES)
+    assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, and not {', '.join(sorted(unknown))}"
+
+
+def check_rows_come_back(form: Format, data: Batch) -> None:
+    """What is read from a file is what was written to it: names, kinds and labels of the attributes, numbers to the
+    last bit, missing values and instance weights, apart from the losses that the format declares. The relation's name,
+    the form of sparse rows, the patterns of dates and the weights of attributes may change; without rows labels may."""
+    if form.read is None or form.write is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(form, data, folder)
+        if path is not None:
+            compare(form, _flat(data), _read(form, path, "none"))
+
+
+def check_class_comes_back(form: Format, data: Batch) -> None:
+    """The class that is asked for, by its name or as the last attribute, is the class of the rows read."""
+    target = data.schema.class_attribute
+    both = form.read is not None and form.write is not None and not {"names", "kinds"} & set(form.losses)
+    if not both or target is None or not len(data):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(form, data, folder)
+        if path is None:
+            return
+        back = _read(form, path, target.name)
+        assert back.schema.class_attribute == target._replace(weight=1.0, scores=()), (
+            f"{form.name}: read was asked for the class '{target.name}' and gives {back.schema.class_attribute}: pass "
+            "class_ on"
+        )
+        assert back.y is not None and data.y is not None and np.array_equal(back.y, data.y, equal_nan=True), (
+            f"{form.name}: other classes come back than were written"
+        )
+        if target.kind == "nominal":
+            positive = target.values[-1]
+            found = _read(form, path, target.name, positive).schema.positive
+            assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
+
+
+def check_blocks_come_back(form: Format, data: Batch) -> None:
+    """It does not matter to what is read how the rows were cut into batches when they were written."""
+    if form.read is None or form.write is None or len(data) < 2:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(form, data, folder, 2)
+        if path is not None:
+            compare(form, _flat(data), _read(form, path, "none"), " when they were written in several batches")
+
+
+def check_writing_is_the_same_again(form: Format, data: Batch) -> None:
+    """The same rows give the same bytes, and some; all batches are asked for, and the stream is left open."""
+    if form.write is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [written(form, data, folder, name=name) for name in ("one", "other")]
+        if None in paths:
+            return
+        contents = []
+        for path in paths:
+            with open(str(path), "rb") as file:
+                contents.append(file.read())
+        assert contents[0], f"{form.name}: write leaves the file empty"
+        assert contents[0] == contents[1], (
+            f"{form.name}: writing the same rows twice gives other bytes: leave out times and what is random"
+        )
+
+
+def check_a_missing_file_is_an_error(form: Format, data: Batch) -> None:
+    """A file that is not there is an error of the system or of filterkit, which names it in one line."""
+    if form.read is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "missing" + form.endings[0])
+        try:
+            FormatReader(form, path, None, None)
+        except FilterkitError as error:
+            said = str(error)
+        else:
+            raise AssertionError(f"{form.name}: a file that is not there is read as if it were")
+        assert path in said and "\n" not in said, f"{form.name}: of a missing file it says: {said}"
+
+
+def check_reading(form: Format, path: str) -> None:
+    """A file is read: its batches fit their schema, twice the same, and without a class all attributes are there."""
+    first, again = (_read(form, path, None) for _ in range(2))
+    from filterkit.data.batch import same
+
+    assert same(first, again), f"{form.name}: reading {path} twice gives other rows"
+    flat = _read(form, path, "none")
+    assert flat.schema.class_index is None, f"{form.name}: read gives a class though it was asked for none"
+    assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
+
+
+def written(form: Format, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
+    """The file that `form` writes of `data`, cut into batches of `step` rows; None if it refuses to.
+
+    Raises
+    ------
+    AssertionError : it fails otherwise, leaves batches unread, or closes the stream.
+    """
+    assert form.write is not None
+    path = os.path.join(folder, name + form.endings[0])
+    left = cut(data, step)
+
+    def batches() -> Iterator[Batch]:
+        while left:
+            yield left.pop(0)
+
+    refusal, closed = "", False
+    try:
+        with open_output(path) as out:
+            form.write(batches(), out)
+            closed = out.closed
+    except FilterkitError as error:
+        refusal = str(error)
+    except Exception as error:
+        raise AssertionError(
+            f"{form.name}: write fails with {type(error).__name__}: {error}; raise a FilterkitError that says what the "
+            "format cannot hold"
+        ) from error
+    assert "\n" not in refusal, f"{form.name}: an error has to be one line, not {refusal!r}"
+    assert not closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
+    assert refusal or not left, f"{form.name}: write does not ask for all batches"
+    return None if refusal else path
+
+
+def compare(form: Format, expected: Batch, found: Batch, when: str = "") -> None:
+    """Raise an `AssertionError` if rows came back otherwise than `form` may change them; both have no class."""
+    about = f"{form.name}: "
+    assert len(found) == len(expected), f"{about}{len(found)} rows come back of {len(expected)}{when}"
+    if "weights" not in form.losses:
+        one, other = (np.ones(len(b)) if b.weights is None else b.weights for b in (expected, found))
+        assert np.array_equal(one, other), (
+            f"{about}instance weights are lost{when}: keep them, refuse rows that have some with a FilterkitError, or "
+            "declare losses=('weights',)"
+        )
+    given, back = expected.schema.attributes, found.schema.attributes
+    repair = "keep it, refuse it with a FilterkitError, or declare losses"
+    assert len(back) == len(given), f"{about}{len(back)} attributes come back of {len(given)}{when}"
+    for one_a, other_a, ours, theirs in zip(given, back, to_columns(expected), to_columns(found)):
+        name = f"'{one_a.name}'"
+        if "names" not in form.losses:
+            assert other_a.name == one_a.name, f"{about}{name} comes back as '{other_a.name}'{when}: {repair}"
+        if "kinds" in form.losses and one_a.kind != "numeric":
+            continue
+        text = one_a.kind == "relational" and other_a.kind == "string"  # a bag as its text
+        assert text or other_a.kind == one_a.kind, f"{about}the {one_a.kind} {name} is {other_a.kind}{when}: {repair}"
+        labels = other_a.values
+        assert text or labels == one_a.values or not len(expected), (
+            f"{about}the labels of {name} are {labels}{when}: {repair}"
+        )
+        assert _equal(ours, theirs), f"{about}the values of {name} come back changed{when}"
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return list(one) == list(other)
+
+
+def _flat(data: Batch) -> Batch:
+    """The same rows without a class, which is an attribute like the others."""
+    schema = data.schema
+    if schema.labels:
+        return join(data, schema.replace(labels=()))
+    if schema.class_index is None:
+        return data
+    names = [a.name for a in schema.attributes]
+    flat = Schema(schema.relation, schema.attributes, sparse=False)
+    columns = to_columns(data)
+    X = [np.asarray(columns[names.index(a.name)], np.float64) for a in flat.features]
+    matrix = np.column_stack(X) if X else np.empty((len(data), 0))
+    return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.others)
+
+
+def _read(form: Format, path: str, class_: str | None, positive: str | None = None) -> Batch:
+    """All rows of a file as one batch.
+
+    Raises
+    ------
+    AssertionError : it cannot be read.
+    """
+    try:
+        reader = FormatReader(form, path, class_, positive)
+        batches = list(reader._numbered())
+    except Exception as error:
+        asked = f" with the class {class_}" if class_ is not None else ""
+        raise AssertionError(f"{form.name}: reading{asked} fails with {type(error).__name__}: {error}") from error
+    return concatenate(batches, reader.schema)

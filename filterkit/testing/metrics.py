@@ -1,0 +1,80 @@
+"""What a metric must hold to: numbers for all counts that real data have."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from filterkit.counts.metric import Metric
+from filterkit.data.batch import Batch
+from filterkit.stages.base import Stage
+
+# Weights of all positive and of all negative rows: of whole rows, as many of both, few against many, and of instance
+# weights that are no whole numbers.
+_WHOLE = ((1.0, 1.0), (3.0, 5.0), (5.0, 3.0), (4.0, 4.0), (1.0, 2000.0), (2000.0, 1.0))
+_TOTALS = (*_WHOLE, (0.5, 0.25), (0.001, 7.25), (0.1, 0.1), (1000000.5, 3.75))
+_SHARES = (0.0, 0.25, 0.5, 1.0)
+
+
+def check_scores_are_numbers(stage: Stage, data: Batch) -> None:
+    """The metric of a stage that scales by one gives a finite float64 number for all counts, also where a feature is in
+    no row, in all rows, or in all rows of one class; each from its own counts alone; and leaves its arguments alone."""
+    metric = getattr(stage, "metric", None)
+    if not isinstance(metric, Metric):
+        return
+    totals_of_classes = _TOTALS if metric.needs_class else tuple((pos, 0.0) for pos, _ in _TOTALS)
+    for pos, neg in totals_of_classes if metric.by_column is None else ():
+        tp, fp = (np.array(counts) for counts in zip(*product(_parts(pos), _parts(neg))))
+        shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
+        _check(metric.name, "score", lambda tp, fp, p=pos, n=neg: metric.score(tp, fp, p, n), [tp, fp], shown)
+    if metric.classes is not None:
+        classes = metric.classes
+        for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
+            counts = np.array(list(product(*map(_parts, totals))))
+            shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
+            _check(metric.name, "classes", lambda counts, t=totals: classes(counts, np.array(t)), [counts], shown)
+    if metric.by_column is not None:
+        by_column = metric.by_column
+        for seed in (0, 1):
+            columns = np.array([0, 1, 5, 100_000])
+            shown = [f"column {column} and seed {seed}" for column in columns.tolist()]
+            _check(metric.name, "by_column", lambda columns, s=seed: by_column(columns, s), [columns], shown)
+
+
+def _parts(total: float) -> list[float]:
+    """Weights of some of the rows that weigh `total`; whole ones if it is whole."""
+    parts = {total * share for share in _SHARES}
+    return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
+
+
+def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown: list[str]) -> None:
+    """Call a function of a metric with arrays whose entries are `shown` so, and hold what it gives to the rules."""
+    about = f"{name}: {what} of the metric"
+    scores = _called(about, function, counts)
+    right = isinstance(scores, np.ndarray) and scores.shape == (len(shown),) and scores.dtype == np.float64
+    found = f"{scores.dtype} of shape {scores.shape}" if isinstance(scores, np.ndarray) else type(scores).__name__
+    assert right, f"{about} gives {found} for {len(shown)} features: return a float64 for each"
+    for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+        raise AssertionError(
+            f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; 0 / 0 is none"
+        )
+    middle = len(shown) // 2
+    halves = [_called(about, function, [array[part] for array in counts]) for part in (np.s_[:middle], np.s_[middle:])]
+    assert np.allclose(np.concatenate(halves), scores, rtol=1e-9), (
+        f"{about} depends on the features beside: compute each score from its own counts"
+    )
+
+
+def _called(about: str, function: Any, counts: list[np.ndarray]) -> Any:
+    """What a function of a metric gives for arrays that it may not change."""
+    given = [array.copy() for array in counts]
+    for array in given:
+        array.setflags(write=False)
+    try:
+        with np.errstate(all="ignore"):
+            return function(*given)
+    except Exception as error:
+        repair = "; work on copies" if "read-only" in str(error) else ""
+        raise AssertionError(f"{about} fails with {type(error).__name__}: {error}{repair}") from error

@@ -1,0 +1,603 @@
+"""The kit against plugins that break its rules: each check finds what it is for, and says how to repair it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+
+import click
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import filterkit
+from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
+from filterkit.plugin import PAUSE, LocalEngine
+from filterkit.stages.metric_scaling import metric_stage
+from filterkit.testing import SAMPLES, sample
+from filterkit.testing.missing import with_holes
+
+# ---- missing values ------------------------------------------------------------------------------
+
+
+class Zeroes(RowStage):
+    """Put 0 in the place of what is missing."""
+
+    name = "broken"
+
+    def transform(self, batch):
+        if not batch.sparse:
+            return batch.replace(X=np.nan_to_num(batch.X))
+        X = batch.X.copy()
+        X.data = np.nan_to_num(X.data)
+        X.eliminate_zeros()
+        return batch.replace(X=X)
+
+
+class Imputes(Zeroes):
+    """Put 0 in the place of what is missing, which is what it is for."""
+
+    fills_missing = True
+
+
+class Compares(ColumnStage):
+    """Say whether a value is above zero, of which NaN is not."""
+
+    name = "broken"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"nominal": table.nominal}
+
+    def apply(self, values, columns, state):
+        return np.where(state["nominal"][columns], values, values > 0).astype(np.float64)
+
+
+class Fans(Compares):
+    """The same, in two columns of other names."""
+
+    def outputs(self, schema, state, totals):
+        names = [f"{a.name}{end}" for a in schema.features for end in ("+", "-")]
+        return np.repeat(np.arange(schema.width), 2), [filterkit.Attribute(name) for name in names]
+
+    def apply(self, values, columns, state):
+        return (values > 0).astype(np.float64)
+
+
+class Classifies(RowStage):
+    """Take the first class for what is missing."""
+
+    name = "broken"
+
+    def transform(self, batch):
+        return batch if batch.y is None else batch.replace(y=np.maximum(batch.y, 0).astype(batch.y.dtype))
+
+
+@pytest.mark.parametrize("stage", [Zeroes(), Compares(), Fans()], ids=lambda stage: type(stage).__name__)
+@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "no-class", "multi-label"])
+def test_missing_values_that_vanish_are_found(stage, name):
+    message = r"^broken turns the missing values of '.*' into .*: keep NaN, or declare fills_missing = True"
+    with pytest.raises(AssertionError, match=message):
+        testing.check_missing_values_stay(stage, sample(name))
+
+
+@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "multi-label"])
+def test_a_class_that_is_made_up_is_found(name):
+    with pytest.raises(AssertionError, match=r"^broken gives a row a class that it does not have"):
+        testing.check_missing_values_stay(Classifies(), sample(name))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_stage_that_says_so_may_fill_missing_values(name):
+    testing.check_missing_values_stay(Imputes(), sample(name))
+
+
+def test_holes_are_in_every_column_and_one_row_is_all_missing():
+    for name in ("dense-two-classes", "sparse-many-classes"):
+        data, holed = sample(name), with_holes(sample(name))
+        X = holed.in_form(False).X
+        assert np.isnan(X).any(axis=0).all() and np.isnan(X[-1]).all() and not np.isnan(X).all(axis=0).any()
+        known = ~np.isnan(X)
+        assert (X[known] == data.in_form(False).X[known]).all() and holed.sparse == data.sparse
+        assert (holed.y[::2] == -1).all() and (holed.y[1::2] == data.y[1::2]).all()
+
+
+# ---- metrics -------------------------------------------------------------------------------------
+
+
+def precision(tp, fp, pos, neg):
+    """0 / 0 of a feature that is in no row."""
+    return tp / (tp + fp)
+
+
+def odds(tp, fp, pos, neg):
+    """Infinite for a feature that all positive rows have."""
+    return tp / (pos - tp)
+
+
+def difference(tp, fp, pos, neg):
+    """0 / 0 where there are as many of both classes."""
+    return tp * (pos - neg) / (pos - neg)
+
+
+def rows_without(tp, fp, pos, neg):
+    """0 / 0 of a constant feature."""
+    return (pos - tp) / (pos + neg - tp - fp)
+
+
+def whole(tp, fp, pos, neg):
+    """Infinite for weights below one."""
+    return tp / np.floor(pos)
+
+
+def ranked(tp, fp, pos, neg):
+    """The largest of all features is 1."""
+    return tp / max(tp.max(), 1.0)
+
+
+def in_place(tp, fp, pos, neg):
+    """Change the counts."""
+    tp /= pos
+    return tp
+
+
+METRICS = [
+    (Metric("broken", precision), r"score of the metric is nan for tp=0, fp=0, pos=1, neg=1: return a finite number"),
+    (Metric("broken", odds), r"score of the metric is inf for tp=1, fp=0, pos=1, neg=1"),
+    (Metric("broken", difference), r"score of the metric is nan for tp=0, fp=0, pos=1, neg=1"),
+    (Metric("broken", rows_without), r"score of the metric is nan for tp=1, fp=1, pos=1, neg=1"),
+    (Metric("broken", whole), r"score of the metric is nan for tp=0, fp=0, pos=0\.5, neg=0\.25"),
+    (Metric("broken", ranked), r"depends on the features beside"),
+    (Metric("broken", in_place), r"fails with ValueError: .*read-only; work on copies"),
+    (Metric("broken", lambda tp, fp, pos, neg: tp.tolist()), r"gives list for 4 features: return a float64 for each"),
+    (Metric("broken", lambda tp, fp, pos, neg: tp > fp), r"gives bool of shape \(4,\) for 4 features"),
+    (Metric("broken", lambda tp, fp, pos, neg: tp[:1]), r"gives float64 of shape \(1,\) for 4 features"),
+    (Metric("broken", lambda tp, fp, pos, neg: {}[0]), r"fails with KeyError: 0"),
+    (
+        Metric("broken", lambda tp, fp, pos, neg: tp, classes=lambda counts, totals: counts[:, 0] / counts.sum(axis=1)),
+        r"classes of the metric is nan for counts=\[0\.0, 0\.0, 0\.0\] of totals=\[2\.0, 3\.0, 4\.0\]",
+    ),
+    (Metric("broken", lambda tp, fp, pos, neg: tp / neg, needs_class=False), r"is nan for tp=0, fp=0, pos=1, neg=0"),
+    (
+        Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda columns, seed: np.log(columns)),
+        r"by_column of the metric is -inf for column 0 and seed 0",
+    ),
+    (
+        Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda c, seed: c / c.max()),
+        r"by_column of the metric depends on the features beside",
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "message"), METRICS)
+def test_a_metric_that_is_no_number_is_found(metric, message):
+    with pytest.raises(AssertionError, match="^broken: .*" + message):
+        testing.check_scores_are_numbers(metric_stage(metric)(), sample("dense-two-classes"))
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+def columns(batch):
+    """An Arrow table that has all that a batch has."""
+    table = filterkit.to_arrow(batch)
+    weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+    return table.append_column("the weight", pa.array(weights))
+
+
+def read(path, class_, positive):
+    with pa.ipc.open_file(path) as file:
+        for number in range(file.num_record_batches):
+            yield batch_of(pa.table(file.get_batch(number)), class_, positive)
+
+
+def batch_of(table, class_, positive):
+    weights = table.column("the weight").to_numpy()
+    batch = filterkit.from_arrow(table.drop_columns(["the weight"]), class_=class_, positive=positive)
+    return batch if (weights == 1).all() else batch.replace(weights=weights)
+
+
+def write(batches, out):
+    writer = None
+    for batch in batches:
+        table = columns(batch).combine_chunks()
+        writer = writer or pa.ipc.new_file(out, table.schema, options=pa.ipc.IpcWriteOptions(unify_dictionaries=True))
+        (record,) = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+        writer.write_batch(record)
+    writer.close()
+
+
+def form(read=read, write=write, **options):
+    return Format("Broken", (".broken",), read, write, **options)
+
+
+def reading(change):
+    """The format with what it reads changed."""
+    return form(read=lambda *arguments: map(change, read(*arguments)))
+
+
+def writing(change):
+    """The format with what it writes changed."""
+    return form(write=lambda batches, out: write(map(change, batches), out))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("check", testing.FORMAT_CHECKS, ids=lambda check: check.__name__)
+def test_a_sound_format_conforms(check, name):
+    check(form(), sample(name))
+
+
+@pytest.mark.parametrize("check", testing.FORMAT_CHECKS, ids=lambda check: check.__name__)
+def test_a_format_may_refuse_be_only_read_or_only_written(check):
+    def refuse(batches, out):
+        raise FilterkitError("it holds none of these")
+
+    for name in ("dense-two-classes", "all-kinds"):
+        for each in (form(write=refuse), form(write=None), form(read=None)):
+            check(each, sample(name))
+
+
+def renamed(batch):
+    attributes = [a._replace(name=f"x{i}") for i, a in enumerate(batch.schema.attributes)]
+    others = batch.others
+    if others is not None:
+        others = others.rename_columns([a.name for a in attributes if a.kind in ("string", "date", "relational")])
+    return batch.replace(schema=batch.schema.replace(attributes=attributes), others=others)
+
+
+def unlabelled(batch):
+    """All attributes that are no numbers as strings."""
+    table = filterkit.to_arrow(batch)
+    arrays = [c if pa.types.is_floating(c.type) else c.cast(pa.string()) for c in table.columns]
+    return filterkit.from_arrow(pa.table(arrays, names=table.column_names), class_="none").replace(
+        weights=batch.weights
+    )
+
+
+def test_declared_losses_are_allowed():
+    losing = form(read=lambda *arguments: map(renamed, map(unlabelled, read(*arguments))), losses=("names", "kinds"))
+    for check in testing.FORMAT_CHECKS:
+        for name in SAMPLES:
+            check(losing, sample(name))
+    light = form(read=lambda *a: (batch.replace(weights=None) for batch in read(*a)), losses=("weights",))
+    for check in testing.FORMAT_CHECKS:
+        check(light, sample("all-kinds"))
+
+
+def closing(batches, out):
+    write(batches, out)
+    out.close()
+
+
+def first_only(batches, out):
+    write(iter([next(batches)]), out)
+
+
+COUNT = iter(range(1 << 30))
+
+
+def numbered(batches, out):
+    write(batches, out)
+    out.write(str(next(COUNT)).encode())
+
+
+def failing(batches, out):
+    raise KeyError("x")
+
+
+def rambling(batches, out):
+    raise FilterkitError("two\nlines")
+
+
+def changed(batch):
+    return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X * (1 + 1e-15)))
+
+
+ROWS, CLASS, BLOCKS = testing.check_rows_come_back, testing.check_class_comes_back, testing.check_blocks_come_back
+AGAIN, MISSING, DECLARED = (
+    testing.check_writing_is_the_same_again,
+    testing.check_a_missing_file_is_an_error,
+    testing.check_format_is_declared,
+)
+FORMATS = [
+    (DECLARED, Format("", (".x",), read), "a format needs a name"),
+    (DECLARED, Format("Broken", (), read), r"endings must be like \('\.parquet',\), and \(\) is not"),
+    (DECLARED, Format("Broken", (".X",), read), "endings must be like"),
+    (DECLARED, Format("Broken", ("x",), read), "endings must be like"),
+    (DECLARED, Format("Broken", ".x", read), "endings must be like"),
+    (DECLARED, Format("Broken", (".x",)), "is neither read nor written"),
+    (DECLARED, form(losses=("rows",)), "losses may be names, kinds, weights, and not rows"),
+    (ROWS, reading(lambda batch: batch.rows(0, 1)), "1 rows come back of 6"),
+    (ROWS, reading(lambda batch: batch.replace(weights=None)), "instance weights are lost: keep them, refuse rows"),
+    (ROWS, reading(renamed), "'n' comes back as 'x0': keep it, refuse it"),
+    (ROWS, reading(unlabelled), "the nominal 'c' is string: keep it"),
+    (ROWS, reading(lambda batch: batch.replace(X=np.nan_to_num(batch.X))), "the values of 'n' come back changed"),
+    (ROWS, writing(changed), "the values of 'n' come back changed"),
+    (ROWS, form(write=first_only, read=lambda *_: [sample("one-row")]), "1 rows come back of 6"),
+    (ROWS, form(write=failing), "write fails with KeyError: 'x'; raise a FilterkitError that says what"),
+    (ROWS, form(write=rambling), "an error has to be one line"),
+    (ROWS, form(write=closing), "write closes the stream"),
+    (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*there is no batch"),
+    (
+        ROWS,
+        form(read=lambda *_: [None]),
+        "reading with the class none fails with FilterkitError: .*there is None where",
+    ),
+    (
+        CLASS,
+        form(read=lambda path, class_, positive: read(path, "none", None)),
+        "asked for the class 'class' and gives",
+    ),
+    (CLASS, form(read=lambda path, class_, positive: read(path, class_, None)), "does not pass the positive class on"),
+    (CLASS, reading(lambda batch: batch.replace(y=np.zeros_like(batch.y))), "other classes come back"),
+    (BLOCKS, form(write=first_only), "write does not ask for all batches"),
+    (BLOCKS, form(read=lambda *a: [next(read(*a))]), "2 rows come back of 6 when they were written in several"),
+    (AGAIN, form(write=numbered), "writing the same rows twice gives other bytes"),
+    (AGAIN, form(write=lambda batches, out: list(batches)), "write leaves the file empty"),
+    (AGAIN, form(write=first_only), None),  # of one batch it takes all
+    (MISSING, form(read=lambda *_: [sample("one-row")]), "a file that is not there is read as if it were"),
+]
+
+
+@pytest.mark.parametrize(("check", "broken", "message"), FORMATS, ids=lambda value: getattr(value, "__name__", None))
+def test_a_broken_format_is_found(check, broken, message):
+    if message is None:
+        check(broken, sample("all-kinds"))
+        return
+    with pytest.raises(AssertionError, match=message):
+        check(broken, sample("all-kinds"))
+
+
+def drifting(batch):
+    return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X + next(COUNT)))
+
+
+def test_a_file_that_is_only_read(tmp_path):
+    path = str(tmp_path / "a.broken")
+    with open(path, "wb") as out:
+        write(iter([sample("all-kinds")]), out)
+    testing.check_reading(form(write=None), path)
+    for found, message in (
+        (lambda *a: map(drifting, read(*a)), "twice gives other rows"),
+        (lambda path, class_, positive: read(path, "class", None), "gives a class though it was asked for none"),
+        (lambda path, class_, positive: [next(read(path, class_, None)).rows(0, 5 + (class_ is None))], "other rows"),
+        (lambda *_: None, "fails with FilterkitError: .*read gives None; yield batches"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            testing.check_reading(form(read=found, write=None), path)
+
+
+# ---- engines -------------------------------------------------------------------------------------
+
+
+class Sound(LocalEngine):
+    """An engine of its own `map`."""
+
+    name = "sound"
+
+    def map(self, function, items):
+        with ThreadPoolExecutor(self.jobs) as pool:
+            running = []
+            try:
+                items = iter(items)
+                while True:
+                    try:
+                        item = next(items)
+                    except StopIteration:
+                        break
+                    except Exception:
+                        yield from (future.result() for future in running)
+                        running = []
+                        raise
+                    if item is PAUSE:
+                        yield from (future.result() for future in running)
+                        running = []
+                        yield PAUSE
+                        continue
+                    running.append(pool.submit(function, item))
+                    if len(running) > self.jobs:
+                        yield running.pop(0).result()
+                yield from (future.result() for future in running)
+            finally:
+                for future in running:
+                    future.cancel()
+
+
+@pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("engine", [LocalEngine, Sound], ids=lambda engine: engine.name)
+def test_a_sound_engine_conforms(check, engine):
+    check(engine)
+
+
+def engine(map=None, **members):
+    """An engine whose `map` is another."""
+    return type("Broken", (LocalEngine,), {"name": "broken", **({"map": map} if map else {}), **members})
+
+
+def as_ready(self, function, items):
+    results = [function(item) for item in items]
+    yield from results[1::2] + results[::2]
+
+
+def all_at_once(self, function, items):
+    results = [item if item is PAUSE else function(item) for item in items]
+    yield from results
+
+
+def a_list(self, function, items):
+    return [function(item) for item in items]
+
+
+def swallows(self, function, items):
+    for item in items:
+        try:
+            yield item if item is PAUSE else function(item)
+        except Exception:
+            return
+
+
+def fails_at_once(self, function, items):
+    taken = []
+    try:
+        for item in items:
+            taken.append(item if item is PAUSE else function(item))
+    except Exception as error:
+        raise error
+    yield from taken
+
+
+def other_failure(self, function, items):
+    try:
+        for item in items:
+            yield item if item is PAUSE else function(item)
+    except Exception as error:
+        raise RuntimeError("lost") from error
+
+
+def works_on_pauses(self, function, items):
+    for item in items:
+        yield function(item)
+
+
+def forgets_pauses(self, function, items):
+    for item in items:
+        if item is not PAUSE:
+            yield function(item)
+
+
+def behind(self, function, items):
+    """One result behind the items."""
+    waiting = []
+    for item in items:
+        waiting.append(item if item is PAUSE else function(item))
+        if len(waiting) > 1:
+            yield waiting.pop(0)
+    yield from waiting
+
+
+def twice(self, function, items):
+    for item in items:
+        yield item if item is PAUSE else (function(item), function(item))[0]
+
+
+def goes_on(self, function, items):
+    items = iter(items)
+    try:
+        for item in items:
+            yield item if item is PAUSE else function(item)
+    finally:
+        for _ in zip(range(3), items):
+            threading.Event().wait(0)
+
+
+def without_the_last(self, function, items):
+    waiting = []
+    for item in items:
+        yield from waiting
+        waiting = [item if item is PAUSE else function(item)]
+
+
+ORDER, FAILURES, PAUSES = (
+    testing.check_order_is_kept,
+    testing.check_failures_come_in_their_place,
+    testing.check_pauses_are_passed_on,
+)
+AHEAD, OUTPUT, ENGINE = (
+    testing.check_few_items_are_taken_ahead,
+    testing.check_output_is_that_of_local,
+    testing.check_engine_is_declared,
+)
+ENGINES = [
+    (ENGINE, engine(name=""), "needs a name without blanks"),
+    (ENGINE, engine(name="a b"), "needs a name without blanks"),
+    (ENGINE, engine(__init__=lambda self, jobs: None), "broken: jobs is None"),
+    (ENGINE, engine(a_list), "broken: map gives no generator; write it with yield"),
+    (ORDER, engine(as_ready), "results of 2 items are not in their order"),
+    (ORDER, engine(without_the_last), "results of 1 items are not in their order"),
+    (ORDER, engine(twice), "the function is not called once for each item"),
+    (FAILURES, engine(swallows), "with 1 jobs what the function raise is lost"),
+    (FAILURES, engine(fails_at_once), "an exception of the function comes after 0 results; 7 come before it"),
+    (FAILURES, engine(other_failure), "what the function raise becomes RuntimeError"),
+    (FAILURES, engine(behind), "an exception of the function comes after 6 results"),
+    (PAUSES, engine(works_on_pauses), "the function is called with PAUSE; pass it on"),
+    (PAUSES, engine(forgets_pauses), r"there comes \[-1, -2, -3.* and not \[-1, -2, PAUSE"),
+    (PAUSES, engine(all_at_once), "the item behind a PAUSE is asked for before the results in front of it"),
+    (PAUSES, engine(behind), "the item behind a PAUSE is asked for before"),
+    (AHEAD, engine(all_at_once), "5000 items are taken before the second result is asked for"),
+    (AHEAD, engine(goes_on), "items are taken after the map was closed"),
+    (OUTPUT, engine(without_the_last), "gives other bytes with 1 jobs"),
+    (OUTPUT, engine(as_ready), "the sample .* with 1 jobs"),
+]
+
+
+@pytest.mark.parametrize(("check", "broken", "message"), ENGINES)
+def test_a_broken_engine_is_found(check, broken, message):
+    with pytest.raises(AssertionError, match=message):
+        check(broken)
+
+
+# ---- subcommands ---------------------------------------------------------------------------------
+
+
+def command(name="mine", help="Do what it does.", options=(), **settings):
+    return click.Command(name, params=list(options), help=help, callback=lambda **_: 1 / 0, **settings)
+
+
+class Failing(click.Command):
+    """A command that cannot show its help."""
+
+    def format_help(self, context, formatter):
+        raise KeyError("what")
+
+
+GROUP = click.Group("mine", help="Do things.", commands=[command("first"), command("second", help=None)])
+NAME, HELP, UNKNOWN = (
+    testing.check_command_has_a_name,
+    testing.check_command_has_help,
+    testing.check_command_refuses_unknown_options,
+)
+COMMANDS = [
+    (NAME, len, "is no click command: decorate it"),
+    (NAME, command(None), "the name None is not one word"),
+    (NAME, command("two words"), "the name 'two words' is not one word"),
+    (NAME, command("--flag"), "the name '--flag' is not one word"),
+    (HELP, command(help=None), "mine does not say what it does: give the function a docstring"),
+    (HELP, command(options=[click.Option(["--size"])]), "mine: the option --size has no help"),
+    (HELP, Failing("mine", help="Do it."), "mine --help fails with KeyError: 'what'"),
+    (HELP, command(add_help_option=False), "mine --help fails with NoSuchOption"),
+    (HELP, GROUP, "mine second does not say what it does"),
+    (UNKNOWN, command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}), None),
+    (
+        UNKNOWN,
+        command(options=[click.Option(["--no-such-option-at-all"], is_flag=True)]),
+        "mine takes an option that it does not",
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "broken", "message"), COMMANDS)
+def test_a_broken_subcommand_is_found(check, broken, message):
+    if message is None:
+        check(broken)
+        return
+    with pytest.raises(AssertionError, match=message):
+        check(broken)
+
+
+@pytest.mark.parametrize("check", testing.SUBCOMMAND_CHECKS, ids=lambda check: check.__name__)
+def test_a_sound_subcommand_conforms_and_is_not_run(check):
+    check(command(options=[click.Option(["--size"], help="How much."), click.Argument(["path"])]))
+    check(click.Group("mine", help="Do things.", commands=[command("first"), command("second")]))
+
+
+def test_every_check_has_something_broken_that_it_finds():
+    from test_conformance import BROKEN
+
+    found = {check for check, *_ in chain(FORMATS, ENGINES, COMMANDS, BROKEN)}
+    found |= {testing.check_missing_values_stay, testing.check_scores_are_numbers}
+    found |= {testing.check_another_header_is_refused}  # which only a broken chain breaks: see test_conformance
+    kinds = (testing.CHECKS, testing.FORMAT_CHECKS, testing.ENGINE_CHECKS, testing.SUBCOMMAND_CHECKS)
+    assert found == {check for checks in kinds for check in checks}
+
+
+def test_a_sample_is_read_as_written():
+    assert isinstance(sample("one-row"), Batch) and len(sample("one-row")) == 1
