@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from filterkit.errors import FilterkitError
-from filterkit.schema import KINDS, Attribute, Schema
+from filterkit.schema import DEEPEST, KINDS, Attribute, Schema
 
 _PLAIN = Attribute("")[1:]
 
@@ -17,8 +17,8 @@ def attribute_note(attribute: Attribute) -> Any:
     return [*attribute[:4], [attribute_note(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
-def attribute_of(note: Any) -> Attribute:
-    """The attribute that `attribute_note` noted.
+def attribute_of(note: Any, depth: int = 0) -> Attribute:
+    """The attribute that `attribute_note` noted, inside `depth` relational ones.
 
     Raises
     ------
@@ -28,7 +28,9 @@ def attribute_of(note: Any) -> Attribute:
         return Attribute(note)
     try:
         name, kind, values, form, attributes, weight, scores = note
-        inner = tuple(attribute_of(each) for each in attributes)
+        if depth > DEEPEST:
+            raise FilterkitError("an attribute in it is nested too deep")
+        inner = tuple(attribute_of(each, depth + 1) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
         raise FilterkitError("an attribute in it is none") from None
