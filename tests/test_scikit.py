@@ -1,7 +1,11 @@
 """The stage `sklearn`: scikit-learn's transformers give what they give, and nothing else is let in."""
 
+import base64
+import io
+import json
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -91,6 +95,27 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
+        saved.load(str(tmp_path / "chain"))
+
+
+def test_an_array_that_stands_for_many_is_refused(tmp_path, monkeypatch):
+    """The objects in the file would take many times its size."""
+    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(sample("iris"))
+    kept = fitted.stages[0].kept()
+    with zipfile.ZipFile(io.BytesIO(base64.b64decode(kept["estimator"]))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    state = schema["content"]["content"]
+    state |= {f"mean{number}": {**state["mean_"], "__id__": number} for number in range(100)}
+    members["schema.json"] = json.dumps(schema).encode()
+    changed = io.BytesIO()
+    with zipfile.ZipFile(changed, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    kept["estimator"] = base64.b64encode(changed.getvalue()).decode()
+    monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
+    saved.save(fitted, str(tmp_path / "chain"))
+    with pytest.raises(FilterkitError, match="the transformer in it is larger than its file"):
         saved.load(str(tmp_path / "chain"))
 
 
