@@ -89,13 +89,10 @@ class Sklearn(Stage):
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         import base64
-        import zipfile
 
         skops_io = _skops_io()
         data = base64.b64decode(state["estimator"], validate=True)
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if any(member.file_size != member.compress_size for member in archive.infolist()):
-                raise FilterkitError("the transformer in it is compressed")
+        _check_size(data)
         # It trusts what is of scikit-learn's classes, scipy and numpy; these are such, and it does not know them.
         found = skops_io.get_untrusted_types(data=data)
         trusted = [t for t in found if t == "numpy.dtype" or t.startswith("sklearn.feature_selection._univariate_")]
@@ -103,6 +100,27 @@ class Sklearn(Stage):
         if type(estimator) is not type(self._estimator()):
             raise FilterkitError(f"the transformer in it is no {self.class_}")
         return FittedSklearn(self.name, estimator, schema, state["names"])
+
+
+def _check_size(data: bytes) -> None:
+    """Refuse what would take more memory than it is long: members that are compressed, overlap, or stand for several
+    objects."""
+    import json
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.file_size != member.compress_size for member in members):
+            raise FilterkitError("the transformer in it is compressed")
+        objects: set[tuple[str, Any]] = set()  # the file and number of each; what has the same number is read once
+
+        def note(node: dict[str, Any]) -> None:
+            if "file" in node:
+                objects.add((str(node["file"]), node.get("__id__", len(objects))))
+
+        json.loads(archive.read("schema.json"), object_hook=note)
+    if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
+        raise FilterkitError("the transformer in it is larger than its file")
 
 
 class FittedSklearn(Fitted):

@@ -184,7 +184,12 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
     for member in archive.infolist():
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
             raise _Damaged("it is compressed, which a saved chain is not")
-    about = json.loads(archive.read("chain.json"))
+    if sum(member.file_size for member in archive.infolist()) > archive.start_dir:
+        raise _Damaged("what is in it is more than it is long")
+    try:
+        about = json.loads(archive.read("chain.json"))
+    except RecursionError:
+        raise _Damaged("its chain.json is nested too deep") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise _Damaged("its chain.json is of something else")
     if about.get("version") != VERSION:
@@ -194,6 +199,9 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
             raise _Damaged("a stage in it is none")
         # Its earlier name, under which a package index may have something else.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
+    named = [name for note in about["stages"] for name in _members(note["kept"])]
+    if len(set(named)) < len(named):  # so all arrays together take no more memory than the file
+        raise _Damaged("an array in it is named twice")
     return about
 
 
@@ -236,7 +244,7 @@ def _members(kept: dict[str, Any]) -> list[str]:
 def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     if "plain" in note:
         return note["plain"]
-    first, *rest = (_array(archive.read(member)) for member in _members({"": note}))
+    first, *rest = (_array(archive.read(name), archive.start_dir) for name in _members({"": note}))
     if not rest:
         return first
     values = rest[0]
@@ -247,8 +255,9 @@ def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     return Ragged(first, values)
 
 
-def _array(data: bytes) -> np.ndarray:
-    """An array in numpy's format, whose size must be that of its data."""
+def _array(data: bytes, longest: int) -> np.ndarray:
+    """An array in numpy's format, whose size must be that of its data, and no axis of which is longer than `longest`:
+    one without elements may say anything of the others."""
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise _Damaged("an array in it is of another format")
@@ -258,7 +267,8 @@ def _array(data: bytes) -> np.ndarray:
     size = dtype.itemsize
     for length in shape:
         size *= length
-    if dtype.str not in _TYPES or fortran or size != len(rest) or min(shape, default=0) < 0:
+    lengths = (*shape, 0)
+    if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest:
         raise _Damaged("an array in it is not of the size that it says")
     return np.frombuffer(rest, dtype).reshape(shape)
 

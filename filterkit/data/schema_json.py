@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from filterkit.data.schema import KINDS, Attribute, Schema
+from filterkit.data.schema import DEEPEST, KINDS, Attribute, Schema
 from filterkit.errors import FilterkitError
 
 _PLAIN = Attribute("")[1:]
@@ -17,8 +17,8 @@ def attribute_to_json(attribute: Attribute) -> Any:
     return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
-def attribute_from_json(note: Any) -> Attribute:
-    """The attribute that `attribute_to_json` noted.
+def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
+    """The attribute that `attribute_to_json` noted, inside `depth` relational ones.
 
     Raises
     ------
@@ -28,7 +28,9 @@ def attribute_from_json(note: Any) -> Attribute:
         return Attribute(note)
     try:
         name, kind, values, form, attributes, weight, scores = note
-        inner = tuple(attribute_from_json(each) for each in attributes)
+        if depth > DEEPEST:
+            raise FilterkitError("an attribute in it is nested too deep")
+        inner = tuple(attribute_from_json(each, depth + 1) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
         raise FilterkitError("an attribute in it is none") from None

@@ -1,5 +1,6 @@
 """Fitted chains in files: kept and loaded, described, and refused when they are not whole."""
 
+import copy
 import io
 import json
 import random
@@ -108,12 +109,13 @@ def test_schemas_as_notes(name):
 
 
 def rewritten(data, change, path):
-    """The archive `data` with its chain.json, or a member, changed by `change(about, members)`."""
+    """The archive `data` with its chain.json, or a member, changed by `change(about, members)`, which may return the
+    JSON as it is to be."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     about = json.loads(members["chain.json"])
-    change(about, members)
-    members["chain.json"] = json.dumps(about).encode()
+    changed = change(about, members)
+    members["chain.json"] = changed or json.dumps(about).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
@@ -176,6 +178,36 @@ def _nested(about, members):
     about["incoming"]["attributes"][0] = ["a", "relational", [], "", [["b"]], 1, []]
 
 
+def _deep(about, members):
+    for number in range(102):
+        about["incoming"]["attributes"][0] = [
+            f"a{number}",
+            "relational",
+            [],
+            "",
+            about["incoming"]["attributes"][:1],
+            1,
+            [],
+        ]
+
+
+def _deepest(about, members):
+    return json.dumps(about)[:-1].encode() + b', "more": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+
+
+def _twice(about, members):
+    for number in range(2000):
+        about["stages"][1]["kept"][f"state.{number}"] = {"array": "1.state.score"}
+
+
+def _twice_ragged(about, members):
+    about["stages"][0]["kept"]["state.more"] = about["stages"][0]["kept"]["state.knots"]
+
+
+def _without_end(about, members):
+    members["1.state.score.npy"] = header((0, 10**12))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -191,6 +223,11 @@ def _nested(about, members):
         (_gone, "1.state.score.npy"),
         (_other, "its stages put out other attributes than it says"),
         (_nested, "an attribute in it is none"),
+        (_deep, "an attribute in it is nested too deep"),
+        (_deepest, "its chain.json is nested too deep"),
+        (_twice, "an array in it is named twice"),
+        (_twice_ragged, "an array in it is named twice"),
+        (_without_end, "not of the size that it says"),
     ],
 )
 def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
@@ -199,6 +236,26 @@ def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
         saved.load(path)
     assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_members_that_overlap_are_refused(kept, tmp_path):
+    """Many names in the directory for one place in the file."""
+    path = rewritten(kept[1], lambda *_: None, tmp_path / "chain")
+    with zipfile.ZipFile(path, "a") as archive:
+        one = archive.getinfo("0.state.knots.values.npy")
+        for number in range(100):
+            archive.filelist.append(copy.copy(one))
+            archive.filelist[-1].filename = f"{number}.npy"
+        archive.writestr("more", b"")
+    for way in (saved.load, saved.describe):
+        with pytest.raises(FilterkitError, match="what is in it is more than it is long"):
+            way(path)
+
+
+@pytest.mark.parametrize("change", [_twice, _deepest, _gone])
+def test_what_makes_no_sense_is_not_described(kept, change, tmp_path):
+    with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
+        saved.describe(rewritten(kept[1], change, tmp_path / "chain"))
 
 
 def test_compressed_and_foreign_files_are_refused(kept, tmp_path):
