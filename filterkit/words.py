@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, quoted, suggestion
 from filterkit.plugins import Registry
 from filterkit.stage import Stage, flag_of
 
@@ -99,5 +99,8 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
 
 def message(error: click.ClickException) -> str:
     """The message of a click exception as one line in filterkit's manner."""
+    if isinstance(error, click.NoSuchOption):  # click's own words for it differ from version to version
+        name = error.option_name
+        return f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
     text = " ".join(error.format_message().split()).rstrip(".")
     return text[:1].lower() + text[1:]
