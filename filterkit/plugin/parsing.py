@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from filterkit.errors import UsageError, file_error
+from filterkit.errors import UsageError, file_error, quoted, suggestion
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
+from filterkit.stages.base import Stage, flag_of
 from filterkit.stages.options import flag_of, types_of
 
 
@@ -100,9 +100,11 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     return stages
 
 
-def message(error: click.ClickException, help: str = "") -> str:
-    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
-    unless the message suggests something itself."""
+def message(error: click.ClickException) -> str:
+    """The message of a click exception as one line in filterkit's manner."""
+    if isinstance(error, click.NoSuchOption):  # click's own words for it differ from version to version
+        name = error.option_name
+        return f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
     text = " ".join(error.format_message().split()).rstrip(".")
     text = text.replace(" integer range", " integer").replace(" float range", " float")
     text = text.replace(". Did you mean", "; did you mean")

@@ -220,7 +220,7 @@ def test_help_may_stand_behind_the_input():
         ([IRIS, "l2", "extra.arff"], 2, "no stage 'extra.arff'"),
         (["bns", "l2"], 2, "no file 'bns', which is a stage; the input comes first: filterkit INPUT bns l2"),
         (["staegs"], 2, "no file 'staegs'; did you mean 'stages'?"),
-        ([IRIS, "shape", "--neighbor", "3"], 2, "shape: no such option '--neighbor'"),
+        ([IRIS, "shape", "--neighbor", "3"], 2, "shape: no such option '--neighbor'; did you mean '--neighbors'?"),
         ([IRIS, "shape", "--neighbors", "x"], 2, "shape: invalid value for '--neighbors': 'x' is not a valid integer"),
         ([IRIS, "shape", "--neighbors", "-1"], 2, "shape: --neighbors must be at least 0, not -1"),
         ([IRIS, "--precision", "3"], 2, "options of filterkit itself go before the input"),

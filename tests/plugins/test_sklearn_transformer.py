@@ -94,7 +94,7 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(batch)
     other = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(batch)
     kept = other.stages[0].get_state()
-    monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
+    monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
         saved.load(str(tmp_path / "chain"))
@@ -115,9 +115,20 @@ def test_an_array_that_stands_for_many_is_refused(tmp_path, monkeypatch):
         for name, content in members.items():
             archive.writestr(name, content)
     kept["estimator"] = base64.b64encode(changed.getvalue()).decode()
-    monkeypatch.setattr(type(fitted.stages[0]), "kept", lambda self: kept)
+    monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match="the transformer in it is larger than its file"):
+        saved.load(str(tmp_path / "chain"))
+
+
+def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
+    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(sample("iris"))
+    saved.save(fitted, str(tmp_path / "chain"))
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    hint = re.escape("needs the package skops: pip install 'arff-filterkit[skops]'")
+    with pytest.raises(FilterkitError, match=f"^--save: sklearn cannot be saved: .* {hint}$"):
+        saved.save(fitted, str(tmp_path / "other"))
+    with pytest.raises(FilterkitError, match=f"chain: a saved transformer .* {hint}$"):
         saved.load(str(tmp_path / "chain"))
 
 
