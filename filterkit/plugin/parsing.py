@@ -11,7 +11,7 @@ import click
 
 from filterkit.errors import UsageError, file_error, quoted, suggestion
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage, flag_of
+from filterkit.stages.base import Stage
 from filterkit.stages.options import flag_of, types_of
 
 
@@ -100,14 +100,14 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     return stages
 
 
-def message(error: click.ClickException) -> str:
-    """The message of a click exception as one line in filterkit's manner."""
+def message(error: click.ClickException, help: str = "") -> str:
+    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
+    unless the message suggests something itself."""
     if isinstance(error, click.NoSuchOption):  # click's own words for it differ from version to version
         name = error.option_name
-        return f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
-    text = " ".join(error.format_message().split()).rstrip(".")
-    text = text.replace(" integer range", " integer").replace(" float range", " float")
-    text = text.replace(". Did you mean", "; did you mean")
-    text = text.replace(". (Did you mean one of:", "; did you mean one of").replace("?)", "?")
-    text = text[:1].lower() + text[1:]
+        text = f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
+    else:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        text = text.replace(" integer range", " integer").replace(" float range", " float")
+        text = text[:1].lower() + text[1:]
     return f"{text}; see: {help}" if help and not text.endswith("?") else text

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
