@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from filterkit.saved import load, save
     from filterkit.scaling import Scaling, rescaled, scaling_state
     from filterkit.schema import Attribute, Renewed, Schema
+    from filterkit.shares import share
     from filterkit.stage import Fitted, RowStage, Stage, TrainingStage, option
     from filterkit.thresholds import COMBINATIONS, Thresholds, combined, one_against_rest, score_columns
 
@@ -103,6 +104,7 @@ _HOME = {
     "Attribute": "schema",
     "Renewed": "schema",
     "Schema": "schema",
+    "share": "shares",
     "Fitted": "stage",
     "RowStage": "stage",
     "Stage": "stage",
@@ -176,6 +178,7 @@ __all__ = [
     "scaling_state",
     "score_columns",
     "scores",
+    "share",
     "suggestion",
     "take_rows",
     "tee",

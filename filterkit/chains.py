@@ -15,10 +15,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+import numpy as np
+
 from filterkit.alignment import Alignment
 from filterkit.batch import Batch, concatenate
 from filterkit.columns import ColumnStage
-from filterkit.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise
+from filterkit.crossfit import Chosen, counted_classes, draw_folds, fit_crosswise, useful_folds
 from filterkit.engine.local import LocalEngine
 from filterkit.errors import StageError
 from filterkit.learner import Learner
@@ -134,10 +136,11 @@ class Chain:
 def refits(before: Chain, rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
     """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
     the stages `before` it, which are fitted on the former alone."""
-    count = learner.inner_folds()
+    classes = counted_classes(rows)
+    count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
     # A stage that keeps what passes would keep the rows of the last fold.
     again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
-    fold = draw_folds(counted_classes(rows), count, learner.inner_seed())
+    fold = draw_folds(classes, count, learner.inner_seed())
     for number in range(count):
         own = fold == number
         others, held_out = (

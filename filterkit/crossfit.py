@@ -18,6 +18,7 @@ from filterkit.batch import Batch
 from filterkit.columns import ColumnStage, FittedColumns, Fold, State
 from filterkit.contingency import ContingencyTable
 from filterkit.csr import Csr
+from filterkit.errors import StageError
 from filterkit.rows import Passed, Rows
 from filterkit.schema import Schema
 from filterkit.stage import Fitted
@@ -46,10 +47,24 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
+def useful_folds(folds: int, rows: int) -> int:
+    """How many of some folds into which so many rows are drawn are not bound to be empty; at least 2."""
+    return min(folds, max(rows, 2))
+
+
+def too_many_folds(folds: int, rows: int) -> str:
+    """What to say of folds that are more than the rows."""
+    return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
+
+
 def fit_crosswise(stage: ColumnStage, rows: Rows, budget: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
-    count = stage.folds()
-    fold = draw_folds(counted_classes(rows), count, stage.fold_seed())
+    classes = counted_classes(rows)
+    number = int(np.count_nonzero(classes >= 0))
+    if stage.crosswise() and stage.folds() > number:
+        raise StageError(stage.name, too_many_folds(stage.folds(), number))
+    count = useful_folds(stage.folds(), number)
+    fold = draw_folds(classes, count, stage.fold_seed())
     wholes: list[State] = []
     parts: list[list[State]] = [[] for _ in range(count)]
     totals = None

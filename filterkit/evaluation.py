@@ -167,8 +167,8 @@ class Evaluator:
             try:
                 rows = _known(rows)
                 for task, batch in _tasks(rows, design):
-                    splits = Splits(_strata(rows, batch), design)
-                    if not all(len(splits.test(fold)) for fold in range(design.folds)):
+                    splits = Splits(_strata(rows, batch), design) if design.folds <= len(batch) else None
+                    if splits is None or not all(len(splits.test(fold)) for fold in range(design.folds)):
                         rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                         raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
                     self._tasks[name, task] = batch, splits
@@ -234,7 +234,7 @@ def _in_processes(
 ) -> Iterator[tuple[int, list[Result]]]:
     context = multiprocessing.get_context("spawn")
     others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(jobs, context, _prepare, (evaluator.data, evaluator.design, plugins))
+    pool = ProcessPoolExecutor(min(jobs, len(parts)), context, _prepare, (evaluator.data, evaluator.design, plugins))
     working = []
     try:
         with _signals_held():

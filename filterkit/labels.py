@@ -13,7 +13,7 @@ from filterkit.errors import FilterkitError, UsageError
 from filterkit.schema import Attribute, Schema, find_class, same_class
 
 # What MEKA writes behind a relation's name: how many labels come first or, negative, last.
-_MEKA = re.compile(r":(?:.*\s)?-C\s+([+-]?\d+)(?!\S)", re.S)
+_MEKA = re.compile(r":(?:.*\s)?-C\s+([+-]?\d{1,18})(?!\S)", re.S)
 
 
 def find_targets(
