@@ -37,7 +37,7 @@ class AiSvm(Learner):
     low: float = option(0.3, "The training recall from which --until low stops.", minimum=0, maximum=1)
     high: float = option(0.75, "The training recall from which C grows no more.", minimum=0, maximum=1)
     until: str = option("high", "Which of the two ends it.", choices=("high", "low"))
-    steps: int = option(20, "C is at most so many times the default.", minimum=1)
+    steps: int = option(20, "C is at most so many times the default.", minimum=1, maximum=1_000_000)
     specificity: float = option(0.85, "The least training specificity.", minimum=0, maximum=1)
 
     def __post_init__(self) -> None:

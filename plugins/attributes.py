@@ -33,7 +33,7 @@ class Remove(Stage):
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
         _compiled(self.name, "--match", self.match)
-        _numbers(self.name, self.range, 1 << 40)
+        _numbers(self.name, self.range)
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         taken = self._taken(schema)
@@ -77,21 +77,23 @@ def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
         raise UsageError(f"{stage}: {flag} '{pattern}': {error}") from None
 
 
-def _numbers(stage: str, text: str, count: int) -> set[int]:
-    """The places that a list of numbers and ranges such as ``1-3,7,20-last`` means; `count` is the last."""
+def _numbers(stage: str, text: str, count: int | None = None) -> set[int]:
+    """The places that a list of numbers and ranges such as ``1-3,7,20-last`` means; `count` is the last. Without it
+    the list is only checked, and there are no places."""
     places: set[int] = set()
     for part in text.split(",") if text else []:
-        match = re.fullmatch(r"\s*(\d+|first|last)\s*(?:-\s*(\d+|last)\s*)?", part)
+        match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
         if match is None:
             raise UsageError(f"{stage}: --range must be like 1-3,7,20-last, and '{part}' is not")
-        words = {"first": 1, "last": count}
+        words = {"first": 1, "last": 10**18 if count is None else count}
         low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
         if not 1 <= low <= high:
             raise UsageError(f"{stage}: --range: '{part}' is no range of numbers from 1")
+        if count is None:
+            continue
         if high > count:
             raise StageError(stage, f"--range: '{part}' goes beyond the last attribute, {count}")
-        if count < 1 << 40:
-            places |= {i - 1 for i in range(low, high + 1)}
+        places |= {i - 1 for i in range(low, high + 1)}
     return places
 
 

@@ -30,7 +30,7 @@ class Bins(ColumnStage):
     name = "bins"
 
     method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))
-    bins: int = option(10, "How many bins, for width and frequency.", minimum=1)
+    bins: int = option(10, "How many bins, for width and frequency.", minimum=1, maximum=10_000)
 
     def __post_init__(self) -> None:
         super().__post_init__()

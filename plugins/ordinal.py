@@ -7,6 +7,9 @@ import numpy as np
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
 from filterkit.plugin import ContingencyTable, Ragged, State
 
+_MOST = 5_000_000  # columns
+_ALL = 1 << 40  # more than these
+
 
 class Ordinal(ColumnStage):
     """Turn each count into 0/1 columns "at least v", one for every value v that it takes in training.
@@ -41,8 +44,16 @@ class Ordinal(ColumnStage):
             raise StageError(self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is no count{hint}")
         if self.levels == "all":
             largest = np.zeros(len(table), np.int64)
-            np.maximum.at(largest, column[numeric], np.maximum(values[numeric], 0).astype(np.int64))
+            np.maximum.at(largest, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
             counts = self._kept(largest)
+            if float(counts.sum(dtype=np.float64)) > _MOST:
+                most = int(counts.argmax())
+                name = table.schema.features[table.columns[most]].name
+                raise StageError(
+                    self.name,
+                    f"--levels all would make more than {_MOST:,} columns, most of them of attribute '{name}', whose "
+                    f"largest value is {table.extremes()[1][most]:g}; --max-levels N takes the lowest of each",
+                )
             start = np.cumsum(counts) - counts
             levels = (np.arange(counts.sum()) - np.repeat(start, counts) + 1).astype(np.float64)
         else:
@@ -54,7 +65,7 @@ class Ordinal(ColumnStage):
         return {"levels": Ragged(indptr, levels), "nominal": table.nominal}
 
     def _kept(self, counts: np.ndarray) -> np.ndarray:
-        return counts if self.max_levels is None else np.minimum(counts, self.max_levels)
+        return counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
 
     def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
         levels, nominal = state["levels"], state["nominal"]

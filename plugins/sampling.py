@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, take_rows
+from filterkit.plugin import Rows, share, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+_LONGEST_FOLD = 100  # characters; Python makes no number of some thousands
 
 
 class Head(TrainingStage):
@@ -48,16 +50,11 @@ class Sample(TrainingStage):
         super().__post_init__()
         if bool(self.fraction) == (self.rows is not None):
             raise UsageError(f"{self.name}: say how much, with either --fraction or --rows")
-        if self.fraction and not 0 <= self._share() <= 1:
-            raise UsageError(f"{self.name}: --fraction must be a share such as 1/4 or 0.25, not '{self.fraction}'")
+        if self.fraction:
+            self._share()
 
     def _share(self) -> Fraction:
-        from fractions import Fraction  # which few chains need
-
-        try:
-            return Fraction(self.fraction)
-        except (ValueError, ZeroDivisionError):
-            return Fraction(-1)
+        return share(self.name, "--fraction", self.fraction)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = _classes(rows) + 1
@@ -90,7 +87,8 @@ class Split(TrainingStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         number, _, folds = self.fold.partition("/")
-        if not (number.isdecimal() and folds.isdecimal() and 1 <= int(number) <= int(folds) and int(folds) > 1):
+        whole = number.isdecimal() and folds.isdecimal() and len(self.fold) <= _LONGEST_FOLD
+        if not (whole and 1 <= int(number) <= int(folds) and int(folds) > 1):
             raise UsageError(f"{self.name}: --fold must be a fold of at least 2, such as 3/10, not '{self.fold}'")
         self._number, self._folds = int(number) - 1, int(folds)
 

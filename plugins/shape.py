@@ -20,6 +20,8 @@ from filterkit.plugin import (
     sum_over_classes,
 )
 
+_ALL = 1 << 43  # more rows are never counted
+
 
 class Shape(ColumnStage):
     """Replace each value by the local probability of the positive class around it.
@@ -138,7 +140,7 @@ class Shape(ColumnStage):
         rows_upto = sum_over_classes(upto)
         last = cells.indptr[1:][column] - 1
         all_rows = rows_upto[last]
-        reach = np.where(cells.nominal[column], 0.0, float(self.neighbors))
+        reach = np.where(cells.nominal[column], 0.0, float(min(self.neighbors, _ALL)))
         low = np.maximum(rows_upto - rows_own - reach, 0.0)
         high = np.minimum(rows_upto + reach, all_rows)
         # The windows of a rare word hold its whole column.

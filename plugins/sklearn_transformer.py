@@ -221,7 +221,7 @@ def _value(text: str) -> Any:
 
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return text
 
 

@@ -35,7 +35,7 @@ class Svm(Learner):
     c: str = option("1", "C, the cost of training errors, or several values to choose from.")
     criterion: str = option("accuracy", "What the best C is best in.", choices=("accuracy", "f1", "auc"))
     calibrate: bool = option(False, "Put out probabilities, and predict what has more than a half.")
-    folds: int = option(5, "Of the inner cross-validation.", minimum=2)
+    folds: int | None = option(None, "Of the inner cross-validation.  [default: 5]", minimum=2)
     seed: int = option(0, "For drawing the folds.", minimum=0)
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class Svm(Learner):
             raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{self.c}'")
 
     def inner_folds(self) -> int:
-        return self.folds if self.calibrate or len(self._costs) > 1 else 0
+        return (self.folds or 5) if self.calibrate or len(self._costs) > 1 else 0
 
     def inner_seed(self) -> int:
         return self.seed
@@ -57,6 +57,8 @@ class Svm(Learner):
         return Hyperplanes(self.name, training).solve_all(training.truth, self._costs[0])
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
+        if self.folds is not None and self.folds > (rows := len(training.truth)):
+            raise StageError(self.name, f"{self.folds} folds: there are only {rows} rows")
         trials = []
         for inner, outer in inner_splits:
             planes = Hyperplanes(self.name, inner)

@@ -20,6 +20,7 @@ from filterkit.plugin import (
     combined,
     interruptible,
     scaling_state,
+    share,
 )
 
 Batches = Callable[[], Iterator[Batch]]
@@ -50,15 +51,10 @@ class Normal(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        from fractions import Fraction  # which few chains need
-
-        try:
-            self._share = Fraction(self.subset)
-        except (ValueError, ZeroDivisionError):
-            self._share = Fraction(0)
-        if not 0 < self._share <= 1:
-            raise UsageError(f"normal: --subset must be a share such as 1/4 or 0.25, at most 1, not '{self.subset}'")
-        if not self.cost > 0:
+        self._share = share(self.name, "--subset", self.subset)
+        if not self._share:
+            raise UsageError(f"normal: --subset must be a share such as 1/4 or 0.25, above 0, not '{self.subset}'")
+        if not 0 < self.cost < np.inf:
             raise UsageError(f"normal: --cost must be above 0, not {self.cost:g}")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
@@ -105,7 +101,7 @@ class Normal(Stage):
         """The logistic regression or the perceptron that tells the positive rows from the others."""
         from sklearn.linear_model import LogisticRegression, Perceptron
 
-        model: Any = Perceptron(random_state=self.seed)
+        model: Any = Perceptron(random_state=self.seed % (1 << 32))
         if self.model == "logistic":
             model = LogisticRegression(C=self.cost, max_iter=10_000)
         with quietly(), np.errstate(over="ignore", invalid="ignore"):

@@ -33,7 +33,7 @@ class Words(Stage):
     pattern: str = option(_RUN, "A regular expression that matches one word.")
     stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file, one a line.")
     stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
-    ngrams: int = option(1, "Also sequences of up to N words.", minimum=1)
+    ngrams: int = option(1, "Also sequences of up to N words.", minimum=1, maximum=100)
     min_docs: int = option(1, "Only words that are in at least N training rows.", minimum=1)
     max_docs: int | None = option(None, "Only words that are in at most N training rows.", minimum=1)
     keep: int | None = option(None, "Only the N most frequent words of each class.", minimum=1)
@@ -148,6 +148,8 @@ class _Analyzer:
         rows, codes = [row], [code]
         start, last, gram = np.arange(len(code)), code, code
         for _ in range(1, self._options.ngrams):
+            if not len(start):
+                break
             # A sequence goes on with the word after its last one, if that is of the same row.
             following = start + len(rows)
             inside = following < len(row)

@@ -16,7 +16,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds
+import numpy as np
+
+from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds, useful_folds
 from filterkit.chains.passes import Tables
 from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
@@ -141,10 +143,11 @@ class Chain:
 def inner_splits(before: Chain, rows: TrainingRows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
     """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
     the stages `before` it, which are fitted on the former alone."""
-    count = learner.inner_folds()
+    classes = counted_classes(rows)
+    count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
     # A stage that keeps what passes would keep the rows of the last fold.
     again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
-    fold = draw_folds(counted_classes(rows), count, learner.inner_seed())
+    fold = draw_folds(classes, count, learner.inner_seed())
     for number in range(count):
         own = fold == number
         others, held_out = (

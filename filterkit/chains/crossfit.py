@@ -21,6 +21,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.contract import check_state
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
+from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
 
@@ -47,10 +48,24 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
+def useful_folds(folds: int, rows: int) -> int:
+    """How many of some folds into which so many rows are drawn are not bound to be empty; at least 2."""
+    return min(folds, max(rows, 2))
+
+
+def too_many_folds(folds: int, rows: int) -> str:
+    """What to say of folds that are more than the rows."""
+    return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
+
+
 def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
-    count = stage.folds()
-    fold = draw_folds(counted_classes(rows), count, stage.fold_seed())
+    classes = counted_classes(rows)
+    number = int(np.count_nonzero(classes >= 0))
+    if stage.cross_fits() and stage.folds() > number:
+        raise StageError(stage.name, too_many_folds(stage.folds(), number))
+    count = useful_folds(stage.folds(), number)
+    fold = draw_folds(classes, count, stage.fold_seed())
     wholes: list[State] = []
     parts: list[list[State]] = [[] for _ in range(count)]
     totals = None

@@ -51,7 +51,7 @@ Measures:
     "--journal", metavar="FILE", **ONCE, help="Keep results here as they come; the same command goes on with them."
 )
 @PLOT
-@click.option("--jobs", metavar="N", type=click.IntRange(1), help="Processes.  [default: the cores]")
+@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Processes.  [default: the cores]")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of folds and subsamples.  [default: 0]")
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 def evaluate_command(**_: Any) -> None:

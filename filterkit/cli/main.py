@@ -128,7 +128,7 @@ def _load(context: click.Context, option: click.Parameter, files: tuple[str, ...
 @click.option(
     "--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]"
 )
-@click.option("--jobs", metavar="N", type=click.IntRange(1), help="Threads.  [default: the cores]")
+@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Threads.  [default: the cores]")
 @click.option("--engine", metavar="NAME", help="What runs the work: local, or one that a plugin brings.")
 @click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="For all stages that draw random numbers.")

@@ -83,7 +83,7 @@ def _score(given: dict[str, Any], options: dict[str, Any]) -> None:
             memory=options["memory"],
         )
     if given["top"] is not None:
-        table = table.slice(0, given["top"])
+        table = table.slice(0, min(given["top"], len(table)))
     if output or given["csv"]:
         _write(table, output or "-", ending)
     else:

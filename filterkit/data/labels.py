@@ -13,7 +13,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema, find_class, same_class
 from filterkit.errors import FilterkitError, UsageError
 
-_WHOLE = re.compile(r"[+-]?\d+")
+_WHOLE = re.compile(r"[+-]?\d{1,18}")
 
 
 def find_targets(

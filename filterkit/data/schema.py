@@ -291,7 +291,7 @@ def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str 
         return 0 if choice.lower() == "first" else len(attributes) - 1
     names = [a.name for a in attributes]
     if choice.isascii() and choice.isdigit():
-        if not 1 <= int(choice) <= len(attributes):
+        if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):
             raise FilterkitError(f"--class {choice}: the attributes are numbered from 1 to {len(attributes)}")
         return int(choice) - 1
     if choice not in names:

@@ -13,6 +13,7 @@ from filterkit.evaluation.comparison import paired, spread
 from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.runner import Result
 
+_MOST_FOLDS = 1_000_000  # values are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
 _ENDING = "/"  # what follows it in a chain's name tells variants of one method apart
 
@@ -128,6 +129,8 @@ def read_results(path: str) -> list[Result]:
             values = {name: float("nan" if line[name] == "" else line[name]) for name in MEASURES}
             counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
             place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
+            if abs(place[2]) >= _MOST_FOLDS:
+                raise ValueError
         except (KeyError, ValueError, TypeError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
         rows.append(Result(*place, *counts, values))

@@ -219,7 +219,7 @@ def run(
         left = len(parts) - number
         if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
             given = (evaluator.data, evaluator.design, tuple(plugins))
-            found = in_processes(_evaluate, parts[number:], jobs, _prepare, *given)
+            found = in_processes(_evaluate, parts[number:], min(jobs, left), _prepare, *given)
             with closing(found):
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results

@@ -36,3 +36,4 @@ from filterkit.stages.models import Outcome as Outcome
 from filterkit.stages.models import Tasks as Tasks
 from filterkit.stages.models import Training as Training
 from filterkit.stages.models import predicted as predicted
+from filterkit.stages.shares import share as share

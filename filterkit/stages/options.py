@@ -145,6 +145,10 @@ def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
     if choices and value is not None and value not in choices:
         raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if minimum is not None and value is not None and not value >= minimum:
-        raise UsageError(f"{stage}: {flag} must be at least {minimum:g}, not {value}")
+        raise UsageError(f"{stage}: {flag} must be at least {_limit(minimum)}, not {value}")
     if maximum is not None and value is not None and not value <= maximum:
-        raise UsageError(f"{stage}: {flag} must be at most {maximum:g}, not {value}")
+        raise UsageError(f"{stage}: {flag} must be at most {_limit(maximum)}, not {value}")
+
+
+def _limit(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"

@@ -193,7 +193,7 @@ def test_what_is_arranged_is_read_again_from_its_own_spool():
         ("head x", "'x' is not a valid integer"),
         ("sample", "say how much, with either --fraction or --rows"),
         ("sample --fraction 1/2 --rows 3", "say how much"),
-        ("sample --fraction 1.5", "--fraction must be a share such as 1/4 or 0.25, not '1.5'"),
+        ("sample --fraction 1.5", "--fraction must be a share such as 1/4 or 0.25, at most 1, not '1.5'"),
         ("sample --fraction half", "must be a share"),
         ("sample --fraction 1/0", "must be a share"),
         ("split --fold 0/3", "--fold must be a fold of at least 2, such as 3/10, not '0/3'"),
