@@ -195,7 +195,7 @@ class Boosting(Learner):
 
     multiple_pivots = False
 
-    rounds: int = option(1000, "How many decision stumps, with mp-boost for each label.", minimum=1)
+    rounds: int = option(1000, "How many decision stumps, with mp-boost for each label.", minimum=1, maximum=1_000_000)
 
     def learn(self, training: Training) -> Model:
         from scipy.sparse import csr_array
