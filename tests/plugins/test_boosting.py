@@ -7,7 +7,8 @@ import pytest
 from agreement import make
 from filterkit_plugins.boosting import boost
 
-from filterkit import Chain, StageError
+import filterkit
+from filterkit import Chain, StageError, UsageError
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
@@ -204,3 +205,8 @@ def test_features_that_are_not_0_or_1_are_named(name, sparse):
     message = f"^{name}: attribute '{batch.schema.features[1].name}' is 2.5, and features must be 0 or 1; put binary"
     with pytest.raises(StageError, match=message):
         Chain.parse(f"{name} --rounds 2").fit(batch)
+
+
+def test_rounds_have_a_limit():
+    with pytest.raises(UsageError, match=r"--rounds must be at most 1e\+06, not 99999999999"):
+        filterkit.chain("adaboost-mh --rounds 99999999999")
