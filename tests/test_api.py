@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import FilterkitError, UsageError
+from filterkit import FilterkitError, UsageError, testing
 from filterkit.chains.saved import describe
 from filterkit.evaluation.results import read_results
 from filterkit.plugin.parsing import read_stages
 from filterkit.plugin.registry import registry
-from filterkit.testing import checks as testing
 
 SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")

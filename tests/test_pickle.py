@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowStage, Schema
+from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowStage, Schema, testing
 from filterkit.counts.tabulate import tabulate
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
@@ -20,7 +20,6 @@ from filterkit.evaluation.runner import Evaluator, named_chain, run
 from filterkit.plugin import Csr, Ragged
 from filterkit.plugin.registry import registry
 from filterkit.stages.options import options_of
-from filterkit.testing import checks as testing
 
 NEEDED = {
     "head": "head 2",

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
+from filterkit import testing
 from filterkit.chains.crossfit import draw_folds
-from filterkit.testing import checks as testing
 
 
 @given(st.lists(st.integers(-1, 4), max_size=60), st.integers(2, 7), st.integers(0, 3))

@@ -13,12 +13,11 @@ import pytest
 from agreement import SAMPLES, sample
 
 import filterkit
-from filterkit import FilterkitError, Fitted, Stage
+from filterkit import FilterkitError, Fitted, Stage, testing
 from filterkit.chains import saved
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json, schema_from_json, schema_to_json
 from filterkit.plugin import Ragged
 from filterkit.plugin.registry import Registry
-from filterkit.testing import checks as testing
 
 CHAINS = [
     ("breast-cancer", "shape bns l2"),

@@ -10,10 +10,9 @@ from agreement import batches, make, sample, sparsely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit import Batch, FilterkitError
+from filterkit import Batch, FilterkitError, testing
 from filterkit.chains.spool import Spool, SpooledBatch, _Scratch
 from filterkit.plugin import Csr
-from filterkit.testing import checks as testing
 
 MEMORY, DISK = 1 << 30, 0
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import FilterkitError
+from filterkit import FilterkitError, testing
 from filterkit.data.alignment import Alignment
-from filterkit.testing import checks as testing
 
 
 def read(tmp_path, text, **options):

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 import filterkit
-from filterkit import FilterkitError
-from filterkit.testing import checks as testing
+from filterkit import FilterkitError, testing
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 DENSE = ["iris", "wine", "breast-cancer", "one-row", "one-class", "unused-class-value"]

@@ -15,13 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
 from filterkit.chains import saved
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets, join, split
 from filterkit.data.schema_json import schema_from_json, schema_to_json
-from filterkit.testing import checks as testing
 
 BIT = ("0", "1")
 

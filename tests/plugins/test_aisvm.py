@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
-from filterkit.testing import checks as testing
+from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 
 
 def adapted_intercept(scores, positive, least):

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, testing
 from filterkit.chains import saved
-from filterkit.testing import checks as testing
 
 
 def votes(text, training, rows, **options):

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
 from filterkit.chains.rows import SpooledRows
 from filterkit.engines.local import LocalEngine
-from filterkit.testing import checks as testing
 
 
 def numbered(classes, labels="abcd"):

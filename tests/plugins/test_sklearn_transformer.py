@@ -16,9 +16,8 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
 
 import filterkit
-from filterkit import FilterkitError, StageError, UsageError
+from filterkit import FilterkitError, StageError, UsageError, testing
 from filterkit.chains import saved
-from filterkit.testing import checks as testing
 
 CASES = [
     ("iris", PowerTransformer(standardize=False), "preprocessing.PowerTransformer --set standardize=False"),

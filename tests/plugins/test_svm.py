@@ -15,12 +15,11 @@ from sklearn.svm import SVC
 from weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 from filterkit.chains.crossfit import counted_classes, draw_folds
 from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 from filterkit.plugin import Tasks, Training
-from filterkit.testing import checks as testing
 
 
 def model(text, batch, **options):

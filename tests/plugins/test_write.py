@@ -7,8 +7,7 @@ import pytest
 from agreement import make, sample
 
 import filterkit
-from filterkit import FilterkitError, UsageError
-from filterkit.testing import checks as testing
+from filterkit import FilterkitError, UsageError, testing
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])

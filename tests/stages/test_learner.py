@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError
+from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError, testing
 from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
 from filterkit.plugin import LinearModel, Tasks
 from filterkit.plugin.registry import Registry, registry
-from filterkit.testing import checks as testing
 
 NAN = np.nan
 BIT = ("0", "1")

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit import Batch, ColumnStage, RowStage
+from filterkit import Batch, ColumnStage, RowStage, testing
 from filterkit.plugin.registry import registry
-from filterkit.testing import checks as testing
 
 STAGES = [
     filterkit.chain(text).stages[0]
