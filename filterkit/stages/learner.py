@@ -177,7 +177,7 @@ class FittedLearner(Fitted):
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
-        missing = [name for name in ("scores", "threshold", "kept") if not hasattr(model, name)]
+        missing = [name for name in ("scores", "threshold", "get_state") if not hasattr(model, name)]
         if missing:
             fault = f"learn gives {kind_of(model)}, which has no {' and no '.join(missing)}; return a model"
             raise broken(learner.name, fault, type(learner))

@@ -338,7 +338,7 @@ def test_a_stage_without_kept_cannot_be_saved(tmp_path):
     with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(AssertionError, match="give what it has learned in kept"):
+    with pytest.raises(AssertionError, match="return what it has learned from get_state"):
         testing.check_a_kept_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
 
 
@@ -365,7 +365,7 @@ def test_a_stage_of_ones_own_is_kept():
 
 
 def test_an_array_of_another_type_cannot_be_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(FittedMindful, "kept", lambda self: {"mean": np.array(["a"])})
+    monkeypatch.setattr(FittedMindful, "get_state", lambda self: {"mean": np.array(["a"])})
     known = Registry()
     known.add_stage(Mindful)
     fitted = filterkit.Chain([Mindful()]).fit(sample("iris"))

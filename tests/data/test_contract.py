@@ -301,7 +301,7 @@ STAGES = [
             )
         ),
     ),
-    ("learns: learn gives None, which has no scores and no threshold and no kept; return a model", Learns(None)),
+    ("learns: learn gives None, which has no scores and no threshold and no get_state; return a model", Learns(None)),
     ("learns: scores gives None; return an array", of_model(lambda rows: None)),
     ("learns: scores gives an array of shape (7,), and (7, 1) is due", of_model(lambda rows: np.zeros(rows))),
     ("learns: scores gives float32", of_model(lambda rows: np.zeros((rows, 1), np.float32))),
@@ -343,7 +343,7 @@ def test_settings_of_folds_are_checked():
         def folds(self):
             return 2
 
-        def settle(self, folds):
+        def choose_columns(self, folds):
             return {"one": np.ones(1)}
 
     with pytest.raises(PluginError, match="columns: the 'one' of fit_columns has 1 entries for 3 columns"):

@@ -203,7 +203,7 @@ def damaged(name, change, tmp_path, monkeypatch, batch):
     """The message with which a chain is refused where what it keeps under a name is changed."""
     fitted = filterkit.chain("neighbors").fit(batch)
     whole = fitted.stages[0].get_state()
-    monkeypatch.setattr(fitted.stages[0], "kept", lambda: whole | {name: change(whole[name])})
+    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: whole | {name: change(whole[name])})
     saved.save(fitted, str(tmp_path / "chain"))
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:
         saved.load(str(tmp_path / "chain"))

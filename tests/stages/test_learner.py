@@ -402,11 +402,11 @@ def test_the_kit_finds_nothing_wrong_with_it(name):
 def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
     fitted = Chain([Means()]).fit(sample("iris"))
     kept = fitted.stages[0].get_state()
-    monkeypatch.setattr(fitted.stages[0], "kept", lambda: kept)
+    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: kept)
     path = str(tmp_path / "chain")
     saved.save(fitted, path, known)
     saved.load(path, known)
-    monkeypatch.setattr(fitted.stages[0], "kept", lambda: kept | damage)
+    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: kept | damage)
     saved.save(fitted, path, known)
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:
         saved.load(path, known)
