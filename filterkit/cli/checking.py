@@ -15,7 +15,7 @@ import click
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
-from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Plugin, Registry
 from filterkit.stages.base import Stage
@@ -85,7 +85,7 @@ def _check_stage(stage: Stage, samples: list[Batch], debug: bool) -> bool:
             pass
     about = " ".join(stage.words())
     if len(refusals) == len(samples):
-        click.echo(f"{about}: nothing was checked, as it refuses every sample ({refusals[0]})")
+        click.echo(visible(f"{about}: nothing was checked, as it refuses every sample ({refusals[0]})"))
         return True
     checks = [partial(check, stage, data) for check in CHECKS for data in samples]
     tried = f"{len(CHECKS)} checks on {len(samples)} samples"
@@ -104,7 +104,7 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
     tried = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
     if form.write is None and not own:
         wrong = _report(about, checks, "its declaration", debug)
-        click.echo(f"{about}: no rows were read; name a file of it behind the plugin")
+        click.echo(visible(f"{about}: no rows were read; name a file of it behind the plugin"))
         return wrong
     if form.write is None:
         tried = f"its declaration and {len(own)} {'file' if len(own) == 1 else 'files'}"
@@ -115,7 +115,7 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
                 with suppress(Exception):  # which the checks will find
                     refused += written(form, data, folder) is None
         if refused == len(samples):
-            click.echo(f"{about}: nothing was checked, as it refuses every sample")
+            click.echo(visible(f"{about}: nothing was checked, as it refuses every sample"))
             return True
         tried += f", {refused} of which it refuses" if refused else ""
         tried += "; it is only written" if form.read is None else ""
@@ -137,7 +137,7 @@ def _report(about: str, checks: Sequence[Callable[[], None]], tried: str, debug:
             found[str(error) if isinstance(error, PluginError) else f"{name}: {kind}{error}"] += 1
     for text, count in found.items():
         click.echo(f"{about}: {text}" + (f" ({count} times)" if count > 1 else ""))
-    click.echo(f"{about}: {f'{len(found)} findings' if found else 'all well'} in {tried}")
+    click.echo(visible(f"{about}: {f'{len(found)} findings' if found else 'all well'} in {tried}"))
     return bool(found)
 
 
@@ -181,4 +181,4 @@ def _stages(plugin: Plugin) -> Iterator[Stage]:
             yield stage()
         except UsageError as error:
             hint = f"check it by: check-plugin {stage.name} …"
-            click.echo(f"{stage.name}: left out, as it needs options ({error}); {hint}")
+            click.echo(visible(f"{stage.name}: left out, as it needs options ({error}); {hint}"))

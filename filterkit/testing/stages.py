@@ -165,7 +165,9 @@ def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
         try:
             save(fitted, path, known)
         except FilterkitError as error:
-            raise AssertionError(f"{error}: return what it has learned from get_state, and build it again in from_state") from None
+            raise AssertionError(
+                f"{error}: return what it has learned from get_state, and build it again in from_state"
+            ) from None
         loaded = load(path, known)
     assert same(loaded.transform(data), fitted.transform(data)), (
         f"{stage.name} gives other values after it was saved and loaded: keep all that transform uses"

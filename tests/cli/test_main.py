@@ -250,7 +250,7 @@ def test_help_may_stand_behind_the_input():
         (["--encoding", "utf-16", IRIS], 1, "iris.arff: this is no text in the encoding asked for (UTF-16 stream"),
         (["--engine", "", IRIS], 2, "--engine: no engine ''"),
         (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
-        (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean one of '--class', "),
+        (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean '--class'?"),
         (["--chain", "SAVED", IRIS], 2, "--chain SAVED: No such file or directory"),
         (["--seed", "1", "--load", "x", IRIS], 2, "--seed beside --load: the chain in the file has its own"),
     ],
