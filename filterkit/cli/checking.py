@@ -136,7 +136,7 @@ def _report(about: str, checks: Sequence[Callable[[], None]], tried: str, debug:
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
             found[str(error) if isinstance(error, PluginError) else f"{name}: {kind}{error}"] += 1
     for text, count in found.items():
-        click.echo(f"{about}: {text}" + (f" ({count} times)" if count > 1 else ""))
+        click.echo(visible(f"{about}: {text}" + (f" ({count} times)" if count > 1 else "")))
     click.echo(visible(f"{about}: {f'{len(found)} findings' if found else 'all well'} in {tried}"))
     return bool(found)
 
