@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from filterkit import testing
+from filterkit import plugin, testing
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.options import flag_of
@@ -196,7 +196,8 @@ def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
         asked |= {(module, name.strip()) for name in names.split(",")}
     spans = " ".join(re.findall(r"`+([^`\n]+)`+", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)))
     for name in set(re.findall(r"(?<![\w.-])[A-Z]\w+", spans)) & own:
-        asked.add(("filterkit.testing" if name in testing.__all__ else "filterkit", name))
+        homes = ("filterkit.testing", testing), ("filterkit.plugin", plugin)
+        asked.add((next((home for home, module in homes if name in module.__all__), "filterkit"), name))
     assert len(asked) > 10
     for module, name in sorted(asked):
         found = importlib.import_module(module)
