@@ -102,7 +102,7 @@ class FittedKeep(Fitted):
         chosen = set(kept)
         self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
         riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-        self._others = [place for place, i in enumerate(riding) if i in chosen]
+        self._passthrough = [place for place, i in enumerate(riding) if i in chosen]
         if not kept:
             raise StageError(stage, "no attribute is left")
         place = {i: place for place, i in enumerate(kept)}
@@ -123,8 +123,10 @@ class FittedKeep(Fitted):
             X = Csr(matrix.data[stays], column[stays], indptr, len(self._columns))
         else:
             X = batch.X[:, self._columns]
-        others = batch.others.select(self._others) if batch.others is not None and self._others else None
-        return batch.replace(schema=self.schema, X=X, others=others)
+        passthrough = (
+            batch.passthrough.select(self._passthrough) if batch.passthrough is not None and self._passthrough else None
+        )
+        return batch.replace(schema=self.schema, X=X, passthrough=passthrough)
 
 
 class Rename(RowStage):
@@ -155,8 +157,10 @@ class Rename(RowStage):
             raise StageError(self.name, str(error)) from None
 
     def transform(self, batch: Batch) -> Batch:
-        names = [a.name for a in self.output(batch.schema).others]
-        return batch if batch.others is None else batch.replace(others=batch.others.rename_columns(names))
+        names = [a.name for a in self.output(batch.schema).passthrough]
+        return (
+            batch if batch.passthrough is None else batch.replace(passthrough=batch.passthrough.rename_columns(names))
+        )
 
 
 @hookimpl

@@ -68,13 +68,13 @@ class Words(Stage):
         return FittedWords(_Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
-        """The places in `schema.others` of the string attributes to take."""
-        texts = [i for i, a in enumerate(schema.others) if a.kind == "string"]
+        """The places in `schema.passthrough` of the string attributes to take."""
+        texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
         if not self.attribute:
             if not texts:
                 raise StageError(self.name, "there is no string attribute")
             return texts
-        names = {schema.others[i].name: i for i in texts}
+        names = {schema.passthrough[i].name: i for i in texts}
         for name in self.attribute:
             if name not in names:
                 raise StageError(
@@ -104,8 +104,8 @@ class Words(Stage):
 
 
 def _texts(batch: Batch, place: int) -> Any:
-    assert batch.others is not None
-    return batch.others.column(place).combine_chunks()
+    assert batch.passthrough is not None
+    return batch.passthrough.column(place).combine_chunks()
 
 
 def _count(
@@ -232,7 +232,7 @@ class FittedWords(Fitted):
         self._chosen = chosen
         self._codes = [{word: code for code, word in enumerate(words)} for words in vocabularies]
         self._vocabularies = vocabularies
-        self._left = [i for i in range(len(schema.others)) if i not in chosen]
+        self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
         taken = {a.name for i, a in enumerate(schema.attributes)}
         attributes: list[Attribute] = []
         places: dict[int, int] = {}
@@ -285,8 +285,8 @@ class FittedWords(Fitted):
         order = np.lexsort((column, row))
         indptr = np.searchsorted(row[order], np.arange(len(batch) + 1)).astype(np.int32)
         matrix = Csr(np.concatenate(values)[order], column[order].astype(np.int32), indptr, self._columns)
-        others = batch.others.select(self._left) if self._left and batch.others is not None else None
-        return batch.replace(schema=self.schema, X=matrix, others=others)
+        passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
+        return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)
 
 
 @hookimpl

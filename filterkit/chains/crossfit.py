@@ -174,7 +174,7 @@ class CrossFitted(Fitted):
 
     def transform_training(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]
-        bare = batch.replace(others=None)
+        bare = batch.replace(passthrough=None)
         numbers = [np.flatnonzero(fold == number) for number in range(len(self._fitted))]
         parts = [
             fitted.transform(bare.take(own)) for fitted, own in zip(self._fitted, numbers, strict=True) if len(own)

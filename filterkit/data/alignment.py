@@ -74,7 +74,7 @@ class Alignment:
             )
             for target in targets
         ]
-        self._others = [a.name for a in wanted.others]
+        self._passthrough = [a.name for a in wanted.passthrough]
 
     def _check_class(self) -> None:
         target, wanted = self.given.class_attribute, self.wanted.class_attribute
@@ -86,10 +86,10 @@ class Alignment:
     def apply(self, batch: Batch) -> Batch:
         """The same rows, of the wanted schema and in its form."""
         X = self._sparse(batch) if batch.sparse else self._dense(batch)
-        others = batch.others
-        if others is not None:
-            others = others.select(self._others)
-        out = Batch(self.wanted, X, self._y(batch), batch.weights, others, batch.start)
+        passthrough = batch.passthrough
+        if passthrough is not None:
+            passthrough = passthrough.select(self._passthrough)
+        out = Batch(self.wanted, X, self._y(batch), batch.weights, passthrough, batch.start)
         return out.in_form(self.wanted.sparse)
 
     def _y(self, batch: Batch) -> np.ndarray | None:

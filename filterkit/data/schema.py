@@ -209,7 +209,7 @@ class Schema:
         return np.array([a.kind == "nominal" for a in self.features], dtype=bool)
 
     @cached_property
-    def others(self) -> tuple[Attribute, ...]:
+    def passthrough(self) -> tuple[Attribute, ...]:
         """The attributes that ride along and that no stage computes with: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
 
@@ -224,7 +224,7 @@ class Schema:
         """
         if isinstance(features, LazyAttributes):
             same = ("relation", "class_index", "positive", "labels", "sparse", "zero", "class_attribute")
-            found = ("label_attributes", "feature_indices", "others")
+            found = ("label_attributes", "feature_indices", "passthrough")
             copy = object.__new__(Schema)
             vars(copy).update({name: getattr(self, name) for name in (*same, *found)}, **changes)
             vars(copy).update(nominal=features.nominal, _lazy=(self, features))

@@ -131,7 +131,7 @@ class Learner(Stage):
         check_weights(self.name, batch)
         chosen = _known(batch)
         check_finite(self.name, batch, chosen)
-        batch = batch.replace(others=None)
+        batch = batch.replace(passthrough=None)
         return batch if chosen.all() else batch.take(np.flatnonzero(chosen))
 
 
