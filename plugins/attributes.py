@@ -22,6 +22,7 @@ class Remove(Stage):
     """
 
     name = "remove"
+    group = "Select attributes"
 
     attribute: tuple[str, ...] = option((), "The attribute of this name.")
     match: str = option("", "Attributes whose whole name matches this regular expression.")
@@ -136,6 +137,7 @@ class Rename(RowStage):
     """
 
     name = "rename"
+    group = "Select attributes"
 
     find: str = option("", "The regular expression to look for.")
     replace: str = option("", "What to put in the place of each of its matches.")

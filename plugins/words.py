@@ -27,6 +27,7 @@ class Words(Stage):
     """
 
     name = "words"
+    group = "Work with text"
 
     attribute: tuple[str, ...] = option((), "Only the string attribute of this name.")
     lower: bool = option(True, "Turn to lower case.")
@@ -281,10 +282,8 @@ class FittedWords(Fitted):
             rows.append(row)
             columns.append(column + start)
             values.append(count.astype(np.float64))
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        order = np.lexsort((column, row))
-        indptr = np.searchsorted(row[order], np.arange(len(batch) + 1)).astype(np.int32)
-        matrix = Csr(np.concatenate(values)[order], column[order].astype(np.int32), indptr, self._columns)
+        shape = (len(batch), self._columns)
+        matrix = Csr.from_entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
         passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
         return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)
 

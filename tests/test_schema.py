@@ -7,7 +7,6 @@ import pytest
 
 from filterkit import Attribute, FilterkitError, Schema
 from filterkit.data.schema import find_class
-from filterkit.plugin import LazyAttributes
 
 A, B, C = Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("no", "yes"))
 TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribute("bag", "relational", attributes=(A,))
@@ -202,7 +201,7 @@ def renewed(schema, made, **changes):
         made.append(schema)
         return [a.scored("m", number) for number, a in enumerate(schema.features)]
 
-    return schema.with_features(LazyAttributes(make, schema.nominal), np.arange(schema.width), **changes)
+    return schema.with_renewed_features(make, schema.nominal, **changes)
 
 
 def test_renewed_attributes_are_those_of_a_list():
@@ -228,7 +227,7 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
 
 def test_renewed_attributes_may_change_their_kind():
     schema = Schema("r", [A, B, C], 2)
-    out = schema.with_features(LazyAttributes(lambda: new("a", "b"), np.zeros(2, bool)), np.arange(2))
+    out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
     assert out.features == tuple(new("a", "b"))
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 

@@ -64,7 +64,6 @@ class Alignment:
             for column, a in enumerate(wanted.features)
             if (codes := _codes(theirs[a.name], a)) is not None
         }
-        self._in_order = not self._recoded and bool((np.diff(self._source) > 0).all())
         known = {given.attributes[i].name: number for number, i in enumerate(given.targets)}
         self._targets = [
             _Target(
@@ -134,11 +133,7 @@ class Alignment:
             columns.append(np.full(len(there), recoded))
             values.append(image[there])
         row, column, value = (np.concatenate(parts) for parts in (rows, columns, values))
-        if not self._in_order:
-            order = np.lexsort((column, row))
-            row, column, value = row[order], column[order], value[order]
-        indptr = np.searchsorted(row, np.arange(len(batch) + 1)).astype(np.int32)
-        return Csr(value, column.astype(np.int32), indptr, len(self._source))
+        return Csr.from_entries(row, column, value, (len(batch), len(self._source)))
 
 
 def _column(X: Csr, column: int) -> np.ndarray:

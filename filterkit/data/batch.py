@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.csr import Csr
+from filterkit.data.csr import Csr, Matrix
 from filterkit.errors import quoted
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Batch:
     weights: np.ndarray | None
     passthrough: pa.Table | None
     start: int
-    _X: Any
+    _X: Matrix | Csr
 
     def __init__(
         self,
         schema: Schema,
-        X: Any,
+        X: Matrix | Csr,
         y: np.ndarray | None = None,
         weights: np.ndarray | None = None,
         passthrough: pa.Table | None = None,
@@ -74,7 +74,7 @@ class Batch:
         return not isinstance(self._X, np.ndarray)
 
     @property
-    def X(self) -> Any:
+    def X(self) -> Matrix:
         """The matrix, as ndarray or `scipy.sparse.csr_array`."""
         if isinstance(self._X, Csr):
             vars(self)["_X"] = self._X.matrix()
@@ -87,8 +87,9 @@ class Batch:
 
     def replace(self, **changes: Any) -> Batch:
         """A copy with some of the parameters exchanged."""
-        parts = {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
-        return Batch(**({"X": self._X} | parts | changes))
+        parts: dict[str, Any] = {"X": self._X}
+        parts |= {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
+        return Batch(**(parts | changes))
 
     def in_form(self, sparse: bool) -> Batch:
         """The same rows with X sparse, or dense."""
@@ -97,8 +98,15 @@ class Batch:
         if not sparse:
             return self.replace(X=self.csr.toarray())
         row, column = np.nonzero(self.X)
-        indptr = np.searchsorted(row, np.arange(len(self) + 1)).astype(np.int32)
-        return self.replace(X=Csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
+        return self.replace(X=Csr.from_entries(row, column, self.X[row, column], self.X.shape))
+
+    @property
+    def class_known(self) -> np.ndarray:
+        """bool (rows,): whether the class is known, or every label of multi-label data; True where there is neither."""
+        if self.y is None:
+            return np.ones(len(self), bool)
+        known = np.asarray(~np.isnan(self.y) if self.y.dtype.kind == "f" else self.y >= 0)
+        return known if known.ndim == 1 else np.asarray(known.all(axis=1))
 
     def rows(self, first: int, stop: int) -> Batch:
         """The rows from `first` up to, not including, `stop`, numbered within this batch."""
@@ -134,7 +142,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         return empty(schema)
     if len(parts) == 1:
         return parts[0]
-    X: Any
+    X: Matrix | Csr
     if parts[0].sparse:
         X = Csr.stack([part.csr for part in parts])
     else:
@@ -159,7 +167,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 def empty(schema: Schema) -> Batch:
     """A batch of no rows."""
     width = schema.width
-    X: Any = np.empty((0, width))
+    X: Matrix | Csr = np.empty((0, width))
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
     return Batch(schema, X, unknown(schema, 0), None, passthrough_table(schema, [[] for _ in schema.passthrough]))

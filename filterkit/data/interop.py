@@ -44,7 +44,7 @@ def from_columns(
 
 def to_columns(batch: Batch) -> list[Any]:
     """One column an attribute, in order; dates in milliseconds. A sparse batch is made dense column-wise."""
-    X = batch.X.tocsc() if batch.sparse else batch.X
+    X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
     features = iter(range(X.shape[1]))
     passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
     columns: list[Any] = []
@@ -165,11 +165,12 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     strings = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
     riding = [i for i, a in enumerate(batch.schema.attributes) if a.kind == "string"]
     rows = []
+    X = batch.csr
     for number in range(len(batch)):
-        span = slice(batch.X.indptr[number], batch.X.indptr[number + 1])
+        span = slice(X.indptr[number], X.indptr[number + 1])
         row = {
             features[j]: cell(features[j], v)
-            for j, v in zip(batch.X.indices[span].tolist(), batch.X.data[span].tolist(), strict=True)
+            for j, v in zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
         }
         if y is not None and y[number] != 0:
             assert batch.schema.class_index is not None

@@ -131,7 +131,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
         passthrough=passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
     )
-    image = fitted.transform(row).X
+    image: Any = fitted.transform(row).X
     assert not (image.data if row.sparse else image).any(), f"{stage.name} turns a zero into something else"
 
 
@@ -149,10 +149,11 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
     assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
     assert (out.y is None) == (not schema.targets), f"{stage.name}: y and the class attribute disagree"
+    X: Any = out.X
     if out.sparse:
-        assert out.X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
-        assert (out.X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
-    dense = out.X.toarray() if out.sparse else out.X
+        assert X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
+        assert (X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
+    dense = X.toarray() if out.sparse else X
     for column, attribute in enumerate(schema.features):
         if attribute.kind == "nominal":
             codes = dense[:, column][~np.isnan(dense[:, column])]
@@ -237,7 +238,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
         return
     rest = np.arange(1, data.schema.width)
     schema = data.schema.with_features(list(data.schema.features[1:]), rest)
-    X = data.X[:, 1:]
+    X: Any = data.X[:, 1:]
     if data.sparse:
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     try:
