@@ -85,7 +85,7 @@ def main(folder: str, *names: str) -> None:
 def plain(evaluator: Evaluator, parts: list[tuple[str, str, int]]) -> float:
     """The time of the same classifiers, each on the rows themselves."""
     seconds = 0.0
-    plugin: Any = sys.modules["filterkit_plugins.svm"]
+    plugin: Any = sys.modules["filterkit_plugins.svm.hyperplanes"]
     products, plugin._PRODUCTS = plugin._PRODUCTS, 0
     fit = sklearn.svm.SVC.fit
 

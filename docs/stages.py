@@ -9,35 +9,64 @@ import dataclasses
 import inspect
 import os
 
-os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # filterkit's own alone
+os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import Stage
+from filterkit.stages.base import Stage, by_group
+from filterkit.stages.metric_scaling import METRIC_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import flag_of
 
 
 def reference() -> str:
-    """The page."""
-    known = registry()
+    """The whole page."""
+    groups = by_group(registry().stages.values())
     parts = [
         "# Stages",
         "",
-        "Made from the declarations by `python docs/stages.py`; on the command line: `filterkit stages NAME`.",
+        "Printed by `python docs/stages.py` from the declarations. On the command line: `filterkit stages NAME`.",
         "Formulas are in [formulas.md](formulas.md).",
         "",
-        ", ".join(f"[{name}](#{name})" for name in sorted(known.stages)),
+        "| group | stages |",
+        "| --- | --- |",
     ]
-    for name in sorted(known.stages):
-        parts += ["", *_section(known.stages[name])]
+    for group, stages in groups.items():
+        names = ", ".join(f"[{stage.name}](#{stage.name})" for stage in stages)
+        parts.append(f"| [{group}](#{group.lower().replace(' ', '-')}) | {names} |")
+    for group, stages in groups.items():
+        parts += ["", f"## {group}"]
+        if any(issubclass(stage, MetricScaling) for stage in stages):
+            parts += ["", *_about_metrics()]
+        for stage in stages:
+            parts += ["", f"### {stage.name}", "", *_about(stage)]
     return "\n".join(parts) + "\n"
 
 
-def _section(stage: type[Stage]) -> list[str]:
+def _about_metrics() -> list[str]:
+    """What all stages of metrics have in common."""
+    return [
+        "Stages whose help begins with *Scale by a score* compute it by a metric. This holds for all of them:",
+        "",
+        METRIC_HELP,
+        "",
+        "Unless another table is given below, their options are:",
+        "",
+        *_options(ClassScaling),
+    ]
+
+
+def _about(stage: type[Stage]) -> list[str]:
+    """The help of a stage, without what is said once for all metrics."""
     text = inspect.getdoc(stage) or ""
-    lines = [f"## {stage.name}", "", text]
+    if issubclass(stage, MetricScaling):
+        text = text.removesuffix(METRIC_HELP).rstrip()
+    options = [] if issubclass(stage, ClassScaling) else _options(stage)
+    return [text, "", *options] if options else [text]
+
+
+def _options(stage: type[Stage]) -> list[str]:
+    """A table of the options of a stage."""
     fields = dataclasses.fields(stage)  # type: ignore[arg-type]
-    if fields:
-        lines += ["", "| option | default | |", "| --- | --- | --- |"]
+    lines = ["| option | default | |", "| --- | --- | --- |"] if fields else []
     for field in fields:
         flag = field.name.upper() if field.metadata["bare"] else flag_of(field)
         kinds = "\\|".join(field.metadata["choices"])

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from filterkit_plugins.svm import Svm, sigmoid
+from filterkit_plugins.svm.calibration import sigmoid
+from filterkit_plugins.svm.learner import Svm
 
 from filterkit import Stage, hookimpl
 from filterkit.plugin import LinearModel, Model, Training

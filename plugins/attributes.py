@@ -22,6 +22,7 @@ class Remove(Stage):
     """
 
     name = "remove"
+    group = "Select attributes"
 
     attribute: tuple[str, ...] = option((), "The attribute of this name.")
     match: str = option("", "Attributes whose whole name matches this regular expression.")
@@ -104,7 +105,7 @@ class FittedKeep(Fitted):
         chosen = set(kept)
         self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
         riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-        self._others = [place for place, i in enumerate(riding) if i in chosen]
+        self._passthrough = [place for place, i in enumerate(riding) if i in chosen]
         if not kept:
             raise StageError(stage, "no attribute is left")
         place = {i: place for place, i in enumerate(kept)}
@@ -125,8 +126,10 @@ class FittedKeep(Fitted):
             X = Csr(matrix.data[stays], column[stays], indptr, len(self._columns))
         else:
             X = batch.X[:, self._columns]
-        others = batch.others.select(self._others) if batch.others is not None and self._others else None
-        return batch.replace(schema=self.schema, X=X, others=others)
+        passthrough = (
+            batch.passthrough.select(self._passthrough) if batch.passthrough is not None and self._passthrough else None
+        )
+        return batch.replace(schema=self.schema, X=X, passthrough=passthrough)
 
 
 class Rename(RowStage):
@@ -136,6 +139,7 @@ class Rename(RowStage):
     """
 
     name = "rename"
+    group = "Select attributes"
 
     find: str = option("", "The regular expression to look for.")
     replace: str = option("", "What to put in the place of each of its matches.")
@@ -157,8 +161,10 @@ class Rename(RowStage):
             raise StageError(self.name, str(error)) from None
 
     def transform(self, batch: Batch) -> Batch:
-        names = [a.name for a in self.output(batch.schema).others]
-        return batch if batch.others is None else batch.replace(others=batch.others.rename_columns(names))
+        names = [a.name for a in self.output(batch.schema).passthrough]
+        return (
+            batch if batch.passthrough is None else batch.replace(passthrough=batch.passthrough.rename_columns(names))
+        )
 
 
 @hookimpl

@@ -14,6 +14,7 @@ class Binary(RowStage):
     """
 
     name = "binary"
+    group = "Encode values"
 
     def transform(self, batch: Batch) -> Batch:
         nominal = batch.schema.nominal

@@ -28,13 +28,14 @@ class Bins(ColumnStage):
     """
 
     name = "bins"
+    group = "Encode values"
 
     method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))
     bins: int = option(10, "How many bins, for width and frequency.", minimum=1, maximum=10_000)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.needs_class = self.method == "mdl"  # type: ignore[misc]
+    @property
+    def needs_class(self) -> bool:
+        return self.method == "mdl"
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
@@ -80,7 +81,9 @@ class Bins(ColumnStage):
         at = np.where(np.abs(running[before] - due) <= np.abs(running[at] - due), before, at)
         return column, _half_way(cells.values[at], cells.values[at + 1])
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> list[Attribute]:
         cuts = state["cuts"]
         attributes = []
         for i, attribute in enumerate(schema.features):
@@ -88,7 +91,10 @@ class Bins(ColumnStage):
                 ends = cuts.values[cuts.indptr[i] : cuts.indptr[i + 1]].tolist()
                 attribute = Attribute(attribute.name, "nominal", _labels(ends), weight=attribute.weight)
             attributes.append(attribute)
-        return np.arange(len(attributes)), attributes
+        return attributes
+
+    def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
+        return np.ones(schema.width, bool)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         cuts = state["cuts"]

@@ -17,6 +17,7 @@ class Range(ColumnStage):
     """
 
     name = "range"
+    group = "Rescale and fill columns"
     needs_class = False
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -35,6 +36,7 @@ class Standardize(ColumnStage):
     """
 
     name = "standardize"
+    group = "Rescale and fill columns"
     needs_class = False
 
     def fit_columns(self, table: ContingencyTable) -> State:

@@ -32,6 +32,7 @@ class OneHot(Stage):
     """
 
     name = "onehot"
+    group = "Encode values"
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         return FittedOneHot(schema)
@@ -95,9 +96,7 @@ class FittedOneHot(Fitted):
         columns += np.arange(len(columns))
         parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
         rows, columns, values = (np.concatenate(part) for part in zip(*parts))
-        order = np.lexsort((columns, rows))
-        indptr = np.searchsorted(rows[order], np.arange(X.shape[0] + 1)).astype(np.int32)
-        return Csr(values[order], columns[order].astype(np.int32), indptr, len(self._source))
+        return Csr.from_entries(rows, columns, values, (X.shape[0], len(self._source)))
 
 
 class Label(RowStage):
@@ -108,6 +107,7 @@ class Label(RowStage):
     """
 
     name = "label"
+    group = "Encode values"
 
     positive: str = option("", "The class value that is to be told from the rest.")
 

@@ -17,6 +17,7 @@ class Impute(ColumnStage):
     """
 
     name = "impute"
+    group = "Rescale and fill columns"
     needs_class = False
     fills_missing = True
 

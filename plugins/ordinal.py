@@ -24,6 +24,7 @@ class Ordinal(ColumnStage):
     """
 
     name = "ordinal"
+    group = "Encode values"
     needs_class = False
 
     levels: str = option("observed", "Which thresholds.", choices=("observed", "all"))
@@ -45,7 +46,7 @@ class Ordinal(ColumnStage):
         if self.levels == "all":
             largest = np.zeros(len(table), np.int64)
             np.maximum.at(largest, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
-            counts = self._kept(largest)
+            counts = self._limited(largest, table.nominal)
             if float(counts.sum(dtype=np.float64)) > _MOST:
                 most = int(counts.argmax())
                 name = table.schema.features[table.columns[most]].name
@@ -57,34 +58,36 @@ class Ordinal(ColumnStage):
             start = np.cumsum(counts) - counts
             levels = (np.arange(counts.sum()) - np.repeat(start, counts) + 1).astype(np.float64)
         else:
-            lengths = np.where(table.nominal, 0, np.diff(table.indptr))
-            counts = self._kept(lengths)
+            counts = self._limited(np.diff(table.indptr), table.nominal)
+            levels = np.full(counts.sum(), np.nan)
             rank = np.arange(len(values)) - table.indptr[column]
-            levels = values[rank < counts[column]]
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return {"levels": Ragged(indptr, levels), "nominal": table.nominal}
+            taken = numeric & (rank < counts[column])
+            levels[np.repeat(~table.nominal, counts)] = values[taken]
+        levels[np.repeat(table.nominal, counts)] = np.nan
+        return {"levels": Ragged(np.concatenate([[0], np.cumsum(counts)]), levels)}
 
-    def _kept(self, counts: np.ndarray) -> np.ndarray:
-        return counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
+    def _limited(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
+        """How many levels each column gets, of `counts` that there are; one of a nominal column, which stays."""
+        limited = counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
+        return np.where(nominal, 1, limited)
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        levels, nominal = state["levels"], state["nominal"]
-        counts = np.where(nominal, 1, levels.lengths)
-        source = np.repeat(np.arange(schema.width), counts)
-        threshold = np.full(len(source), np.nan)  # of each column put out; none for those that stay
-        threshold[~nominal[source]] = levels.values
-        state["threshold"] = threshold
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+        return np.repeat(np.arange(schema.width), state["levels"].lengths)
+
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> list[Attribute]:
         attributes = []
-        for column, value in zip(source.tolist(), threshold.tolist()):
+        for column, level in zip(columns.tolist(), state["levels"].values.tolist()):
             attribute = schema.features[column]
-            if value == value:
-                text = str(int(value)) if value == int(value) else repr(value)
+            if level == level:
+                text = str(int(level)) if level == int(level) else repr(level)
                 attribute = Attribute(f"{attribute.name}>={text}", weight=attribute.weight)
             attributes.append(attribute)
-        return source, attributes
+        return attributes
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        threshold = state["threshold"][columns]
+        threshold = state["levels"].values[columns]
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
 
 

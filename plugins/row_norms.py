@@ -15,6 +15,8 @@ class Normalizer(RowStage):
     zero.
     """
 
+    group = "Rescale rows"
+
     norm: float = option(1.0, "The length that rows get.")
 
     def __post_init__(self) -> None:
@@ -25,13 +27,14 @@ class Normalizer(RowStage):
     def transform(self, batch: Batch) -> Batch:
         nominal = batch.schema.nominal
         if batch.sparse:
-            X = batch.csr
-            values = X.data
-            counted = values if not nominal.any() else np.where(nominal[X.indices], 0.0, values)
-            data = self._scaled(values, np.repeat(self._lengths(counted, X.indptr, batch), np.diff(X.indptr)))
+            entries = batch.csr
+            values = entries.data
+            counted = values if not nominal.any() else np.where(nominal[entries.indices], 0.0, values)
+            lengths = self._lengths(counted, entries.indptr, batch)
+            data = self._scaled(values, np.repeat(lengths, np.diff(entries.indptr)))
             if nominal.any():
-                data = np.where(nominal[X.indices], values, data)
-            return batch.replace(X=X._replace(data=data))
+                data = np.where(nominal[entries.indices], values, data)
+            return batch.replace(X=entries._replace(data=data))
         X = batch.X
         counted = X if not nominal.any() else np.where(nominal, 0.0, X)
         indptr = np.arange(len(batch) + 1) * X.shape[1]

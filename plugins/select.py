@@ -1,4 +1,4 @@
-"""Feature selection: the best columns by a score, to a number, a share or a sparsity."""
+"""Feature selection: the best columns by a score, up to a number, a share or a sparsity."""
 
 from __future__ import annotations
 
@@ -17,38 +17,41 @@ from filterkit.plugin import (
     sum_over_classes,
 )
 
-_NEARLY = 1 + 1e-12  # 29 of 100 rows are at most 0.29 of them, though 0.29 * 100 is a little less than 29
+_NEARLY = 1 + 1e-12  # 29 rows are at most 0.29 of 100, although 0.29 * 100 is a little less than 29
 
 
 class Select(ColumnStage):
     """Keep the best columns and drop the others.
 
-    Columns rank by the scores that the latest scorer left on them, or by `--by`; columns that do not vary in
-    training come after all that do, and ties go by the order of the attributes. Of several limits all must
-    hold. A column is *in* a row where its value is neither zero (in a nominal column, the first label) nor
-    missing; rows count by their weight, and only those whose class is known if `--by` needs a class.
+    Columns are ranked by the scores that the latest scorer left on them, or by the metric `--by`. Columns that do not
+    vary in training rank last, and ties go by the order of the attributes. A column must satisfy all limits given.
 
-    `--sparsity S` keeps the longest beginning of the ranking for which a row has at most S such values on
-    average (Brank and others 2002, 2). `--spread` takes turns: each class in its declared order picks the
-    best column left in its own ranking against the rest. Rows are not rescaled; put ``l2`` after it.
+    A column is *in* a row if its value there is neither missing nor zero (in a nominal column, the first label). Rows
+    count by their weight; if `--by` names a metric that needs a class, rows without a class do not count.
+
+    `--sparsity S` keeps as many columns, from the top of the ranking, as are together in at most S places of a row on
+    average (Brank and others 2002, section 2). With `--spread`, the classes take turns in their declared order, and
+    each picks the best column left in its own ranking, which is that of the class against the rest. Rows are not
+    rescaled; put ``l2`` behind it for that.
     """
 
     name = "select"
+    group = "Select attributes"
 
     top: int | None = option(None, "Keep the N best columns.", minimum=1)
     fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0, maximum=1)
     min_score: float | None = option(None, "Keep columns with a score of at least X.")
-    sparsity: float | None = option(None, "Keep at most X non-zeros a row, on average.", minimum=0)
+    sparsity: float | None = option(None, "Keep at most X non-zero values per row, on average.", minimum=0)
     min_count: float | None = option(None, "Keep columns that are in at least X rows.", minimum=0)
     max_fraction: float | None = option(
         None, "Keep columns that are in at most this share of the rows.", minimum=0, maximum=1
     )
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]")
-    keep: tuple[str, ...] = option((), "Keep this attribute whatever its score, beside those that the limits keep.")
+    keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = option(None, "See the help of the metric.", minimum=0, maximum=1)
-    combine: str | None = option(None, "See the help of the metric.", choices=COMBINATIONS)
-    seed: int = option(0, "For --by rand.", minimum=0)
+    alpha: float | None = option(None, "As for the metric's own stage.", minimum=0, maximum=1)
+    combine: str | None = option(None, "As for the metric's own stage.", choices=COMBINATIONS)
+    seed: int = option(0, "Seed for a metric of chance.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,7 +69,10 @@ class Select(ColumnStage):
             )
         self._by = by
         self._ranked = any(limit is not None for limit in ranked)
-        self.needs_class = by is not None and by.needs_class  # type: ignore[misc]
+
+    @property
+    def needs_class(self) -> bool:
+        return self._by is not None and self._by.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
         state: State = {"rows": sum_over_classes(table.totals - table.zeros - table.missing)}
@@ -78,10 +84,9 @@ class Select(ColumnStage):
                 state["classes"] = one_against_rest(thresholds, self._by, self.alpha)[0]
         return state
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, list[Attribute]]:
-        features = schema.features
-        total = float(totals.totals.sum())
-        candidate = np.ones(len(features), bool)
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+        total = float(totals.sum())
+        candidate = np.ones(schema.width, bool)
         if self.min_count is not None:
             candidate &= state["rows"] >= self.min_count
         if self.max_fraction is not None:
@@ -91,22 +96,27 @@ class Select(ColumnStage):
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
             order = self._order(scores, state)
-            order = order[candidate[order]][: self._limit(len(features))]
+            order = order[candidate[order]][: self._limit(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
-            candidate = np.zeros(len(features), bool)
+            candidate = np.zeros(schema.width, bool)
             candidate[order] = True
-        candidate[self._kept(schema)] = True
-        source = np.flatnonzero(candidate)
-        if len(features) and not len(source):
+        candidate[self._named(schema)] = True
+        columns = np.flatnonzero(candidate)
+        if schema.width and not len(columns):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
-        chosen = [features[i] for i in source.tolist()]
-        if self._by is not None:
-            chosen = [a.scored(self._by.name, s) for a, s in zip(chosen, state["score"][source].tolist())]
-        return source, chosen
+        return columns
+
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> list[Attribute]:
+        chosen = [schema.features[column] for column in columns.tolist()]
+        if self._by is None:
+            return chosen
+        return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
     def _limit(self, columns: int) -> int:
-        """How many columns `--top` and `--fraction` leave."""
+        """How many of all columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
@@ -118,17 +128,17 @@ class Select(ColumnStage):
         return _take_turns([np.lexsort((-ranking, constant)) for ranking in state["classes"].T])
 
     def _left_scores(self, schema: Schema) -> np.ndarray:
-        """The scores that the latest scorer left on the columns, least of all where it left none."""
+        """float64 (columns,): the scores that the latest scorer left, −∞ where it left none."""
         if not schema.features:
             return np.empty(0)
-        most = max((a.scores for a in schema.features), key=len)  # not all columns have those of every scorer
+        most = max((a.scores for a in schema.features), key=len)  # some columns may lack some scores
         if not most:
             raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
         latest = most[-1][0]
         return np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
-    def _kept(self, schema: Schema) -> list[int]:
-        """The columns named by `--keep`."""
+    def _named(self, schema: Schema) -> list[int]:
+        """The columns that `--keep` names."""
         place = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in {a.name for a in schema.attributes}:
@@ -140,7 +150,7 @@ class Select(ColumnStage):
 
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
-    """One ranking of all columns, to which each of some rankings in turn adds its best that is not yet in it."""
+    """One ranking of all columns: the given rankings, in turn, each add the best column not yet taken."""
     taken = [False] * len(rankings[0])
     order: list[int] = []
     left = [iter(ranking.tolist()) for ranking in rankings]

@@ -28,6 +28,7 @@ class Sklearn(Stage):
 
     name = "sklearn"
     fills_missing = True  # some transformers do
+    group = "Rescale and fill columns"
     modules: ClassVar[tuple[str, ...]] = ("sklearn",)
 
     class_: str = option("", "The transformer's class, as sklearn.preprocessing.PowerTransformer.")
@@ -194,12 +195,10 @@ def _form(image: Any, sparse: bool, rows: int) -> Any:
 
 def _fit(estimator: Any, training: Batch) -> None:
     """Fit a transformer; rows without a class are left out if it wants the class."""
-    y = training.y
-    if y is None:
+    if training.y is None:
         estimator.fit(training.X)
         return
-    known = y >= 0 if y.dtype.kind == "i" else ~np.isnan(y)
-    known = known if y.ndim == 1 else known.all(axis=1)
+    known = training.class_known
     if not known.all():
         try:
             estimator.fit(training.X)

@@ -18,6 +18,7 @@ class Tfidf(ColumnStage):
     """
 
     name = "tfidf"
+    group = "Work with text"
     needs_class = False
 
     tf: str = option("raw", "The weight of a value.", choices=("raw", "log", "binary"))

@@ -27,6 +27,7 @@ class Words(Stage):
     """
 
     name = "words"
+    group = "Work with text"
 
     attribute: tuple[str, ...] = option((), "Only the string attribute of this name.")
     lower: bool = option(True, "Turn to lower case.")
@@ -68,13 +69,13 @@ class Words(Stage):
         return FittedWords(_Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
-        """The places in `schema.others` of the string attributes to take."""
-        texts = [i for i, a in enumerate(schema.others) if a.kind == "string"]
+        """The places in `schema.passthrough` of the string attributes to take."""
+        texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
         if not self.attribute:
             if not texts:
                 raise StageError(self.name, "there is no string attribute")
             return texts
-        names = {schema.others[i].name: i for i in texts}
+        names = {schema.passthrough[i].name: i for i in texts}
         for name in self.attribute:
             if name not in names:
                 raise StageError(
@@ -104,8 +105,8 @@ class Words(Stage):
 
 
 def _texts(batch: Batch, place: int) -> Any:
-    assert batch.others is not None
-    return batch.others.column(place).combine_chunks()
+    assert batch.passthrough is not None
+    return batch.passthrough.column(place).combine_chunks()
 
 
 def _count(
@@ -234,7 +235,7 @@ class FittedWords(Fitted):
         self._chosen = chosen
         self._codes = [{word: code for code, word in enumerate(words)} for words in vocabularies]
         self._vocabularies = vocabularies
-        self._left = [i for i in range(len(schema.others)) if i not in chosen]
+        self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
         taken = {a.name for i, a in enumerate(schema.attributes)}
         attributes: list[Attribute] = []
         places: dict[int, int] = {}
@@ -283,12 +284,10 @@ class FittedWords(Fitted):
             rows.append(row)
             columns.append(column + start)
             values.append(count.astype(np.float64))
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        order = np.lexsort((column, row))
-        indptr = np.searchsorted(row[order], np.arange(len(batch) + 1)).astype(np.int32)
-        matrix = Csr(np.concatenate(values)[order], column[order].astype(np.int32), indptr, self._columns)
-        others = batch.others.select(self._left) if self._left and batch.others is not None else None
-        return batch.replace(schema=self.schema, X=matrix, others=others)
+        shape = (len(batch), self._columns)
+        matrix = Csr.from_entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
+        passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
+        return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)
 
 
 @hookimpl

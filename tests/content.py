@@ -23,7 +23,8 @@ def content(batch):
     columns = {}
     for column, position in enumerate(schema.feature_indices.tolist()):
         columns[position] = [_value(schema.attributes[position], value) for value in X[:, column].tolist()]
-    for attribute, column in zip(schema.others, [] if batch.others is None else batch.others.columns, strict=True):
+    passing = [] if batch.passthrough is None else batch.passthrough.columns
+    for attribute, column in zip(schema.passthrough, passing, strict=True):
         texts = column.cast("int64").to_pylist() if attribute.kind == "date" else column.to_pylist()
         columns[schema.attributes.index(attribute)] = [_value(attribute, text) for text in texts]
     weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()

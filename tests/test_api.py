@@ -24,7 +24,7 @@ def test_read_gives_the_parts():
     assert data.X.flags.c_contiguous
     assert data.y.tolist() == [0] * 50 + [1] * 50 + [2] * 50
     assert data.weights is None
-    assert data.others is None
+    assert data.passthrough is None
     assert data.labels()[[0, 149]].tolist() == ["setosa", "virginica"]
     assert data.schema.class_attribute.values == ("setosa", "versicolor", "virginica")
 

@@ -255,7 +255,7 @@ def test_the_reference_of_stages_is_current():
     made = subprocess.run([sys.executable, "docs/stages.py"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert made.stdout == (ROOT / "docs" / "stages.md").read_text(), "python docs/stages.py > docs/stages.md"
     for name in registry().stages:
-        assert f"\n## {name}\n" in made.stdout
+        assert f"\n### {name}\n" in made.stdout
 
 
 def test_every_option_is_tested():

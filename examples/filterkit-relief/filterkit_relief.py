@@ -44,7 +44,7 @@ class Relief(filterkit.Stage):
         for batch in rows():
             here = np.sort(drawn[(drawn >= start) & (drawn < start + len(batch))]) - start
             part = batch.take(here)
-            parts.append(part.X.toarray() if part.sparse else part.X)
+            parts.append(part.in_form(sparse=False).X)
             classes.append(np.asarray(part.y))
             start += len(batch)
         return np.concatenate(parts), np.concatenate(classes)

@@ -16,7 +16,7 @@ import numpy as np
 from filterkit.arff.layout import Layout
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.batch import Batch, others_table
+from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
@@ -214,7 +214,7 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
 
     Returns
     -------
-    batch, omitted : `omitted` maps a column of `Batch.others` to the rows that left it out, for the reader
+    batch, omitted : `omitted` maps a column of `Batch.passthrough` to the rows that left it out, for the reader
         to fill in.
     """
     rows = list(parse_rows(text, line, layout))
@@ -236,8 +236,8 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
             y = np.where(np.isnan(values), -1, values).astype(np.int32)
     weights = np.array([row.weight for row in rows], dtype=np.float64)
     X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
-    others = others_table(layout.schema, columns)
-    return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, others), omitted
+    passthrough = passthrough_table(layout.schema, columns)
+    return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
 
 
 def _dense_of(rows: list[Row], layout: Layout) -> np.ndarray:

@@ -39,11 +39,11 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         raise Odd
     schema = layout.schema
     y = None
-    others: list[Any] = [None] * len(schema.others)
+    passthrough: list[Any] = [None] * len(schema.passthrough)
     for i in np.flatnonzero(layout.textual | (np.arange(layout.count) == layout.class_index)).tolist():
         column = csv.column(table, i)
         if layout.other[i] >= 0:
-            others[layout.other[i]] = _other_column(column, i, layout, plain.marked)
+            passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
         elif i == layout.class_index:
             values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.numbers(column)
             y = csv.class_codes(values, layout)
@@ -52,7 +52,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         _features(table, layout, plain.marked),
         y,
         None if weights is None or (weights == 1).all() else weights,
-        pa.table(others, names=[a.name for a in schema.others]) if others else None,
+        pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
     )
 
 
@@ -112,7 +112,7 @@ def _unmark(word: str, marked: list[str]) -> str:
 
 
 def _other_column(column: Any, position: int, layout: Layout, marked: list[str]) -> Any:
-    """A column of `Batch.others` from a string or dictionary-encoded column."""
+    """A column of `Batch.passthrough` from a string or dictionary-encoded column."""
     attribute = layout.schema.attributes[position]
     if attribute.kind == "string":
         if not marked:

@@ -13,7 +13,7 @@ from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
-from filterkit.data.batch import Batch, others_table
+from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 
 _PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
@@ -60,12 +60,12 @@ def parse(plain: Plain, layout: Layout) -> Batch:
             text, weights = take_weights(_WEIGHT, text)
         found = _census(text)
     pairs = _read_pairs(text, found, layout, len(plain.marked))
-    others: list[list[Any]] = [
+    passthrough: list[list[Any]] = [
         [0 if layout.dates[i] is not None else ...] * (len(pairs.indptr) - 1)
         for i in np.flatnonzero(layout.other >= 0).tolist()
     ]
-    values = _with_words(pairs, plain.marked, layout, others)
-    if any(... in column for column in others):
+    values = _with_words(pairs, plain.marked, layout, passthrough)
+    if any(... in column for column in passthrough):
         raise Odd  # an omitted string: the exact path notes which
     y = None
     if layout.class_index is not None:
@@ -83,7 +83,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         Csr(values, columns, indptr.astype(np.int32), layout.schema.width),
         y,
         None if weights is None or (weights == 1).all() else weights,
-        others_table(layout.schema, others),
+        passthrough_table(layout.schema, passthrough),
     )
 
 
@@ -140,8 +140,8 @@ def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
     return np.asarray(np.searchsorted(pairs.indptr, chosen, "right") - 1)
 
 
-def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[list[Any]]) -> np.ndarray:
-    """`pairs.values` with the values that are read as text in their places, and `others` filled in."""
+def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
+    """`pairs.values` with the values that are read as text in their places, and `passthrough` filled in."""
     if layout.class_alone:
         # Only the last pair of a row can be the class, and no other can be text unless it is missing.
         last = pairs.indptr[1:][np.diff(pairs.indptr) > 0] - 1
@@ -163,8 +163,8 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, others: list[l
         if code is None:
             quoted = word.startswith(MARK)
             text = marked[int(word[1:])] if quoted else word.decode()
-            code = _text_value(text, quoted, position, row, layout, others)
-            if not others:  # only labels and missing numbers, which recur
+            code = _text_value(text, quoted, position, row, layout, passthrough)
+            if not passthrough:  # only labels and missing numbers, which recur
                 known[position, word] = code
         image.append(code)
     values[chosen] = image
@@ -181,8 +181,10 @@ def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int]) -> list[bytes]:
     return [text[start : text.index(b"\n", start)] for start in starts.tolist()]
 
 
-def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout, others: list[list[Any]]) -> float:
-    """The value of X for `word`, which is noted in `others` where it belongs there."""
+def _text_value(
+    word: str, quoted: bool, position: int, row: int, layout: Layout, passthrough: list[list[Any]]
+) -> float:
+    """The value of X for `word`, which is noted in `passthrough` where it belongs there."""
     missing = word == "?" and not quoted
     other = int(layout.other[position])
     if other < 0:
@@ -193,7 +195,7 @@ def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout
             raise Odd
         return float(code)
     if missing:
-        others[other][row] = None
+        passthrough[other][row] = None
         return 0.0
     dates = layout.dates[position]
     value: Any = word
@@ -203,5 +205,5 @@ def _text_value(word: str, quoted: bool, position: int, row: int, layout: Layout
             raise Odd
     elif layout.schema.attributes[position].kind == "relational":
         check_bag(word, layout.bags[position], 1)
-    others[other][row] = value
+    passthrough[other][row] = value
     return 0.0

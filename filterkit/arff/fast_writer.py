@@ -115,7 +115,7 @@ def _dense(formatter: Formatter, batch: Batch) -> Any:
     """One string a row: columns of text joined by commas; runs of numbers are made in one go."""
     schema = formatter.schema
     column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
-    others = iter(formatter.other_columns(batch))
+    passthrough = iter(formatter.other_columns(batch))
     parts: list[Any] = []
     position = 0
     while position < len(schema.attributes):
@@ -133,7 +133,7 @@ def _dense(formatter: Formatter, batch: Batch) -> Any:
             assert batch.y is not None
             parts.append(_texts(formatter, position, batch.y))
         else:
-            parts.append(arrow.strings(next(others)))
+            parts.append(arrow.strings(next(passthrough)))
         position += 1
     return parts[0] if len(parts) == 1 else arrow.join(*parts, separator=",")
 
@@ -166,7 +166,7 @@ def _sparse(formatter: Formatter, batch: Batch) -> list[memoryview]:
         weights = arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
     target = schema.class_index
     class_is_last = target is None or (target == len(schema.attributes) - 1 and formatter.labels[target] is not None)
-    if class_is_last and not schema.others and (np.diff(X.indptr) > 0).all():
+    if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
         return _filled_rows(formatter, batch, position, words, codes, weights)
     return _any_rows(formatter, batch, position, arrow.take(words, codes), weights)
 

@@ -19,7 +19,7 @@ class Layout:
     Attributes
     ----------
     feature : int32 per attribute, its column of X or -1.
-    other : int64 per attribute, its column of `Batch.others` or -1.
+    other : int64 per attribute, its column of `Batch.passthrough` or -1.
     codes : per attribute, None or the dict from a nominal label to its index.
     dates : per attribute, None or the `DateFormat` of a date attribute.
     bags : the layout of the bags of each relational attribute, by its position.

@@ -37,7 +37,7 @@ class Block(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A batch; for columns of its `others` the rows that left out a string or bag; and the rows `rejected`."""
+    """A batch; for columns of its `passthrough` the rows that left out a string or bag; and the rows `rejected`."""
 
     batch: Batch
     omitted: dict[int, np.ndarray]
@@ -200,7 +200,7 @@ class Reader:
             self._note_rejected(item.rejected)
             item = item._replace(batch=item.batch.replace(start=start))
             start += len(item.batch)
-            if not self.schema.others:
+            if not self.schema.passthrough:
                 yield item.batch
                 continue
             self._note_first(item.batch)
@@ -213,7 +213,7 @@ class Reader:
             raise ArffError(
                 "a sparse row leaves it out, which means the first value in the file, and there is none",
                 source=self.name,
-                attribute=self.schema.others[column].name,
+                attribute=self.schema.passthrough[column].name,
             )
 
     def _note_rejected(self, rejected: tuple[Rejected, ...]) -> None:
@@ -222,10 +222,10 @@ class Reader:
             self._rejects.add(each, self._encoding)
 
     def _note_first(self, batch: Batch) -> None:
-        for column, attribute in enumerate(self.schema.others):
+        for column, attribute in enumerate(self.schema.passthrough):
             if column not in self._first and attribute.kind != "date":
-                assert batch.others is not None
-                values = batch.others.column(column).drop_null()
+                assert batch.passthrough is not None
+                values = batch.passthrough.column(column).drop_null()
                 if len(values):
                     self._first[column] = values[0].as_py()
 
@@ -236,12 +236,14 @@ class Reader:
 
             from filterkit.data import arrow
 
-            assert batch.others is not None
+            assert batch.passthrough is not None
             mask = np.zeros(len(batch), bool)
             mask[rows] = True
             first = arrow.strings([self._first[column]])[0]
-            filled = pc.if_else(arrow.flags(mask), first, batch.others.column(column))
-            batch = batch.replace(others=batch.others.set_column(column, self.schema.others[column].name, filled))
+            filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
+            batch = batch.replace(
+                passthrough=batch.passthrough.set_column(column, self.schema.passthrough[column].name, filled)
+            )
         return batch
 
     def batches(self) -> Iterator[Batch]:
@@ -257,7 +259,7 @@ class Reader:
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine. What has arrived
         of a live input is given out before more is waited for."""
-        if not self.schema.others:
+        if not self.schema.passthrough:
             yield from self._map_at_once(function, engine)
             return
         parsed = engine.map(self.parse, self.blocks())

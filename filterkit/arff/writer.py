@@ -103,10 +103,10 @@ class Formatter:
     # The plain path, whose text the fast one repeats
 
     def other_columns(self, batch: Batch) -> list[list[str]]:
-        """The ARFF text of each column of `Batch.others`, ``?`` for missing."""
+        """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing."""
         columns = []
-        if batch.others is not None:
-            for column, attribute in zip(batch.others.columns, self.schema.others, strict=True):
+        if batch.passthrough is not None:
+            for column, attribute in zip(batch.passthrough.columns, self.schema.passthrough, strict=True):
                 if attribute.kind == "date":
                     from filterkit.arff.dates import DateFormat
 
@@ -125,14 +125,16 @@ class Formatter:
 
     def _plain_rows(self, batch: Batch) -> str:
         features = self.schema.feature_indices.tolist()
-        others = self.other_columns(batch)
+        passthrough = self.other_columns(batch)
         target = self.schema.class_index
         y = [] if batch.y is None else batch.y.tolist()
         weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
         lines = []
         sparse = batch.csr if batch.sparse else None
         for row in range(len(batch)):
-            cells: list[tuple[int, str]] = [(i, column[row]) for i, column in zip(self.riding, others, strict=True)]
+            cells: list[tuple[int, str]] = [
+                (i, column[row]) for i, column in zip(self.riding, passthrough, strict=True)
+            ]
             if target is not None and not (self.sparse and y[row] == 0):
                 cells.append((target, self._value(target, y[row])))
             if sparse is not None:

@@ -78,11 +78,12 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
         for states, each in zip(parts, folds, strict=True):
             states.append({**each.state, **changes})
     assert totals is not None
-    fitted = stage.finish(rows.schema, _joined(stage, wholes), totals)
+    fitted = stage.finish(rows.schema, _joined(stage, wholes), totals.totals)
     if not stage.cross_fits():
         return fitted
-    features = list(fitted.schema.features)
-    others = [FittedColumns(stage, rows.schema, _joined(stage, states), fitted.source, features) for states in parts]
+    others = [
+        FittedColumns(stage, rows.schema, fitted.schema, _joined(stage, states), fitted.columns) for states in parts
+    ]
     return CrossFitted(fitted, others, fold)
 
 
@@ -95,7 +96,7 @@ def counted_classes(rows: TrainingRows) -> np.ndarray:
 
     def classes(batch: Batch) -> np.ndarray:
         assert batch.y is not None
-        y = np.where((batch.y < 0).any(axis=1), -1, 0) if batch.schema.labels else batch.y
+        y = np.where(batch.class_known, 0, -1) if batch.schema.labels else batch.y
         return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
     return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
@@ -148,11 +149,11 @@ def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> Co
     """The table by classes of the rows of the `chosen` folds, bool, from one by classes and folds."""
 
     def added(parts: np.ndarray) -> np.ndarray:
-        pairs, limbs = parts.shape[-2:]
-        by_fold = parts.reshape(*parts.shape[:-2], pairs // len(chosen), len(chosen), limbs)
+        pairs, width = parts.shape[-2:]
+        by_fold = parts.reshape(*parts.shape[:-2], pairs // len(chosen), len(chosen), width)
         return np.asarray(by_fold[..., chosen, :].sum(axis=-2))
 
-    parts = added(table.parts)
+    parts = added(table.exact_parts)
     present = (parts != 0).any(axis=(1, 2))
     before = np.concatenate([[0], np.cumsum(present)])
     return ContingencyTable(
@@ -190,7 +191,7 @@ class CrossFitted(Fitted):
 
     def transform_training(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]
-        bare = batch.replace(others=None)
+        bare = batch.replace(passthrough=None)
         numbers = [np.flatnonzero(fold == number) for number in range(len(self._fitted))]
         parts = [
             fitted.transform(bare.take(own)) for fitted, own in zip(self._fitted, numbers, strict=True) if len(own)

@@ -34,7 +34,10 @@ class _Scored(ColumnStage):
         self._options = options
         self._seed = seed
         self._shown = next((metric for metric in metrics if metric.needs_class), metrics[0])
-        self.needs_class = self._shown.needs_class  # type: ignore[misc]
+
+    @property
+    def needs_class(self) -> bool:
+        return self._shown.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
         thresholds = Thresholds(table)

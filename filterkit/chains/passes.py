@@ -55,7 +55,7 @@ class Tables:
             totals = table.without_classes() if self.supervised and not stage.needs_class else table
             states.append(learned(stage, totals))
         assert totals is not None
-        fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals)
+        fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals.totals)
         self._through.append(fitted)
         return fitted
 
@@ -84,7 +84,7 @@ class Tables:
         stop = [high]  # shared with the threads, which need not count what has been given up
 
         def count(batch: Batch) -> _Counted:
-            unlabelled = self.supervised and batch.y is not None and bool((batch.y < 0).any())
+            unlabelled = self.supervised and not batch.class_known.all()
             table = tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
             return _Counted(table, unlabelled, *sum_of_weights(batch, self.supervised))
 
@@ -93,13 +93,13 @@ class Tables:
         for found in self._rows.map(count):
             self._unlabelled |= found.unlabelled
             weights, rows = weights + found.weights, rows + found.rows
-            pile.add(found.table.first(stop[0] - low))
+            pile.add(found.table.first_columns(stop[0] - low))
             while pile.nbytes > self._budget and (len(pile.tables) > 1 or stop[0] - low > 1):
                 if len(pile.tables) > 1:
                     pile.merge_all()
                 else:
                     stop[0] = low + (stop[0] - low) // 2
-                    pile.tables = [pile.tables[0].first(stop[0] - low)]
+                    pile.tables = [pile.tables[0].first_columns(stop[0] - low)]
         check_sum(reader, weights, rows)
         if not pile.tables:
             pile.add(count(empty(self._rows.schema)).table)

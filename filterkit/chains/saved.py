@@ -19,7 +19,7 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.data.batch import Batch, empty, others_table, unknown
+from filterkit.data.batch import Batch, empty, passthrough_table, unknown
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
@@ -287,6 +287,6 @@ def _try(fitted: FittedChain) -> None:
             chosen = np.flatnonzero(row[0])
             X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
         y = unknown(schema, 1)
-        others = others_table(schema, [[None] for _ in schema.others])
+        passthrough = passthrough_table(schema, [[None] for _ in schema.passthrough])
         with suppress(StageError):
-            fitted.transform(Batch(schema, X, y, None, others))
+            fitted.transform(Batch(schema, X, y, None, passthrough))

@@ -62,7 +62,7 @@ class SpooledBatch:
     def __init__(self, batch: Batch) -> None:
         self.rows = len(batch)
         self.start = batch.start
-        self._rest = batch.replace(X=None, y=None, weights=None, others=None)
+        self._rest = batch.replace(X=None, y=None, weights=None, passthrough=None)
         self._columns = batch.schema.width
         self._arrays: dict[str, np.ndarray] = (
             {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
@@ -72,8 +72,8 @@ class SpooledBatch:
         for name in ("y", "weights"):
             if getattr(batch, name) is not None:
                 self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
-        if batch.others is not None:
-            self._arrays["others"] = _table_bytes(batch.others)
+        if batch.passthrough is not None:
+            self._arrays["passthrough"] = _table_bytes(batch.passthrough)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
         self._file: _Scratch | None = None
@@ -96,11 +96,11 @@ class SpooledBatch:
             X = arrays["X"].astype(np.float64).reshape(self.rows, self._columns)
         else:
             X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._columns)
-        others = _table(arrays["others"]) if "others" in arrays else None
+        passthrough = _table(arrays["passthrough"]) if "passthrough" in arrays else None
         y = arrays.get("y")
         if y is not None and self._rest.schema.labels:
             y = y.reshape(self.rows, -1)
-        return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), others=others)
+        return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), passthrough=passthrough)
 
 
 class _Scratch:

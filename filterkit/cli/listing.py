@@ -9,6 +9,7 @@ import click
 from filterkit.errors import UsageError, visible
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
+from filterkit.stages.base import by_group
 
 
 def stages(known: Registry, words: list[str], debug: bool) -> None:
@@ -23,9 +24,12 @@ def stages(known: Registry, words: list[str], debug: bool) -> None:
         click.echo(command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")))
     if not words:
         width = max(map(len, known.stages), default=0)
-        for name in sorted(known.stages):
-            click.echo(visible(f"{name:<{width}}  {known.stages[name].summary()}"))
-        click.echo("\nAll about one: filterkit stages NAME")
+        for group, members in by_group(known.stages.values()).items():
+            click.echo(visible(f"{group}:\n"))
+            for stage in members:
+                click.echo(visible(f"{stage.name:<{width}}  {stage.summary()}"))
+            click.echo()
+        click.echo("All about one: filterkit stages NAME")
 
 
 def plugins(known: Registry, words: list[str], debug: bool) -> None:

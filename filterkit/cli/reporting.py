@@ -34,7 +34,7 @@ MEASURES_HELP = "\b\n" + "\n".join(f"    {name:<16} {text}" for name, text in ME
 
 --within X% tells on which share of the tasks each method, in the best of its variants, comes within X % of the best
 of all, and which pair of methods does so most often (residual win analysis, Forman 2003). Variants of a method have
-names such as bns/100 and bns/500.
+names such as method/100 and method/500.
 
 Measures:
 

@@ -48,8 +48,12 @@ Options of filterkit, such as --class and --positive, go before ``scores``.
 @click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
 @click.option("--csv", is_flag=True, help="Write CSV to standard output.")
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Only the N best.")
-@click.option("--alpha", metavar="X", type=click.FloatRange(0, 1), help="See: filterkit stages bns.")
-@click.option("--combine", type=click.Choice(COMBINATIONS), help="See: filterkit stages bns.")
+@click.option(
+    "--alpha", metavar="X", type=click.FloatRange(0, 1), help="As for the metric's stage; see: filterkit stages METRIC."
+)
+@click.option(
+    "--combine", type=click.Choice(COMBINATIONS), help="As for the metric's stage; see: filterkit stages METRIC."
+)
 @click.argument("path", metavar="INPUT")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
 def command(**_: Any) -> None:

@@ -33,9 +33,9 @@ class ContingencyTable:
     columns : int64 (k,), ascending numbers of the columns of X that the table covers.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), non-zero, finite and ascending within a column.
-    parts : float64 (cells, classes, parts), the cells' class weights in exactly summable parts.
-    missing_parts : float64 (k, classes, parts), the same for missing values.
-    total_parts : float64 (classes, parts), the same for all rows.
+    exact_parts : float64 (cells, classes, parts), the same as `counts`, in parts whose sums are exact.
+    missing_parts : float64 (k, classes, parts), the same as `missing`.
+    total_parts : float64 (classes, parts), the same as `totals`.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ContingencyTable:
         columns: np.ndarray,
         indptr: np.ndarray,
         values: np.ndarray,
-        parts: np.ndarray,
+        exact_parts: np.ndarray,
         missing_parts: np.ndarray,
         total_parts: np.ndarray,
     ) -> None:
@@ -52,7 +52,7 @@ class ContingencyTable:
         self.columns = columns
         self.indptr = indptr
         self.values = values
-        self.parts = parts
+        self.exact_parts = exact_parts
         self.missing_parts = missing_parts
         self.total_parts = total_parts
 
@@ -63,7 +63,7 @@ class ContingencyTable:
     @property
     def nbytes(self) -> int:
         """About how many bytes the table takes."""
-        return self.values.nbytes + self.parts.nbytes + self.missing_parts.nbytes
+        return self.values.nbytes + self.exact_parts.nbytes + self.missing_parts.nbytes
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -78,7 +78,7 @@ class ContingencyTable:
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of rows with the cell's value."""
-        return _added(self.parts)
+        return _added(self.exact_parts)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -93,8 +93,8 @@ class ContingencyTable:
     @cached_property
     def _zero_parts(self) -> np.ndarray:
         sums = np.empty_like(self.missing_parts)
-        for label, limb in np.ndindex(*self.parts.shape[1:]):
-            sums[:, label, limb] = np.bincount(self.column_of_cell, self.parts[:, label, limb], len(self))
+        for code, part in np.ndindex(*self.exact_parts.shape[1:]):
+            sums[:, code, part] = np.bincount(self.column_of_cell, self.exact_parts[:, code, part], len(self))
         return np.asarray(self.total_parts - self.missing_parts - sums)
 
     @cached_property
@@ -112,7 +112,7 @@ class ContingencyTable:
         """bool (k,): whether the column is a nominal attribute."""
         return np.asarray(self.schema.nominal[self.columns])
 
-    def first(self, count: int) -> ContingencyTable:
+    def first_columns(self, count: int) -> ContingencyTable:
         """The table of the first `count` columns covered."""
         if count >= len(self):
             return self
@@ -122,12 +122,12 @@ class ContingencyTable:
             self.columns[:count],
             self.indptr[: count + 1],
             self.values[:cells].copy(),
-            self.parts[:cells].copy(),
+            self.exact_parts[:cells].copy(),
             self.missing_parts[:count],
             self.total_parts,
         )
 
-    def span(self, low: int, high: int) -> ContingencyTable:
+    def slice_columns(self, low: int, high: int) -> ContingencyTable:
         """The table of the covered columns from `low` up to, not including, `high`; nothing is copied."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
         return ContingencyTable(
@@ -135,7 +135,7 @@ class ContingencyTable:
             self.columns[low:high],
             self.indptr[low : high + 1] - self.indptr[low],
             self.values[cells],
-            self.parts[cells],
+            self.exact_parts[cells],
             self.missing_parts[low:high],
             self.total_parts,
         )
@@ -147,7 +147,7 @@ class ContingencyTable:
             self.columns,
             self.indptr,
             self.values,
-            self.parts.sum(axis=1, keepdims=True),
+            self.exact_parts.sum(axis=1, keepdims=True),
             self.missing_parts.sum(axis=1, keepdims=True),
             self.total_parts.sum(axis=0, keepdims=True),
         )
@@ -172,7 +172,7 @@ class ContingencyTable:
             self.columns,
             self.indptr + before,
             np.concatenate([self.values, np.zeros(len(own))])[order],
-            np.concatenate([self.parts, self._zero_parts[have]]).take(order, axis=0),
+            np.concatenate([self.exact_parts, self._zero_parts[have]]).take(order, axis=0),
             self.missing_parts,
             self.total_parts,
         )
@@ -199,23 +199,13 @@ class ContingencyTable:
 
     def _running(self) -> np.ndarray:
         """float64 (cells + 1, classes, parts): the sum of the parts before each cell, and of all."""
-        running = np.zeros((len(self.parts) + 1, *self.parts.shape[1:]))
-        np.cumsum(self.parts, axis=0, out=running[1:])
+        running = np.zeros((len(self.exact_parts) + 1, *self.exact_parts.shape[1:]))
+        np.cumsum(self.exact_parts, axis=0, out=running[1:])
         return running
 
     def tasks(self) -> list[int]:
-        """The classes to tell from the rest: the positive one, or with more than two values and no
-        ``--positive`` every class that has rows.
-
-        The positive class is the one named; else, of two values, the rarer by weight, the later on a tie.
-        """
-        target = self.schema.class_attribute
-        assert target is not None
-        if self.schema.positive is not None:
-            return [target.values.index(self.schema.positive)]
-        if len(target.values) <= 2:
-            return [int(max(range(len(target.values)), key=lambda c: (-self.totals[c], c)))] if target.values else []
-        return np.flatnonzero(self.totals > 0).tolist()
+        """The classes to tell from the rest: `Schema.positive_classes` of the rows counted."""
+        return self.schema.positive_classes(self.totals)
 
 
 def _added(parts: np.ndarray) -> np.ndarray:
@@ -240,7 +230,7 @@ def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable
         upto = np.sum([table.indptr for table in tables], axis=0)
         cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
         bounds = sorted({0, *cuts.tolist(), len(first)})
-        spans = [[table.span(low, high) for table in tables] for low, high in pairwise(bounds)]
+        spans = [[table.slice_columns(low, high) for table in tables] for low, high in pairwise(bounds)]
         return _side_by_side(list(LocalEngine(jobs).map(merge, spans)), first)
     width = max(table.total_parts.shape[-1] for table in tables)
 
@@ -254,7 +244,7 @@ def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable
         first.columns,
         np.concatenate([table.column_of_cell for table in tables]),
         np.concatenate([table.values for table in tables]),
-        np.concatenate([wide(table.parts) for table in tables]),
+        np.concatenate([wide(table.exact_parts) for table in tables]),
         sum(wide(table.missing_parts) for table in tables),  # type: ignore[arg-type]
         sum(wide(table.total_parts) for table in tables),  # type: ignore[arg-type]
     )
@@ -269,7 +259,7 @@ def _side_by_side(parts: list[ContingencyTable], whole: ContingencyTable) -> Con
         whole.columns,
         np.concatenate([[0], *indptr]),
         np.concatenate([part.values for part in parts]),
-        np.concatenate([part.parts for part in parts]),
+        np.concatenate([part.exact_parts for part in parts]),
         np.concatenate([part.missing_parts for part in parts]),
         parts[0].total_parts,
     )

@@ -46,7 +46,7 @@ def check_weights(reader: str, batch: Batch) -> None:
 def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
     """The sum of the weights of the rows that `tabulate` takes into account, about, and how many there are whose weight
     is above 0."""
-    known = batch.y >= 0 if supervised and batch.y is not None else np.ones(len(batch), bool)
+    known = batch.class_known if supervised else np.ones(len(batch), bool)
     if batch.weights is None:
         rows = int(np.count_nonzero(known))
         return float(rows), rows
@@ -93,8 +93,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     else:
         classes = 1
         batch = batch.replace(y=np.zeros(len(batch), np.int32))
-    assert batch.y is not None
-    known = batch.y >= 0
+    known = batch.class_known
     weights = None
     if batch.weights is not None:
         check_weights(reader, batch)
@@ -106,23 +105,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
         batch = batch.take(np.flatnonzero(known))
     y = np.asarray(batch.y, np.int64)
     total_parts = _sums(y, weights, classes)
-    if batch.sparse:
-        X = batch.csr
-        column, value, row = X.indices, X.data, X.row_of_entry
-        if len(columns) != X.shape[1]:
-            place = np.full(X.shape[1], -1)
-            place[columns] = np.arange(len(columns))
-            column = place[column]
-            keep = column >= 0
-            column, value, row = column[keep], value[keep], row[keep]
-    else:
-        X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
-        value = X.T.ravel()
-        column = np.repeat(np.arange(X.shape[1]), X.shape[0])
-        row = np.tile(np.arange(X.shape[0]), X.shape[1])
-        keep = value != 0
-        if not keep.all():
-            column, value, row = column[keep], value[keep], row[keep]
+    column, value, row = (_sparse_entries if batch.sparse else _dense_entries)(batch, columns)
     infinite = np.flatnonzero(np.isinf(value))
     if len(infinite):
         name = schema.features[columns[column[infinite[0]]]].name
@@ -145,6 +128,29 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
     indptr = row_starts(cell_column, len(columns))
     return ContingencyTable(schema, columns, indptr, cell_value, parts, missing_parts, total_parts)
+
+
+def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Column (counted within `columns`), value and row of the entries in some columns of a sparse batch."""
+    X = batch.csr
+    column, value, row = X.indices, X.data, X.row_of_entry
+    if len(columns) == X.columns:
+        return column, value, row
+    place = np.full(X.columns, -1)
+    place[columns] = np.arange(len(columns))
+    column = place[column]
+    keep = column >= 0
+    return column[keep], value[keep], row[keep]
+
+
+def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_sparse_entries`, of a dense batch, without its zeros."""
+    X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+    value = X.T.ravel()
+    column = np.repeat(np.arange(X.shape[1]), X.shape[0])
+    row = np.tile(np.arange(X.shape[0]), X.shape[1])
+    keep = value != 0
+    return (column, value, row) if keep.all() else (column[keep], value[keep], row[keep])
 
 
 def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
@@ -189,8 +195,8 @@ def _cells(
     number = np.cumsum(begin) - 1
     parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
     at = number * classes + (key - cell * classes)
-    for limb, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
-        limb[at] = amount
+    for part, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
+        part[at] = amount
     cell = cell[np.flatnonzero(begin)]
     column = cell // max(len(distinct), 1)
     return column, distinct[cell - column * len(distinct)], parts

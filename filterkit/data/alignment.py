@@ -64,7 +64,6 @@ class Alignment:
             for column, a in enumerate(wanted.features)
             if (codes := _codes(theirs[a.name], a)) is not None
         }
-        self._in_order = not self._recoded and bool((np.diff(self._source) > 0).all())
         known = {given.attributes[i].name: number for number, i in enumerate(given.targets)}
         self._targets = [
             _Target(
@@ -74,7 +73,7 @@ class Alignment:
             )
             for target in targets
         ]
-        self._others = [a.name for a in wanted.others]
+        self._passthrough = [a.name for a in wanted.passthrough]
 
     def _check_class(self) -> None:
         target, wanted = self.given.class_attribute, self.wanted.class_attribute
@@ -86,10 +85,10 @@ class Alignment:
     def apply(self, batch: Batch) -> Batch:
         """The same rows, of the wanted schema and in its form."""
         X = self._sparse(batch) if batch.sparse else self._dense(batch)
-        others = batch.others
-        if others is not None:
-            others = others.select(self._others)
-        out = Batch(self.wanted, X, self._y(batch), batch.weights, others, batch.start)
+        passthrough = batch.passthrough
+        if passthrough is not None:
+            passthrough = passthrough.select(self._passthrough)
+        out = Batch(self.wanted, X, self._y(batch), batch.weights, passthrough, batch.start)
         return out.in_form(self.wanted.sparse)
 
     def _y(self, batch: Batch) -> np.ndarray | None:
@@ -134,11 +133,7 @@ class Alignment:
             columns.append(np.full(len(there), recoded))
             values.append(image[there])
         row, column, value = (np.concatenate(parts) for parts in (rows, columns, values))
-        if not self._in_order:
-            order = np.lexsort((column, row))
-            row, column, value = row[order], column[order], value[order]
-        indptr = np.searchsorted(row, np.arange(len(batch) + 1)).astype(np.int32)
-        return Csr(value, column.astype(np.int32), indptr, len(self._source))
+        return Csr.from_entries(row, column, value, (len(batch), len(self._source)))
 
 
 def _column(X: Csr, column: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.csr import Csr
+from filterkit.data.csr import Csr, Matrix
 from filterkit.errors import quoted
 
 if TYPE_CHECKING:
@@ -31,32 +31,32 @@ class Batch:
         missing, or float64 with NaN for missing when the class is numeric. Of multi-label data, int8 codes of
         shape (rows, labels).
     weights : float64 instance weights, or None when all are 1.
-    others : pyarrow Table of the columns of `schema.others` in order, or None when there are none.
+    passthrough : pyarrow Table of the columns of `schema.passthrough` in order, or None when there are none.
         Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
     start : number of the first row in its source, from 0.
 
     Attributes
     ----------
-    schema, y, weights, others, start : as given.
+    schema, y, weights, passthrough, start : as given.
     """
 
     schema: Schema
     y: np.ndarray | None
     weights: np.ndarray | None
-    others: pa.Table | None
+    passthrough: pa.Table | None
     start: int
-    _X: Any
+    _X: Matrix | Csr
 
     def __init__(
         self,
         schema: Schema,
-        X: Any,
+        X: Matrix | Csr,
         y: np.ndarray | None = None,
         weights: np.ndarray | None = None,
-        others: pa.Table | None = None,
+        passthrough: pa.Table | None = None,
         start: int = 0,
     ) -> None:
-        vars(self).update(schema=schema, _X=X, y=y, weights=weights, others=others, start=start)
+        vars(self).update(schema=schema, _X=X, y=y, weights=weights, passthrough=passthrough, start=start)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a batch is not changed in place; use replace({name.lstrip('_')}=...)")
@@ -74,7 +74,7 @@ class Batch:
         return not isinstance(self._X, np.ndarray)
 
     @property
-    def X(self) -> Any:
+    def X(self) -> Matrix:
         """The matrix, as ndarray or `scipy.sparse.csr_array`."""
         if isinstance(self._X, Csr):
             vars(self)["_X"] = self._X.matrix()
@@ -87,8 +87,9 @@ class Batch:
 
     def replace(self, **changes: Any) -> Batch:
         """A copy with some of the parameters exchanged."""
-        parts = {name: getattr(self, name) for name in ("schema", "y", "weights", "others", "start")}
-        return Batch(**({"X": self._X} | parts | changes))
+        parts: dict[str, Any] = {"X": self._X}
+        parts |= {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
+        return Batch(**(parts | changes))
 
     def in_form(self, sparse: bool) -> Batch:
         """The same rows with X sparse, or dense."""
@@ -97,8 +98,15 @@ class Batch:
         if not sparse:
             return self.replace(X=self.csr.toarray())
         row, column = np.nonzero(self.X)
-        indptr = np.searchsorted(row, np.arange(len(self) + 1)).astype(np.int32)
-        return self.replace(X=Csr(self.X[row, column], column.astype(np.int32), indptr, self.X.shape[1]))
+        return self.replace(X=Csr.from_entries(row, column, self.X[row, column], self.X.shape))
+
+    @property
+    def class_known(self) -> np.ndarray:
+        """bool (rows,): whether the class is known, or every label of multi-label data; True where there is neither."""
+        if self.y is None:
+            return np.ones(len(self), bool)
+        known = np.asarray(~np.isnan(self.y) if self.y.dtype.kind == "f" else self.y >= 0)
+        return known if known.ndim == 1 else np.asarray(known.all(axis=1))
 
     def rows(self, first: int, stop: int) -> Batch:
         """The rows from `first` up to, not including, `stop`, numbered within this batch."""
@@ -106,7 +114,7 @@ class Batch:
             X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
             y=None if self.y is None else self.y[first:stop],
             weights=None if self.weights is None else self.weights[first:stop],
-            others=None if self.others is None else self.others.slice(first, stop - first),
+            passthrough=None if self.passthrough is None else self.passthrough.slice(first, stop - first),
             start=self.start + first,
         )
 
@@ -116,7 +124,7 @@ class Batch:
             X=self.csr.take(numbers) if self.sparse else self.X[numbers],
             y=None if self.y is None else self.y[numbers],
             weights=None if self.weights is None else self.weights[numbers],
-            others=None if self.others is None else _take_rows(self.others, numbers),
+            passthrough=None if self.passthrough is None else _take_rows(self.passthrough, numbers),
         )
 
     def labels(self) -> np.ndarray:
@@ -134,16 +142,16 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         return empty(schema)
     if len(parts) == 1:
         return parts[0]
-    X: Any
+    X: Matrix | Csr
     if parts[0].sparse:
         X = Csr.stack([part.csr for part in parts])
     else:
         X = np.concatenate([part.X for part in parts])
-    others = None
-    if parts[0].others is not None:
+    passthrough = None
+    if parts[0].passthrough is not None:
         import pyarrow as pa
 
-        others = pa.concat_tables([part.others for part in parts])
+        passthrough = pa.concat_tables([part.passthrough for part in parts])
     return Batch(
         schema,
         X,
@@ -151,7 +159,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         None
         if all(part.weights is None for part in parts)
         else np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts]),
-        others,
+        passthrough,
         parts[0].start,
     )
 
@@ -159,10 +167,10 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 def empty(schema: Schema) -> Batch:
     """A batch of no rows."""
     width = schema.width
-    X: Any = np.empty((0, width))
+    X: Matrix | Csr = np.empty((0, width))
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
-    return Batch(schema, X, unknown(schema, 0), None, others_table(schema, [[] for _ in schema.others]))
+    return Batch(schema, X, unknown(schema, 0), None, passthrough_table(schema, [[] for _ in schema.passthrough]))
 
 
 def unknown(schema: Schema, rows: int) -> np.ndarray | None:
@@ -181,9 +189,9 @@ def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:
     return table.take(arrow.numbers(numbers))
 
 
-def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
-    """The Arrow table of `schema.others` from Python values (dates in milliseconds), None without any."""
-    if not schema.others:
+def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
+    """The Arrow table of `schema.passthrough` from Python values (dates in milliseconds), None without any."""
+    if not schema.passthrough:
         return None
     import pyarrow as pa
 
@@ -191,9 +199,9 @@ def others_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
 
     arrays = [
         arrow.moments(values) if a.kind == "date" else arrow.strings(values)
-        for a, values in zip(schema.others, columns)
+        for a, values in zip(schema.passthrough, columns)
     ]
-    return pa.table(arrays, names=[a.name for a in schema.others])
+    return pa.table(arrays, names=[a.name for a in schema.passthrough])
 
 
 def same(one: Batch, other: Batch) -> bool:
@@ -207,8 +215,8 @@ def same(one: Batch, other: Batch) -> bool:
         pairs.append((one.X, other.X))
     weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (one, other)]
     pairs += [(one.y, other.y), (weights[0], weights[1])]
-    if (one.others is None) != (other.others is None) or (
-        one.others is not None and not one.others.equals(other.others)
+    if (one.passthrough is None) != (other.passthrough is None) or (
+        one.passthrough is not None and not one.passthrough.equals(other.passthrough)
     ):
         return False
     return all((a is None and b is None) or np.array_equal(a, b, equal_nan=True) for a, b in pairs)

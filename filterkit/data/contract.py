@@ -5,7 +5,7 @@ Forms, shapes and types are checked, and the order of sparse rows; the conforman
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
-from filterkit.data.schema import Attribute, LazyAttributes, Schema
+from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError, quoted
 
 if TYPE_CHECKING:
@@ -129,29 +129,48 @@ def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
     return state  # type: ignore[no-any-return]
 
 
-def check_outputs(stage: Stage, outputs: Any, width: int) -> tuple[np.ndarray, list[Attribute] | LazyAttributes]:
-    """The columns that a column stage says it puts out for `width` columns.
+def check_columns(stage: Stage, columns: Any, width: int) -> None:
+    """The incoming columns that the columns a column stage puts out come from.
 
     Raises
     ------
-    PluginError : they are no columns, or there is not an attribute for each.
+    PluginError : they are no ascending numbers of `width` columns.
     """
     fault = None
-    if not isinstance(outputs, tuple) or len(outputs) != 2:
-        raise broken(stage.name, f"outputs gives {kind_of(outputs)}; return source and attributes", type(stage))
-    source, attributes = outputs
-    if not isinstance(source, np.ndarray) or source.ndim != 1 or source.dtype.kind not in "iu":
-        fault = "the source of outputs is no array of column numbers"
-    elif len(source) and (source.min() < 0 or source.max() >= width or (np.diff(source) < 0).any()):
-        fault = f"the source of outputs are no ascending numbers of {width} columns"
-    elif isinstance(attributes, LazyAttributes):
-        if len(source) != width or len(attributes.nominal) != width:
-            fault = f"outputs renews {len(attributes.nominal)} attributes of {width}; give a list if columns come or go"
-    elif not isinstance(attributes, (list, tuple)) or len(attributes) != len(source):
-        fault = f"outputs does not give an attribute for each of its {len(source)} columns"
+    if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
+        fault = f"output_columns gives {kind_of(columns)}; return an array of column numbers"
+    elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
+        fault = f"output_columns gives no ascending numbers of {width} columns"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
-    return source, attributes
+
+
+def check_attributes(stage: Stage, attributes: Any, columns: int) -> Sequence[Attribute]:
+    """The attributes that a column stage puts out.
+
+    Raises
+    ------
+    PluginError : there is not an attribute for each of the `columns`.
+    """
+    if not isinstance(attributes, (list, tuple)):
+        raise broken(stage.name, f"output_attributes gives {kind_of(attributes)}; return a list", type(stage))
+    if len(attributes) != columns:
+        fault = f"output_attributes gives {len(attributes)} attributes for {columns} columns"
+        raise broken(stage.name, fault, type(stage))
+    return attributes
+
+
+def check_nominal(stage: Stage, nominal: Any, width: int) -> np.ndarray:
+    """Which columns of a column stage are nominal.
+
+    Raises
+    ------
+    PluginError : it is no array of bool for `width` columns.
+    """
+    if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
+        fault = f"output_nominal gives {kind_of(nominal)}; return an array of bool, one for each of {width} columns"
+        raise broken(stage.name, fault, type(stage))
+    return nominal
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:
@@ -238,8 +257,8 @@ def _order_misfit(X: Csr, width: int) -> str | None:
 
 
 def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
-    """What is wrong with the class, the weights and the attributes that ride along."""
-    rows, y, weights, others = len(batch), batch.y, batch.weights, batch.others
+    """What is wrong with the class, the weights and the attributes that pass through."""
+    rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     target = schema.class_attribute
     if (y is None) != (not schema.targets):
         return f"y is {kind_of(y)}, and the schema has {'a' if schema.targets else 'no'} class"
@@ -254,13 +273,13 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
         not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
     ):
         return f"weights are {kind_of(weights)} of shape {np.shape(weights)}; make them float64 of shape ({rows},)"
-    if (others is None) != (not schema.others):
-        return f"others is {kind_of(others)}, and the schema has {len(schema.others)} attributes for it"
-    if others is not None:
-        if list(getattr(others, "column_names", ())) != [a.name for a in schema.others]:
-            return "the columns of others are not those of schema.others"
-        if others.num_rows != rows:
-            return f"others has {others.num_rows} rows, and X {rows}"
+    if (passthrough is None) != (not schema.passthrough):
+        return f"passthrough is {kind_of(passthrough)}, and the schema has {len(schema.passthrough)} attributes for it"
+    if passthrough is not None:
+        if list(getattr(passthrough, "column_names", ())) != [a.name for a in schema.passthrough]:
+            return "the columns of passthrough are not those of schema.passthrough"
+        if passthrough.num_rows != rows:
+            return f"passthrough has {passthrough.num_rows} rows, and X {rows}"
     return None
 
 

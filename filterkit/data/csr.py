@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from filterkit.data.ragged import ranges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+# X as everybody meets it: float64, (rows, columns), dense or sparse.
+Matrix: TypeAlias = "np.ndarray | csr_array"
 
 
 class Csr(NamedTuple):
@@ -35,6 +38,24 @@ class Csr(NamedTuple):
         """The arrays of a scipy matrix, not copied; scipy makes indices wider at times."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
+
+    @staticmethod
+    def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
+        """The matrix with some entries, given in any order, no two of them in one place.
+
+        Parameters
+        ----------
+        rows, columns : int (entries,), the place of each entry.
+        values : float64 (entries,), none of them zero.
+        shape : (rows, columns) of the matrix.
+        """
+        height, width = shape
+        place = rows.astype(np.int64) * width + columns
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place, kind="stable")  # quick on the sorted runs that most entries come in
+            rows, columns, values = rows[order], columns[order], values[order]
+        indptr = np.searchsorted(rows, np.arange(height + 1)).astype(np.int32)
+        return Csr(values, columns.astype(np.int32), indptr, width)
 
     @staticmethod
     def stack(parts: Sequence[Csr]) -> Csr:
@@ -76,8 +97,7 @@ class Csr(NamedTuple):
         place = np.empty(self.columns, np.int32)
         place[order] = np.arange(self.columns, dtype=np.int32)
         column = place[self.indices]
-        by_row = np.lexsort((column, self.row_of_entry))
-        return self._replace(data=self.data[by_row], indices=column[by_row])
+        return Csr.from_entries(self.row_of_entry, column, self.data, self.shape)
 
     def toarray(self) -> np.ndarray:
         """The same matrix dense."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.batch import Batch, others_table
+from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
@@ -39,14 +39,14 @@ def from_columns(
         y = _codes(y) if attributes[schema.class_index].kind == "nominal" else y
     riding = [list(c) for a, c in zip(attributes, columns, strict=True) if a.kind in ("string", "date", "relational")]
     matrix = np.column_stack(X) if X else np.empty((rows, 0))
-    return Batch(schema, np.ascontiguousarray(matrix), y, None, others_table(schema, riding))
+    return Batch(schema, np.ascontiguousarray(matrix), y, None, passthrough_table(schema, riding))
 
 
 def to_columns(batch: Batch) -> list[Any]:
     """One column an attribute, in order; dates in milliseconds. A sparse batch is made dense column-wise."""
-    X = batch.X.tocsc() if batch.sparse else batch.X
+    X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
     features = iter(range(X.shape[1]))
-    others = iter(batch.others.columns if batch.others is not None else ())
+    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
     columns: list[Any] = []
     for i, attribute in enumerate(batch.schema.attributes):
         if i in batch.schema.targets:
@@ -57,7 +57,7 @@ def to_columns(batch: Batch) -> list[Any]:
             j = next(features)
             columns.append(X[:, [j]].toarray().ravel() if batch.sparse else X[:, j])
         else:
-            column = next(others)
+            column = next(passthrough)
             columns.append((column.cast("int64") if attribute.kind == "date" else column).to_pylist())
     return columns
 
@@ -162,14 +162,15 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         batch = join(batch, batch.schema.replace(labels=()))
     features = batch.schema.feature_indices.tolist()
     y = None if batch.y is None else batch.y.tolist()
-    strings = [] if batch.others is None else [column.to_pylist() for column in batch.others.columns]
+    strings = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
     riding = [i for i, a in enumerate(batch.schema.attributes) if a.kind == "string"]
     rows = []
+    X = batch.csr
     for number in range(len(batch)):
-        span = slice(batch.X.indptr[number], batch.X.indptr[number + 1])
+        span = slice(X.indptr[number], X.indptr[number + 1])
         row = {
             features[j]: cell(features[j], v)
-            for j, v in zip(batch.X.indices[span].tolist(), batch.X.data[span].tolist(), strict=True)
+            for j, v in zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
         }
         if y is not None and y[number] != 0:
             assert batch.schema.class_index is not None

@@ -103,8 +103,6 @@ def join(batch: Batch, flat: Schema) -> Batch:
     row, label = np.nonzero(values)
     rows = np.concatenate([matrix.row_of_entry, row])
     columns = np.concatenate([features[matrix.indices], labels[label]])
-    order = np.lexsort((columns, rows))
-    indptr = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
-    data = np.concatenate([matrix.data, values[row, label]])[order]
-    wide = Csr(data, columns[order].astype(np.int32), indptr, len(features) + len(labels))
-    return batch.replace(schema=flat, X=wide, y=None)
+    entries = np.concatenate([matrix.data, values[row, label]])
+    shape = (len(batch), len(features) + len(labels))
+    return batch.replace(schema=flat, X=Csr.from_entries(rows, columns, entries, shape), y=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -38,20 +38,6 @@ class Attribute(NamedTuple):
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
-class LazyAttributes(NamedTuple):
-    """Attributes of columns of X that stay in number, place and name, made when somebody asks for them: trials of a
-    learner do not.
-
-    Attributes
-    ----------
-    make : makes them.
-    nominal : bool, which of them are nominal; the others are numeric.
-    """
-
-    make: Callable[[], Iterable[Attribute]]
-    nominal: np.ndarray
-
-
 class Schema:
     """The columns of a relation and the part each plays; immutable.
 
@@ -71,7 +57,9 @@ class Schema:
         not nominal with the values 0 and 1.
     """
 
-    _lazy: tuple[Schema, LazyAttributes]  # where the attributes come from, if they are made when asked for
+    # Of a schema whose features are made when asked for (`with_renewed_features`): the schema that it comes from, and
+    # what makes them.
+    _lazy: tuple[Schema, Callable[[], Sequence[Attribute]]]
 
     def __init__(
         self,
@@ -120,22 +108,23 @@ class Schema:
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """All columns in file order."""
-        origin, features = self._lazy
-        attributes = list(origin.attributes)
-        for position, attribute in zip(self.feature_indices.tolist(), features.make(), strict=True):
+        origin, make = self._lazy
+        attributes, features = list(origin.attributes), make()
+        stated = [(before.name, nominal) for before, nominal in zip(origin.features, self.nominal.tolist())]
+        if [(feature.name, feature.kind == "nominal") for feature in features] != stated:
+            raise FilterkitError("the attributes made for columns that stay have other names or kinds than was said")
+        for position, attribute in zip(self.feature_indices.tolist(), features):
             attributes[position] = attribute
         return tuple(attributes)
 
     def __getstate__(self) -> dict[str, Any]:
-        self.attributes  # noqa: B018 - made now, because what makes them may not be pickled
+        self.attributes  # noqa: B018 - made now: what makes them need not be picklable
         return {name: value for name, value in vars(self).items() if name != "_lazy"}
 
     def replace(self, **changes: Any) -> Schema:
         """A copy with some of the constructor's arguments changed."""
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
-            copy = object.__new__(Schema)  # nothing to check, and what was found out about this one stays true
-            vars(copy).update(vars(self), **changes)
-            return copy
+            return self._unchecked(**changes)
         current: dict[str, Any] = {
             "relation": self.relation,
             "attributes": self.attributes,
@@ -146,6 +135,16 @@ class Schema:
             "labels": self.labels,
         }
         return Schema(**(current | changes))
+
+    def _unchecked(self, **changes: Any) -> Schema:
+        """A copy with some members exchanged, without the constructor's checks, which take long for many attributes.
+
+        The copy shares whatever this schema has computed so far. So only members may change on which nothing else
+        depends; the two callers see to it.
+        """
+        copy = object.__new__(Schema)
+        vars(copy).update(vars(self), **changes)
+        return copy
 
     def _key(self) -> tuple[Any, ...]:
         return self.relation, self.attributes, self.class_index, self.positive, self.sparse, self.zero, self.labels
@@ -172,6 +171,24 @@ class Schema:
         """The labels of multi-label data."""
         return tuple(self.attributes[i] for i in self.labels)
 
+    def positive_classes(self, totals: np.ndarray) -> list[int]:
+        """The codes of the classes to tell from the rest, ascending.
+
+        That is the class named by ``--positive``; without it, of two values the rarer, the later one on a tie, and of
+        more than two every class that has rows.
+
+        Parameters
+        ----------
+        totals : float64 (classes,), the weight of the training rows of each value of the nominal class.
+        """
+        target = self.class_attribute
+        assert target is not None
+        if self.positive is not None:
+            return [target.values.index(self.positive)]
+        if len(target.values) > 2:
+            return np.flatnonzero(totals > 0).tolist()
+        return [int(max(range(len(target.values)), key=lambda code: (-totals[code], code)))] if target.values else []
+
     @property
     def targets(self) -> tuple[int, ...]:
         """The positions of what is to be learned: the class, the labels, or nothing."""
@@ -179,7 +196,7 @@ class Schema:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Of all attributes."""
+        """The names of all attributes."""
         lazy = vars(self).get("_lazy")
         return lazy[0].names if lazy else frozenset(a.name for a in self.attributes)
 
@@ -214,11 +231,31 @@ class Schema:
         return np.array([len(a.values) for a in self.features], dtype=np.int64)
 
     @cached_property
-    def others(self) -> tuple[Attribute, ...]:
-        """The attributes that ride along and that no stage computes with: string, date, relational."""
+    def passthrough(self) -> tuple[Attribute, ...]:
+        """The attributes that pass through, because no stage computes with them: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
 
-    def with_features(self, features: list[Attribute] | LazyAttributes, source: np.ndarray, **changes: Any) -> Schema:
+    def with_renewed_features(
+        self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any
+    ) -> Schema:
+        """This schema with other attributes of the same names in X, made when somebody asks for them.
+
+        The trials of a learner never ask, and making the attributes of many columns takes long.
+
+        Parameters
+        ----------
+        make : gives the attributes of X, in order.
+        nominal : bool (columns,), which of them are nominal; the others are numeric.
+        changes : `sparse` and `zero` of `replace`.
+        """
+        # What stays the same is computed now, so that the copy has it without its attributes.
+        self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
+        copy = self._unchecked(nominal=nominal, _lazy=(self, make), **changes)
+        for name in ("attributes", "features"):
+            vars(copy).pop(name, None)
+        return copy
+
+    def with_features(self, features: list[Attribute], source: np.ndarray, **changes: Any) -> Schema:
         """This schema with other columns in X.
 
         Parameters
@@ -227,13 +264,6 @@ class Schema:
         source : int per new column, the column of the present X whose place it takes (ascending).
         changes : `sparse` and `zero` of `replace`.
         """
-        if isinstance(features, LazyAttributes):
-            same = ("relation", "class_index", "positive", "labels", "sparse", "zero", "class_attribute")
-            found = ("label_attributes", "feature_indices", "others")
-            copy = object.__new__(Schema)
-            vars(copy).update({name: getattr(self, name) for name in (*same, *found)}, **changes)
-            vars(copy).update(nominal=features.nominal, _lazy=(self, features))
-            return copy
         attributes: list[Attribute]
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
             attributes = list(self.attributes)

@@ -91,7 +91,7 @@ def _known(data: Batch) -> Batch:
     target = data.schema.class_attribute
     if data.y is None or (target is not None and target.kind != "nominal"):
         raise FilterkitError("there is no nominal class and there are no labels to predict; see --class and --labels")
-    return data.take(np.flatnonzero(data.y >= 0 if data.y.ndim == 1 else (data.y >= 0).all(axis=1)))
+    return data.take(np.flatnonzero(data.class_known))
 
 
 def _strata(data: Batch, task: Batch) -> np.ndarray:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 from filterkit.data.batch import Batch
@@ -32,15 +32,23 @@ class Stage:
 
     Attributes
     ----------
-    name : the word that stands in a chain: short, lower case.
-    needs_class : whether fitting needs a nominal class; the chain then checks it before any row is read.
+    name : the word for the stage in a chain: short, lower case.
+    group : what it does, in a few words: the heading under which ``filterkit stages`` lists it.
     fills_missing : whether missing values may become others, as where they are imputed; the conformance kit asks
         all other stages to keep them.
     """
 
     name: ClassVar[str] = ""
-    needs_class: ClassVar[bool] = False
+    group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+
+    @property
+    def needs_class(self) -> bool:
+        """Whether fitting needs a nominal class; the chain then checks for one before it reads any row.
+
+        Most stages know: ``needs_class = True``.
+        """
+        return False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -164,8 +172,10 @@ class Fitted:
 class RowStage(Stage):
     """A stage with nothing to fit, which maps each batch by itself and keeps the schema.
 
-    Override `output` too if the schema changes.
+    Write `transform`; if the schema changes, write `output` too.
     """
+
+    group = "Change rows"
 
     def output(self, schema: Schema) -> Schema:
         """The schema of the batches put out for batches of `schema`."""
@@ -194,6 +204,14 @@ class FittedRows(Fitted):
         if not isinstance(out, Batch):
             raise broken(self.stage.name, f"transform gives {kind_of(out)}; return a Batch", type(self.stage))
         return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+def by_group(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
+    """The stages of each group, by name; groups in alphabetical order."""
+    groups: dict[str, list[type[Stage]]] = {}
+    for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
+        groups.setdefault(stage.group, []).append(stage)
+    return groups
 
 
 class Rows(Protocol):
@@ -240,6 +258,7 @@ class TrainingStage(Stage):
         what passes, and is left out of the trials of a learner.
     """
 
+    group = "Choose training rows"
     to_the_end: ClassVar[bool] = False
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:

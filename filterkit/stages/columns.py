@@ -2,85 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit.counts.table import ContingencyTable, from_cells, sum_over_classes
 from filterkit.data.batch import Batch
-from filterkit.data.contract import broken, check_numbers, check_outputs, check_state, kind_of
+from filterkit.data.contract import (
+    broken,
+    check_attributes,
+    check_columns,
+    check_nominal,
+    check_numbers,
+    check_state,
+    kind_of,
+)
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
-from filterkit.data.schema import Attribute, LazyAttributes, Schema
+from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json
 from filterkit.errors import FilterkitError, StageError
 from filterkit.stages.base import Fitted, Stage
 
-State = dict[str, Any]  # of ndarray and Ragged, by name
+State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
 
 class Fold(NamedTuple):
-    """A part of the training rows that is left out: the table of the `others`, the `state` fitted on it, and the
-    table of its `own` rows."""
+    """One fold of the training rows, held out.
 
-    others: ContingencyTable
+    Attributes
+    ----------
+    training : the table of the rows of the other folds.
+    state : what `ColumnStage.fit_columns` learned from them.
+    held_out : the table of the rows of this fold.
+    """
+
+    training: ContingencyTable
     state: State
-    own: ContingencyTable
+    held_out: ContingencyTable
 
 
 class ColumnStage(Stage):
     """A stage that fits each column of X by itself, from the column's part of a contingency table.
 
-    Write `fit_columns` and `apply`. Where one column becomes several, or none, or another kind, write
-    `outputs` too.
+    Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
+    change, `output_attributes`.
     """
 
-    needs_class: ClassVar[bool] = True
+    group = "Change columns"
+
+    @property
+    def needs_class(self) -> bool:
+        """Whether the table counts the rows of each class, which then has to be nominal.
+
+        If not, it counts all rows as of one class. Most stages know: ``needs_class = False``.
+        """
+        return True
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        """What must be known of each column to transform it.
+        """Learn what is needed to transform each column.
 
         Parameters
         ----------
-        table : of all training rows, and some or all columns.
+        table : of all training rows, and of some or all columns.
 
         Returns
         -------
-        dict of arrays or `Ragged` arrays whose first axis runs over the covered columns in order. It may
-        not depend on which other columns the table covers.
+        dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. They must not
+        depend on which other columns the table covers.
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
 
-    def outputs(
-        self, schema: Schema, state: State, totals: ContingencyTable
-    ) -> tuple[np.ndarray, list[Attribute] | LazyAttributes]:
-        """The columns put out, for the state of all columns.
-
-        Parameters
-        ----------
-        schema : of the batches that come in.
-        state : what `fit_columns` returned.
-        totals : a table of the training rows, for the class totals and tasks; its columns are not all.
-
-        Returns
-        -------
-        source, attributes : for each output column, the column of X it comes from, ascending, and its attribute; or
-            `LazyAttributes` if every column stays one of its name. The default keeps every column as it is.
-        """
-        return np.arange(schema.width), LazyAttributes(lambda: schema.features, schema.nominal)
-
-    def output(self, schema: Schema) -> Schema:
-        """The schema put out, apart from the columns of X: override to change `zero`."""
-        return schema
-
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        """The new values of some entries.
+        """Transform some entries of X.
 
         Parameters
         ----------
         values : float64 (n,), entries of X; NaN is missing.
-        columns : int64 (n,), the column put out that each is for.
-        state : what `fit_columns` returned, by column of X that comes in.
+        columns : int64 (n,), the outgoing column that each entry is for.
+        state : what `fit_columns` returned, by incoming column.
 
         Returns
         -------
@@ -88,20 +89,57 @@ class ColumnStage(Stage):
         """
         raise NotImplementedError(f"{type(self).__name__} has no apply")
 
+    def output(self, schema: Schema) -> Schema:
+        """The outgoing schema apart from its columns; override it to change `zero`."""
+        return schema
+
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
+        """Say which incoming column each outgoing column comes from.
+
+        Parameters
+        ----------
+        schema : of the incoming batches.
+        state : what `fit_columns` returned, of all columns.
+        totals : float64 (classes,), the weight of the training rows of each class, or of all rows without classes.
+
+        Returns
+        -------
+        int64 (outgoing columns,), ascending; or None, the default, if every column stays one and keeps its name.
+        """
+        return None
+
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> Sequence[Attribute]:
+        """The attributes of the outgoing columns; by default those of the columns that they come from.
+
+        Parameters are those of `output_columns`, and `columns` is what it returned, or all columns for None. In that
+        case this is called late, when somebody asks for the attributes.
+        """
+        features = schema.features
+        return [features[column] for column in columns.tolist()]
+
+    def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
+        """bool (columns,): which columns are nominal, if every column stays one; write it if kinds change."""
+        return schema.nominal
+
     def folds(self) -> int:
-        """Into how many folds to split the training rows, for `choose_columns` and `cross_fits`; 0 for neither."""
+        """The number of folds of the training rows for `choose_columns` and `cross_fits`; 0 for neither."""
         return 0
 
     def fold_seed(self) -> int:
-        """The seed that rows are drawn into folds with."""
+        """The seed for drawing the folds."""
         return 0
 
     def cross_fits(self) -> bool:
-        """Whether training rows are to get what the rows outside their fold say (`filterkit.chains.crossfit`)."""
+        """Whether each training row is transformed by what was learned from the other folds.
+
+        See `filterkit.chains.crossfit`. It matters only if there are `folds`.
+        """
         return True
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        """Parts of the state that a comparison of folds decides; they replace those of `fit_columns`."""
+        """Entries of the state that a comparison of the folds decides; they replace those of `fit_columns`."""
         return {}
 
     def join(self, states: list[State]) -> State:
@@ -113,13 +151,59 @@ class ColumnStage(Stage):
             for key in states[0]
         }
 
-    def finish(self, schema: Schema, state: State, totals: ContingencyTable) -> FittedColumns:
-        """The fitted stage from the state of all columns."""
-        source, attributes = check_outputs(self, self.outputs(schema, state, totals), schema.width)
-        return FittedColumns(self, schema, state, source, attributes)
+    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+        """The fitted stage; parameters as for `output_columns`."""
+        columns = self.output_columns(schema, state, totals)
+        if columns is not None:
+            check_columns(self, columns, schema.width)
+            attributes = self.output_attributes(schema, state, columns, totals)
+            check_attributes(self, attributes, len(columns))
+            return FittedColumns(self, schema, self._outgoing(schema, attributes, columns), state, columns)
+        columns = np.arange(schema.width)
+
+        def attributes_when_asked() -> Sequence[Attribute]:
+            return check_attributes(self, self.output_attributes(schema, state, columns, totals), len(columns))
+
+        nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
+        outgoing = schema.with_renewed_features(attributes_when_asked, nominal, **self._form(schema))
+        return FittedColumns(self, schema, outgoing, state, columns)
+
+    def _outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
+        try:
+            return schema.with_features(list(attributes), columns, **self._form(schema))
+        except FilterkitError as error:
+            raise StageError(self.name, str(error)) from None
+
+    def _form(self, schema: Schema) -> dict[str, bool]:
+        outgoing = self.output(schema)
+        if not isinstance(outgoing, Schema):
+            raise broken(self.name, f"output gives {kind_of(outgoing)}; return a Schema", type(self))
+        return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        return FittedColumns.from_state(self, state, schema)
+        """As `Stage.from_state`, from what `FittedColumns.get_state` returned.
+
+        Raises
+        ------
+        FilterkitError : its entries do not fit together.
+        """
+        columns, attributes = state["source"], [attribute_from_json(each) for each in state["attributes"]]
+        learned = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
+        width = schema.width
+        for key, value in learned.items():
+            if not _is_by_column(value, width):
+                raise FilterkitError(f"the {key} of {self.name} is not that of its columns")
+        ascending = (
+            isinstance(columns, np.ndarray) and columns.dtype == np.int64 and bool((np.diff(columns) >= 0).all())
+        )
+        if not ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
+            raise FilterkitError(f"the columns of {self.name} are not those of its attributes")
+        return FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+
+
+def _is_by_column(value: object, width: int) -> bool:
+    """Whether `value` is an array whose first axis may run over `width` columns."""
+    return isinstance(value, (np.ndarray, Ragged)) and getattr(value, "ndim", 1) > 0 and len(value) == width
 
 
 def learned(stage: ColumnStage, table: ContingencyTable) -> State:
@@ -133,41 +217,28 @@ def learned(stage: ColumnStage, table: ContingencyTable) -> State:
 
 
 class FittedColumns(Fitted):
-    """A fitted column stage: maps rows, and also the table of its input to the table of its output.
+    """A fitted column stage: transforms batches, and the table of their rows to the table of what comes out.
 
     Parameters
     ----------
-    stage, state : what to apply.
-    incoming : the schema of batches that come in.
-    source : int64, ascending: the column that each column put out comes from.
-    attributes : of the columns put out.
+    stage : the stage, whose `apply` is used.
+    incoming, outgoing : the schemas of the batches that come in and go out.
+    state : what `ColumnStage.fit_columns` returned, of all columns.
+    columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
     """
 
     def __init__(
-        self,
-        stage: ColumnStage,
-        incoming: Schema,
-        state: State,
-        source: np.ndarray,
-        attributes: list[Attribute] | LazyAttributes,
+        self, stage: ColumnStage, incoming: Schema, outgoing: Schema, state: State, columns: np.ndarray
     ) -> None:
         self.stage = stage
         self.incoming = incoming
+        self.schema = outgoing
         self.state = state
-        self.source = source
-        outgoing = stage.output(incoming)
-        if not isinstance(outgoing, Schema):
-            raise broken(stage.name, f"output gives {kind_of(outgoing)}; return a Schema", type(stage))
-        try:
-            self.schema = incoming.with_features(
-                attributes, source, zero=outgoing.zero, sparse=incoming.sparse and outgoing.zero
-            )
-        except FilterkitError as error:
-            raise StageError(stage.name, str(error)) from None
+        self.columns = columns
         every = np.arange(incoming.width + 1)
-        self._same = np.array_equal(source, every[:-1])
-        self._first = every if self._same else np.searchsorted(source, every)
-        if self.schema.zero and len(source) and self._apply(np.zeros(len(source)), np.arange(len(source))).any():
+        self._same = np.array_equal(columns, every[:-1])
+        self._first = every if self._same else np.searchsorted(columns, every)
+        if self.schema.zero and len(columns) and self._apply(np.zeros(len(columns)), np.arange(len(columns))).any():
             # Sparse rows would keep the zero that the table and dense rows lose. No StageError: it is not the data.
             raise FilterkitError(
                 f"{stage.name} turns zero into something else where zero is special: let apply return 0 for 0 if "
@@ -176,26 +247,7 @@ class FittedColumns(Fitted):
 
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
-        return {"source": self.source, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
-
-    @staticmethod
-    def from_state(stage: ColumnStage, kept: dict[str, Any], schema: Schema) -> FittedColumns:
-        """A fitted `stage` from what `kept` gave.
-
-        Raises
-        ------
-        FilterkitError : the parts do not fit together.
-        """
-        state = {key.removeprefix("state."): value for key, value in kept.items() if key.startswith("state.")}
-        source, attributes = kept["source"], [attribute_from_json(note) for note in kept["attributes"]]
-        width = schema.width
-        for key, value in state.items():
-            if not isinstance(value, (np.ndarray, Ragged)) or len(value) not in (width, len(source)):
-                raise FilterkitError(f"the {key} of {stage.name} is not that of its columns")
-        ascending = isinstance(source, np.ndarray) and source.dtype == np.int64 and bool((np.diff(source) >= 0).all())
-        if not ascending or len(source) != len(attributes) or ((source < 0) | (source >= width)).any():
-            raise FilterkitError(f"the columns of {stage.name} are not those of its attributes")
-        return FittedColumns(stage, schema, state, source, attributes)
+        return {"source": self.columns, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
 
     def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         image = self.stage.apply(values, columns, self.state)
@@ -205,7 +257,7 @@ class FittedColumns(Fitted):
         if not batch.sparse:
             X = batch.X
             if not self._same:
-                X = X[:, self.source]
+                X = X[:, self.columns]
             rows, width = X.shape
             # Column by column, because what is looked up for one column lies together.
             image = self._apply(X.T.ravel(), np.repeat(np.arange(width), rows)).reshape(width, rows)
@@ -222,12 +274,12 @@ class FittedColumns(Fitted):
         if not image.all():
             keep = np.flatnonzero(image)
             indptr, image, columns = np.searchsorted(keep, indptr), image[keep], columns[keep]
-        matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.source))
+        matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
         return batch.replace(schema=self.schema, X=matrix)
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """The dense matrix of sparse entries where zeros have an image of their own."""
-        zeros = self._apply(np.zeros(len(self.source)), np.arange(len(self.source)))
+        zeros = self._apply(np.zeros(len(self.columns)), np.arange(len(self.columns)))
         X = np.tile(zeros, (len(indptr) - 1, 1))
         X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
         return X
@@ -246,13 +298,13 @@ class FittedColumns(Fitted):
         full = table if self.schema.zero else table.with_zeros()
         if self._same:
             outputs, place = table.columns, np.arange(len(table))
-            output, values, parts = full.column_of_cell, full.values, full.parts
+            output, values, parts = full.column_of_cell, full.values, full.exact_parts
         else:
             outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
-            place = np.searchsorted(table.columns, self.source[outputs])
+            place = np.searchsorted(table.columns, self.columns[outputs])
             sizes = np.diff(full.indptr)[place]
             output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
-            values, parts = full.values[cell], full.parts.take(cell, axis=0)
+            values, parts = full.values[cell], full.exact_parts.take(cell, axis=0)
         gaps = np.flatnonzero(sum_over_classes(full.missing)[place])
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))

@@ -14,7 +14,7 @@ import numpy as np
 from filterkit.counts.tabulate import check_sum, check_weights, sum_of_weights
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import broken, check_numbers, kind_of
-from filterkit.data.csr import Csr
+from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Stage
@@ -30,6 +30,8 @@ class Learner(Stage):
     Write `learn`, and `model` to make its model again from a file; a learner that tries itself on training rows left
     out, for which all stages before it have to be fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
     """
+
+    group = "Predict"
 
     def learn(self, training: Training) -> Model:
         """The model of the training rows."""
@@ -102,7 +104,9 @@ class Learner(Stage):
         many = next((a for a in nominal if len(a.values) > 2), None)
         if many is not None:
             raise StageError(
-                self.name, f"attribute {quoted(many.name)} is nominal with more than two values; put onehot before it"
+                self.name,
+                f"attribute {quoted(many.name)} is nominal with more than two values; put a "
+                "stage before it that makes numbers of it",
             )
 
     def _tasks(self, known: Batch) -> Tasks:
@@ -116,12 +120,7 @@ class Learner(Stage):
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
         if np.count_nonzero(totals) < 2 or (schema.positive and not totals[target.values.index(schema.positive)]):
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
-        if schema.positive is not None:
-            codes = [target.values.index(schema.positive)]
-        elif len(target.values) == 2:
-            codes = [0 if totals[0] < totals[1] else 1]  # the rarer, the later on a tie
-        else:
-            codes = np.flatnonzero(totals).tolist()
+        codes = schema.positive_classes(totals)
         return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
 
     def _training(self, known: Batch, tasks: Tasks) -> Training:
@@ -130,17 +129,15 @@ class Learner(Stage):
     def _usable(self, batch: Batch) -> Batch:
         """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""
         check_weights(self.name, batch)
-        chosen = _known(batch)
+        chosen = counted_rows(batch)
         check_finite(self.name, batch, chosen)
-        batch = batch.replace(others=None)
+        batch = batch.replace(passthrough=None)
         return batch if chosen.all() else batch.take(np.flatnonzero(chosen))
 
 
-def _known(batch: Batch) -> np.ndarray:
-    """bool (rows,): whether the class or labels are known and the weight is above 0."""
-    assert batch.y is not None
-    known = np.asarray(batch.y >= 0 if batch.y.ndim == 1 else (batch.y >= 0).all(axis=1))
-    return known if batch.weights is None else known & (batch.weights > 0)
+def counted_rows(batch: Batch) -> np.ndarray:
+    """bool (rows,): whether a row is one to learn from: its class or labels are known, and its weight is above 0."""
+    return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
 def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
@@ -162,7 +159,7 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> 
         rows, columns = np.divmod(bad, batch.X.shape[1])
     for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
         if chosen is None or chosen[row]:
-            what = "missing; put impute before it" if np.isnan(value) else f"{value:g}"
+            what = "missing; put a stage before it that fills missing values" if np.isnan(value) else f"{value:g}"
             name = quoted(batch.schema.features[column].name)
             raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
 
@@ -243,15 +240,13 @@ class FittedLearner(Fitted):
         return batch.replace(schema=self.schema, X=_beside(batch, np.hstack([codes, scores])))
 
 
-def _beside(batch: Batch, columns: np.ndarray) -> Any:
+def _beside(batch: Batch, columns: np.ndarray) -> Matrix | Csr:
     """X with further columns."""
     if not batch.sparse:
         return np.hstack([batch.X, columns])
     X = batch.csr
     row, column = np.nonzero(columns)
     rows = np.concatenate([X.row_of_entry, row])
-    order = np.argsort(rows, kind="stable")
-    indptr = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
-    indices = np.concatenate([X.indices, (X.columns + column).astype(np.int32)])[order]
-    data = np.concatenate([X.data, columns[row, column]])[order]
-    return Csr(data, indices, indptr, X.columns + columns.shape[1])
+    places = np.concatenate([X.indices, X.columns + column])
+    values = np.concatenate([X.data, columns[row, column]])
+    return Csr.from_entries(rows, places, values, (len(batch), X.columns + columns.shape[1]))

@@ -1,4 +1,4 @@
-"""Scaling: stages that multiply each column by its score, and the ones that metrics become."""
+"""Scaling: stages that multiply each column by its score, and the stages that metrics become."""
 
 from __future__ import annotations
 
@@ -10,56 +10,75 @@ import numpy as np
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
-from filterkit.data.schema import Attribute, LazyAttributes, Schema
+from filterkit.data.schema import Attribute, Schema
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
 
+# What every scorer does with its scores.
+SCALING_HELP = """\
+A value v becomes (v − o) · score / (max − min), where max and min are those of the training values, zeros
+included. Where zero is special, o is 0, so that zeros stay zero; elsewhere, o is min. A 0/1 column thus
+becomes {0, score}, and a constant column 0. Missing values stay missing. A nominal column is scored, but
+keeps its values, which are not numbers. The score is left on the attribute."""
+
+# How a metric, which scores yes-or-no features, scores a column.
+METRIC_HELP = f"""\
+A column of numbers gets the best score of all its thresholds. A row has the feature if its value is at
+least the threshold; thresholds lie between neighboring training values, zeros included, and missing values
+are above none. A nominal column gets the best score of one of its values against the others. A column that
+does not vary gets the score of a feature that no row has.
+
+{SCALING_HELP}"""
+
 
 class Scaling(ColumnStage):
-    """Scale each column by its score.
+    """A stage that scales each column by its score (Forman, Scholz and Rajaram 2009, sections 2.2 and 3.4).
 
-    A value v becomes (v − o) · score / (max − min) over the training values; o is 0 where zero is special
-    (sparse input, or after ``shape --zero``), so that zeros stay zero, and the least value elsewhere. So a
-    0/1 column becomes {0, score} (Forman, Scholz and Rajaram 2009, 2.2 and 3.4). Missing values stay missing.
-    A nominal column is scored and stays as it is: its values are no numbers. A constant column becomes 0.
+    Write `scores`. `SCALING_HELP` says what becomes of the values.
     """
+
+    group = "Scale by a score"
 
     score_only: bool = option(False, "Leave the score on each attribute and the values as they are.")
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        """float64 per covered column: its score; write this."""
+        """float64 (columns of the table,): the score of each, finite."""
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal)
 
-    def outputs(self, schema: Schema, state: State, totals: ContingencyTable) -> tuple[np.ndarray, LazyAttributes]:
-        def attributes() -> list[Attribute]:
-            return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
-
-        return np.arange(schema.width), LazyAttributes(attributes, schema.nominal)
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> list[Attribute]:
+        return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy() if self.score_only else rescaled(values, columns, state)
 
 
 def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """The values of some columns, shifted and stretched as `scaling_state` says."""
+    """As `ColumnStage.apply`: the values, shifted and stretched as `scaling_state` says."""
     if (state["unit"] != 1).any():
         values = values * state["unit"][columns]
     if state["offset"].any():
         values = values - state["offset"][columns]
-    if (state["span"] != 1).any():  # not of presence and absence
+    if (state["span"] != 1).any():  # which it is for 0/1 columns
         values = values / state["span"][columns]
     return np.asarray(values * state["factor"][columns])
 
 
 def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray) -> State:
-    """What `rescaled` needs, from each column's score and least and largest training value.
+    """The state that `rescaled` needs.
 
-    `zero` says whether zero is special and stays zero; `nominal` columns stay as they are.
+    Parameters
+    ----------
+    score : float64 (columns,), what the range of each column becomes.
+    low, high : float64 (columns,), the least and the largest training value.
+    zero : whether zero is special and stays zero.
+    nominal : bool (columns,), which columns keep their values.
     """
-    unit = np.where(np.isinf(high / 2 - low / 2 + (high / 2 - low / 2)), 0.5, 1.0)  # a range may overflow
+    unit = np.where(np.isinf(high / 2 - low / 2 + (high / 2 - low / 2)), 0.5, 1.0)  # the range itself may overflow
     span = high * unit - low * unit
     offset = np.zeros(len(score)) if zero else low * unit
     factor = np.where(span > 0, score, 0.0)
@@ -79,26 +98,27 @@ class MetricScaling(Scaling):
 
 
 class RandomScaling(MetricScaling):
-    """A stage that scales by a metric of chance."""
+    """A stage that scales by random numbers."""
 
-    seed: int = option(0, "Which random numbers.", minimum=0)
+    seed: int = option(0, "Seed of the random numbers.", minimum=0)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         return score_columns(Thresholds(table), self.metric, seed=self.seed)
 
 
 class ClassScaling(MetricScaling):
-    """A stage that scales by a metric of how classes differ."""
-
-    needs_class: ClassVar[bool] = True
+    """A stage that scales by a metric of how the classes differ."""
 
     alpha: float | None = option(
-        None, "Weigh features that go with the positive class by X, the others by 1 − X.", minimum=0, maximum=1
+        None,
+        "Multiply the scores of features of the positive class by X, and the others by 1 − X.",
+        minimum=0,
+        maximum=1,
     )
     combine: str | None = option(
         None,
-        "With more than two classes, score each against the rest and take this; by default the metric's own "
-        "form for many classes, or else max.",
+        "With more than two classes, combine the scores of each class against the rest in this way; by default, the "
+        "metric's own form for many classes is used if it has one, and max if not.",
         choices=COMBINATIONS,
     )
 
@@ -113,7 +133,7 @@ def metric_stage(metric: Metric) -> type[MetricScaling]:
         base = RandomScaling
     about = inspect.getdoc(metric.score) or ""
     first, _, rest = about.partition("\n")
-    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), _DOC]))
+    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), METRIC_HELP]))
     namespace: dict[str, Any] = {
         "name": metric.name,
         "metric": metric,
@@ -123,13 +143,3 @@ def metric_stage(metric: Metric) -> type[MetricScaling]:
         "__annotations__": {},
     }
     return type(metric.name.capitalize(), (base,), namespace)
-
-
-_DOC = """The score of a column of numbers is the best over all thresholds between two of its training values, zeros
-included; that of a nominal column the best of one value against the others; a column that does not vary
-has the score of a word that no row contains. It is left on the attribute.
-
-A value v becomes (v − o) · score / (max − min) over the training values; o is 0 where zero is special
-(sparse input, or after ``shape --zero``), so that zeros stay zero, and the least value elsewhere. So a
-0/1 column becomes {0, score}. Missing values stay missing and are above no threshold. A nominal column
-stays as it is: its values are no numbers. A constant column becomes 0."""

@@ -201,7 +201,7 @@ def _flat(data: Batch) -> Batch:
     columns = to_columns(data)
     X = [np.asarray(columns[names.index(a.name)], np.float64) for a in flat.features]
     matrix = np.column_stack(X) if X else np.empty((len(data), 0))
-    return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.others)
+    return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.passthrough)
 
 
 def _read(form: Format, path: str, class_: str | None, positive: str | None = None) -> Batch:

@@ -11,7 +11,7 @@ import numpy as np
 
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.saved import load, save
-from filterkit.data.batch import Batch, concatenate, empty, others_table, same
+from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
 from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
@@ -113,9 +113,9 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     row = zeros.replace(
         X=zero,
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
-        others=others_table(data.schema, [[None] for _ in data.schema.others]),
+        passthrough=passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
     )
-    image = fitted.transform(row).X
+    image: Any = fitted.transform(row).X
     assert not (image.data if row.sparse else image).any(), f"{stage.name} turns a zero into something else"
 
 
@@ -136,20 +136,23 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
     assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
     assert (out.y is None) == (not schema.targets), f"{stage.name}: y and the class attribute disagree"
+    X: Any = out.X
     if out.sparse:
-        assert out.X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
-        assert (out.X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
-    dense = out.X.toarray() if out.sparse else out.X
+        assert X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
+        assert (X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
+    dense = X.toarray() if out.sparse else X
     for column, attribute in enumerate(schema.features):
         if attribute.kind == "nominal":
             codes = dense[:, column][~np.isnan(dense[:, column])]
             assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
                 f"{stage.name}: the nominal '{attribute.name}' has values that are no index of its labels"
             )
-    riding = [] if out.others is None else out.others.column_names
-    assert riding == [a.name for a in schema.others], f"{stage.name}: batch.others and schema.others disagree"
-    assert out.others is None or out.others.num_rows == len(data), (
-        f"{stage.name}: batch.others has another number of rows"
+    riding = [] if out.passthrough is None else out.passthrough.column_names
+    assert riding == [a.name for a in schema.passthrough], (
+        f"{stage.name}: batch.passthrough and schema.passthrough disagree"
+    )
+    assert out.passthrough is None or out.passthrough.num_rows == len(data), (
+        f"{stage.name}: batch.passthrough has another number of rows"
     )
 
 
@@ -181,7 +184,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     if fitted is None:
         return
     order = np.arange(data.schema.width)[::-1]
-    attributes = [*(data.schema.features[j] for j in order), *data.schema.others]
+    attributes = [*(data.schema.features[j] for j in order), *data.schema.passthrough]
     other = data.replace(
         schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
         X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
@@ -224,7 +227,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
         return
     rest = np.arange(1, data.schema.width)
     schema = data.schema.with_features(list(data.schema.features[1:]), rest)
-    X = data.X[:, 1:]
+    X: Any = data.X[:, 1:]
     if data.sparse:
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     try:

@@ -154,8 +154,8 @@ def same(left, right):
             np.testing.assert_array_equal(one, other)
             known = one == one
             np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
-    assert (left.others is None) == (right.others is None)
-    assert left.others is None or left.others.equals(right.others)
+    assert (left.passthrough is None) == (right.passthrough is None)
+    assert left.passthrough is None or left.passthrough.equals(right.passthrough)
     return True
 
 

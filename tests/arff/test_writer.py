@@ -148,7 +148,7 @@ def test_larger_samples_read_back(arff_samples, tmp_path, name, sparse):
     assert again.schema == batch.schema.replace(sparse=sparse, zero=sparse)
     np.testing.assert_array_equal(*(b.X.toarray() if b.sparse else b.X for b in (again, batch)))
     np.testing.assert_array_equal(again.y, batch.y)
-    assert again.others == batch.others
+    assert again.passthrough == batch.passthrough
 
 
 def small(samples):

@@ -21,7 +21,7 @@ def assert_same(one: Batch, other: Batch):
     """Two batches are equal to the last bit, down to the types of their arrays and the sign of a zero."""
     assert one.schema is other.schema
     assert one.start == other.start
-    assert one.others is other.others or one.others.equals(other.others)
+    assert one.passthrough is other.passthrough or one.passthrough.equals(other.passthrough)
     assert one.sparse == other.sparse
     assert one.X.shape == other.X.shape
     pairs = [(one.y, other.y), (one.weights, other.weights)]
@@ -198,7 +198,7 @@ def test_strings_count_and_come_back_from_disk():
         with Spool(budget) as spool:
             spool.append(SpooledBatch(data))
             assert testing.same(next(iter(spool)).load(), data)
-    long = data.replace(others=data.others.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
+    long = data.replace(passthrough=data.passthrough.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     with Spool(10**6) as spool:
         spool.append(SpooledBatch(long))
         assert next(iter(spool)).nbytes > 60_000

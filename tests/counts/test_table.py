@@ -27,7 +27,7 @@ def table_of(batch, chosen=None, supervised=True):
 
 def assert_same(one, other):
     """Two tables are equal to the last bit."""
-    for name in ("columns", "indptr", "values", "parts", "missing_parts", "total_parts"):
+    for name in ("columns", "indptr", "values", "exact_parts", "missing_parts", "total_parts"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name, strict=True)
 
 
@@ -116,7 +116,7 @@ def test_some_columns_have_the_table_of_those_columns_alone(batch, chosen):
     part = table_of(batch, chosen)
     alone = table_of(columns(batch, np.array(chosen, np.int64)))
     assert part.columns.tolist() == chosen
-    for name in ("indptr", "values", "parts", "missing_parts", "total_parts", "nominal"):
+    for name in ("indptr", "values", "exact_parts", "missing_parts", "total_parts", "nominal"):
         np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
 
 
@@ -151,7 +151,7 @@ def test_an_infinite_value_in_a_row_that_is_not_counted_does_no_harm():
 # ---- exact sums ----------------------------------------------------------------------------------
 
 
-def test_limbs_add_up_to_the_weight():
+def test_exact_parts_add_up_to_the_weight():
     weights = np.array([0.1, 1 / 3, 1e6 + 0.1, 1e-3, 2.5, 0.0, 123456789.123, 1e12])
     assert exact_parts(weights).shape == (8, 3)
     np.testing.assert_array_equal(exact_parts(weights).sum(axis=1), weights)
@@ -159,12 +159,12 @@ def test_limbs_add_up_to_the_weight():
     assert exact_parts(np.array([1.0, 0.5, 2.0**-10, 1e12])).shape == (4, 1)
 
 
-def test_limbs_add_up_exactly_in_any_order():
+def test_exact_parts_add_up_exactly_in_any_order():
     weights = np.random.default_rng(1).random(20000)
     parts = exact_parts(weights)
     exact = sum(map(Fraction, weights.tolist()))
     for order in (parts, parts[::-1], np.sort(parts, axis=0)):
-        total = sum(Fraction(float(np.cumsum(limb)[-1])) for limb in order.T)
+        total = sum(Fraction(float(np.cumsum(part)[-1])) for part in order.T)
         assert abs(total - exact) <= len(weights) * Fraction(2) ** -65
 
 
@@ -206,7 +206,7 @@ def test_one_table_merges_to_itself():
 @given(batches(ANY), st.integers(0, 4))
 def test_first_is_the_table_of_the_first_columns(batch, count):
     width = min(count, len(batch.schema.features))
-    assert_same(table_of(batch).first(count), table_of(batch, range(width)))
+    assert_same(table_of(batch).first_columns(count), table_of(batch, range(width)))
 
 
 @settings(max_examples=200, deadline=None)
@@ -279,7 +279,7 @@ def assert_pushed(batch, chain):
     assert_same(fitted.push(table_of(batch)), table_of(fitted.transform(batch)))
     width = len(batch.schema.features)
     strip = np.arange(width // 3, (2 * width + 2) // 3)
-    outputs = np.flatnonzero((fitted.source >= width // 3) & (fitted.source < (2 * width + 2) // 3))
+    outputs = np.flatnonzero((fitted.columns >= width // 3) & (fitted.columns < (2 * width + 2) // 3))
     assert_same(fitted.push(table_of(batch, strip)), table_of(fitted.transform(batch), outputs))
 
 
@@ -312,9 +312,11 @@ class Swap(ColumnStage):
     def fit_columns(self, table):
         return {}
 
-    def outputs(self, schema, state, totals):
-        source = np.repeat(np.arange(len(schema.features)), 2)
-        return source, [Attribute(f"b{i}") for i in range(len(source))]
+    def output_columns(self, schema, state, totals):
+        return np.repeat(np.arange(len(schema.features)), 2)
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [Attribute(f"b{i}") for i in range(len(columns))]
 
     def apply(self, values, columns, state):
         rest = np.where(columns % 2, np.where(values == 0, 0.0, 4.0), 0.0)

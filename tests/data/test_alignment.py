@@ -127,7 +127,7 @@ def test_any_order_of_columns(data):
     batch = sample(data.draw(st.sampled_from(["mixed-sparse", "iris", "sparse-counts-multiclass"])))
     order = np.array(data.draw(st.permutations(range(len(batch.schema.features)))), np.int64)
     schema = batch.schema
-    names = [schema.features[j] for j in order] + [schema.class_attribute, *schema.others]
+    names = [schema.features[j] for j in order] + [schema.class_attribute, *schema.passthrough]
     other = schema.replace(attributes=tuple(names), class_index=len(order))
     X = batch.X[:, order]
     if batch.sparse:

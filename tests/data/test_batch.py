@@ -7,7 +7,7 @@ import pytest
 from agreement import dense, make, sample
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.data.batch import empty, others_table
+from filterkit.data.batch import empty, passthrough_table
 from filterkit.plugin import concatenate
 
 MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
@@ -19,7 +19,7 @@ def values(batch):
         "X": np.where(np.isnan(dense(batch)), None, dense(batch)).tolist(),
         "y": batch.y.tolist(),
         "weights": batch.weights if batch.weights is None else batch.weights.tolist(),
-        "others": None if batch.others is None else batch.others.to_pylist(),
+        "passthrough": None if batch.passthrough is None else batch.passthrough.to_pylist(),
     }
 
 
@@ -55,7 +55,7 @@ def test_rows_without_class_weights_and_others():
     batch = Batch(Schema("r", [Attribute("a")]), np.array([[1.0], [2.0], [3.0]]))
     part = batch.rows(1, 3)
     assert part.X.tolist() == [[2], [3]]
-    assert part.y is part.weights is part.others is None
+    assert part.y is part.weights is part.passthrough is None
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "fortunes"])
@@ -94,9 +94,9 @@ def test_empty_is_like_no_rows_of_a_batch(name):
     assert nothing.X.shape == none.X.shape
     assert nothing.sparse == none.sparse
     assert nothing.y.dtype == none.y.dtype
-    if batch.others is not None:
-        assert nothing.others.schema == none.others.schema
-        assert nothing.others.num_rows == 0
+    if batch.passthrough is not None:
+        assert nothing.passthrough.schema == none.passthrough.schema
+        assert nothing.passthrough.num_rows == 0
     assert values(concatenate([nothing, batch], batch.schema)) == values(batch)
 
 
@@ -145,11 +145,11 @@ def test_in_form_changes_the_form_and_nothing_else(name):
             assert (each.X.data != 0).all()
 
 
-def test_others_table():
+def test_passthrough_table():
     attributes = [Attribute("a"), Attribute("s", "string"), Attribute("d", "date"), Attribute("r", "relational")]
-    table = others_table(Schema("r", attributes), [["x", None], [86_400_000, None], ["1,2", ""]])
+    table = passthrough_table(Schema("r", attributes), [["x", None], [86_400_000, None], ["1,2", ""]])
     assert table.column_names == ["s", "d", "r"]
     assert [str(field.type) for field in table.schema] == ["string", "timestamp[ms]", "string"]
     assert table.column("s").to_pylist() == ["x", None]
     assert table.column("d").cast("int64").to_pylist() == [86_400_000, None]
-    assert others_table(Schema("r", attributes[:1]), []) is None
+    assert passthrough_table(Schema("r", attributes[:1]), []) is None

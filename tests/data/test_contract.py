@@ -49,8 +49,8 @@ def scipy_csr(data, indices, indptr, columns=2):
 SCHEMA = Schema("r", [Attribute("a"), NOMINAL, Attribute("s", "string"), TARGET], 3)
 SPARSE = SCHEMA.replace(sparse=True)
 X, Y = np.array([[1.0, 0], [2.5, 1], [np.nan, np.nan]]), np.array([0, 1, -1], np.int32)
-OTHERS = pa.table({"s": ["x", None, "y"]})
-BATCH = Batch(SCHEMA, X, Y, np.array([1.0, 2, 0]), OTHERS)
+PASSING = pa.table({"s": ["x", None, "y"]})
+BATCH = Batch(SCHEMA, X, Y, np.array([1.0, 2, 0]), PASSING)
 SOUND = [
     BATCH,
     BATCH.replace(weights=None),
@@ -110,10 +110,12 @@ UNSOUND = {
     "a value of y is no index": BATCH.replace(y=Y - 1),
     "weights are an ndarray of shape (2,); make them float64 of shape (3,)": BATCH.replace(weights=np.ones(2)),
     "weights are an ndarray of shape (3,); make them float64": BATCH.replace(weights=np.ones(3, int)),
-    "others is None, and the schema has 1 attributes for it": BATCH.replace(others=None),
-    "others is a Table, and the schema has 0 attributes for it": sample("no-class").replace(others=OTHERS),
-    "the columns of others are not those of schema.others": BATCH.replace(others=OTHERS.rename_columns(["t"])),
-    "others has 2 rows, and X 3": BATCH.replace(others=OTHERS.slice(0, 2)),
+    "passthrough is None, and the schema has 1 attributes for it": BATCH.replace(passthrough=None),
+    "passthrough is a Table, and the schema has 0 attributes for it": sample("no-class").replace(passthrough=PASSING),
+    "the columns of passthrough are not those of schema.passthrough": BATCH.replace(
+        passthrough=PASSING.rename_columns(["t"])
+    ),
+    "passthrough has 2 rows, and X 3": BATCH.replace(passthrough=PASSING.slice(0, 2)),
     "the nominal attribute 'n' has the value 2, no index of its 2 labels": BATCH.replace(X=np.abs(X) * 2),
     "the nominal attribute 'n' has the value -1": BATCH.replace(X=-X),
     "the nominal attribute 'n' has the value 0.5": BATCH.replace(X=X / 2),
@@ -235,10 +237,6 @@ def of_metric(score, **options):
     return metric_stage(Metric("metric", score, **options))()
 
 
-def unpaired(schema, source):
-    return np.array(source), list(schema.features)
-
-
 STAGES = [
     ("rows: transform gives None; return a Batch", of_rows(transform=lambda self, batch: None)),
     ("rows: transform gives an ndarray", of_rows(transform=lambda self, batch: batch.X)),
@@ -275,31 +273,36 @@ STAGES = [
         of_columns(apply=lambda self, values, columns, state: np.where(values > 0, 1, 0)),
     ),
     ("columns: output gives None; return a Schema", of_columns(output=lambda self, schema: None)),
-    ("columns: outputs gives None; return source", of_columns(outputs=lambda self, schema, state, totals: None)),
     (
-        "columns: the source of outputs is no array",
-        of_columns(outputs=lambda self, schema, state, totals: ([0], [schema.features[0]])),
+        "columns: output_columns gives a list; return an array of column numbers",
+        of_columns(output_columns=lambda self, schema, state, totals: [0]),
     ),
     (
-        "columns: the source of outputs are no ascending numbers of 3 columns",
-        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 1, 3])),
+        "columns: output_columns gives an ndarray; return an array of column numbers",
+        of_columns(output_columns=lambda self, schema, state, totals: np.zeros(1)),
     ),
     (
-        "columns: the source of outputs are no ascending numbers",
-        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 2, 1])),
+        "columns: output_columns gives no ascending numbers of 3 columns",
+        of_columns(output_columns=lambda self, schema, state, totals: np.array([0, 1, 3])),
     ),
     (
-        "columns: outputs does not give an attribute for each of its 2 columns",
-        of_columns(outputs=lambda self, schema, state, totals: unpaired(schema, [0, 1])),
+        "columns: output_columns gives no ascending numbers",
+        of_columns(output_columns=lambda self, schema, state, totals: np.array([0, 2, 1])),
     ),
     (
-        "columns: outputs renews 1 attributes of 3",
+        "columns: output_attributes gives 1 attributes for 2 columns",
         of_columns(
-            outputs=lambda self, schema, state, totals: (
-                np.arange(3),
-                filterkit.plugin.LazyAttributes(lambda: schema.features, np.zeros(1, bool)),
-            )
+            output_columns=lambda self, schema, state, totals: np.array([0, 1]),
+            output_attributes=lambda self, schema, state, columns, totals: [schema.features[0]],
         ),
+    ),
+    (
+        "columns: output_attributes gives None; return a list",
+        of_columns(output_attributes=lambda self, schema, state, columns, totals: None),
+    ),
+    (
+        "columns: output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
+        of_columns(output_nominal=lambda self, schema, state: np.zeros(1, bool)),
     ),
     ("learns: learn gives None, which has no scores and no threshold and no get_state; return a model", Learns(None)),
     ("learns: scores gives None; return an array", of_model(lambda rows: None)),

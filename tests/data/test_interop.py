@@ -124,4 +124,4 @@ def test_pandas_of_plain_types():
     assert [a.kind for a in data.schema.attributes] == ["numeric", "numeric", "string", "nominal"]
     assert data.X.tolist() == [[1, 1], [2, 0]]
     assert data.y.tolist() == [0, 1]
-    assert data.others.column(0).to_pylist() == ["x", None]
+    assert data.passthrough.column(0).to_pylist() == ["x", None]

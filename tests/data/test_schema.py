@@ -7,7 +7,6 @@ import pytest
 
 from filterkit import Attribute, FilterkitError, Schema
 from filterkit.data.schema import find_class
-from filterkit.plugin import LazyAttributes
 
 A, B, C = Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("no", "yes"))
 TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribute("bag", "relational", attributes=(A,))
@@ -22,7 +21,7 @@ def test_the_parts_that_columns_play():
     assert schema.feature_indices.tolist() == [1, 4]
     assert schema.features == (A, B)
     assert schema.nominal.tolist() == [False, True]
-    assert schema.others == (TEXT, DAY, BAG)
+    assert schema.passthrough == (TEXT, DAY, BAG)
 
 
 def test_without_a_class_every_number_and_nominal_is_a_feature():
@@ -166,7 +165,7 @@ def test_columns_that_become_several_stay_in_their_places_around_the_class():
     assert names(out) == ["a1", "a2", "text", "c", "b1", "b2", "b3"]
     assert out.class_attribute is C
     assert [a.name for a in out.features] == ["a1", "a2", "b1", "b2", "b3"]
-    assert out.others == (TEXT,)
+    assert out.passthrough == (TEXT,)
 
 
 def test_columns_that_go_leave_the_others_in_order():
@@ -202,7 +201,7 @@ def renewed(schema, made, **changes):
         made.append(schema)
         return [a.scored("m", number) for number, a in enumerate(schema.features)]
 
-    return schema.with_features(LazyAttributes(make, schema.nominal), np.arange(schema.width), **changes)
+    return schema.with_renewed_features(make, schema.nominal, **changes)
 
 
 def test_renewed_attributes_are_those_of_a_list():
@@ -219,7 +218,7 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
     out = renewed(renewed(schema, made), made, zero=False).replace(relation="s")
     assert (out.relation, out.positive, out.class_index, out.sparse, out.zero) == ("s", "no", 2, True, False)
     assert (out.width, out.nominal.tolist(), out.feature_indices.tolist()) == (2, [False, True], [0, 3])
-    assert (out.class_attribute, out.others, out.targets) == (C, (TEXT,), (2,))
+    assert (out.class_attribute, out.passthrough, out.targets) == (C, (TEXT,), (2,))
     assert out.names == {"a", "text", "c", "b"}
     assert not made
     assert out.attributes is out.attributes
@@ -228,7 +227,7 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
 
 def test_renewed_attributes_may_change_their_kind():
     schema = Schema("r", [A, B, C], 2)
-    out = schema.with_features(LazyAttributes(lambda: new("a", "b"), np.zeros(2, bool)), np.arange(2))
+    out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
     assert out.features == tuple(new("a", "b"))
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 

@@ -81,7 +81,7 @@ def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
     batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
     scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
-    a, b = sys.modules["filterkit_plugins.svm"].sigmoid(scores, batch.labels() == "virginica")
+    a, b = sys.modules["filterkit_plugins.svm.calibration"].sigmoid(scores, batch.labels() == "virginica")
     assert a < 0
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
     assert made.schema.attributes[-2].name == "probability@virginica"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make, sample
-from filterkit_plugins.aisvm import adapted_threshold
+from filterkit_plugins.svm.adaptive_intercept import adapted_threshold
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array

@@ -16,9 +16,9 @@ def run(text, batch):
     if "rename" not in text:
         chosen = [place.index(a.name) for a in out.schema.features]
         np.testing.assert_array_equal(dense(out), dense(batch)[:, chosen])
-    assert (out.others is None) == (not out.schema.others)
-    if out.others is not None:
-        assert out.others.column_names == [a.name for a in out.schema.others]
+    assert (out.passthrough is None) == (not out.schema.passthrough)
+    if out.passthrough is not None:
+        assert out.passthrough.column_names == [a.name for a in out.schema.passthrough]
     return [a.name for a in out.schema.attributes]
 
 

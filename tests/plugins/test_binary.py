@@ -9,10 +9,10 @@ import filterkit
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_non_zeros_become_1(sparse):
-    batch = make([[2, -0.5, np.nan], [0, 3, 2]], [0, 1], nominal=[1], sparse=sparse)
+    batch = make([[2, 1, np.nan], [0, 3, 2]], [0, 1], nominal=[1], sparse=sparse)
     out = filterkit.chain("binary").fit(batch).transform(batch)
     assert out.sparse == sparse
-    np.testing.assert_array_equal(dense(out), [[1, -0.5, np.nan], [0, 3, 1]])
+    np.testing.assert_array_equal(dense(out), [[1, 1, np.nan], [0, 3, 1]])
 
 
 def test_the_paper_setting_gives_the_same_columns_however_it_is_run():

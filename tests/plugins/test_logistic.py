@@ -2,18 +2,17 @@
 
 import numpy as np
 import pytest
+from filterkit_plugins.shape.logistic import WeightedRows, log_losses
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from filterkit.plugin import Points, log_losses
-
 
 def points(columns):
-    """`Points` of rows given as (column, value, class)."""
+    """`WeightedRows` of rows given as (column, value, class)."""
     column, value, positive = (np.array(part) for part in zip(*columns, strict=True))
-    return Points(column, value.astype(float), positive.astype(float), np.ones(len(column)))
+    return WeightedRows(column, value.astype(float), positive.astype(float), np.ones(len(column)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -46,14 +45,14 @@ def test_losses_are_those_of_scikit_learn(seed):
 
 
 def test_weights_count_rows():
-    heavy = Points(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
+    heavy = WeightedRows(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
     rows = [(0, v, c) for v, p, n in ((0, 1, 4), (1, 2, 4), (2, 5, 6)) for c in [1] * p + [0] * (n - p)]
     assert log_losses(1, heavy, heavy) == pytest.approx(log_losses(1, points(rows), points(rows)), rel=1e-12)
 
 
 def test_corners():
     """No rows at all, one class only, separable classes: a number, and a small one where the class is plain."""
-    nothing = Points(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
+    nothing = WeightedRows(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
     assert log_losses(2, nothing, nothing).tolist() == [0, 0]
     same = points([(0, v, 1) for v in range(5)])
     assert log_losses(1, same, same) < 1e-6

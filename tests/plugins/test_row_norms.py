@@ -74,7 +74,7 @@ def test_what_rides_along_stays():
     out = l2(batch)
     assert out.y is batch.y
     assert out.weights is batch.weights
-    assert out.others is batch.others
+    assert out.passthrough is batch.passthrough
 
 
 def test_a_row_comes_out_the_same_whatever_rows_are_around_it():

@@ -184,7 +184,7 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
     assert [a.weight for a in out.schema.features] == [a.weight for a in batch.schema.features]
     assert {a.kind for a in out.schema.features} == {"numeric"}
     assert [a.name for a in out.schema.attributes] == [a.name for a in batch.schema.attributes]
-    assert out.others is batch.others
+    assert out.passthrough is batch.passthrough
     assert out.weights is batch.weights
 
 

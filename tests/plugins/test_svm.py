@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pytest
 from agreement import dense, make, sample, sparsely
-from filterkit_plugins import svm
-from filterkit_plugins.svm import sigmoid
+from filterkit_plugins.svm import hyperplanes, learner
+from filterkit_plugins.svm.calibration import sigmoid
 from scipy.optimize import minimize
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import linear_kernel
@@ -53,7 +53,7 @@ def plane(text, batch):
     ],
 )
 def test_hyperplanes_worked_by_hand(X, y, options, w, b, products, monkeypatch):
-    monkeypatch.setattr(svm, "_PRODUCTS", products)
+    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
     for sparse in (False, True):
         got = plane(f"svm {options}", make(X, y, sparse=sparse))
         assert got[0] == pytest.approx(w, abs=2e-3)
@@ -81,7 +81,7 @@ SETS = ["breast-cancer", "breast-cancer-weighted", "iris", "digits", "fortunes",
 @pytest.mark.parametrize("products", [0, 11_000])
 @pytest.mark.parametrize("name", SETS)
 def test_decisions_are_scikit_learns(name, products, monkeypatch):
-    monkeypatch.setattr(svm, "_PRODUCTS", products)
+    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
     batch = varied(name)
     if name == "digits":  # standardized, some columns are empty
         batch = filterkit.chain("impute").fit(batch).transform(batch)
@@ -220,7 +220,7 @@ def test_among_equals_the_smallest_c_is_taken():
 def test_values_in_another_order_of_folds_are_equal(monkeypatch):
     values = iter([[0.6, 0.7], [0.6, 0.6], [0.6, 0.6], [0.6, 0.6], [0.7, 0.6]])
     merits = [value for fold in values for value in fold]
-    monkeypatch.setattr(svm, "_merit", lambda *_: merits.pop(0))
+    monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
     batch = make([[0], [1], [2], [3], [4], [1.5], [2], [3], [4], [5]], [0] * 5 + [1] * 5)
     assert model("svm --c 1,0.01", batch).coefficients == model("svm --c 0.01", batch).coefficients
 
@@ -234,14 +234,14 @@ def test_a_fold_that_tells_nothing_does_not_count(monkeypatch):
         told.append(truth.any())
         return merit(truth, scores, exclusive, criterion)
 
-    merit = svm._merit
-    monkeypatch.setattr(svm, "_merit", spied)
+    merit = learner._merit
+    monkeypatch.setattr(learner, "_merit", spied)
     model("svm --c 0.1,1 --criterion f1", batch)
     assert told == [a for a in told[::2] for _ in range(2)] and sum(told) == 4
-    monkeypatch.setattr(svm, "_merit", lambda *_: np.nan)
+    monkeypatch.setattr(learner, "_merit", lambda *_: np.nan)
     assert (model("svm --c 0.1,1", batch).coefficients == model("svm --c 0.1", batch).coefficients).all()
     merits = [np.nan, np.nan, 0.2, 0.3, 0.1, 0.1, np.nan, 1.0, np.nan, np.nan]
-    monkeypatch.setattr(svm, "_merit", lambda *_: merits.pop(0))
+    monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
     assert (model("svm --c 0.1,1", batch).coefficients == model("svm --c 1", batch).coefficients).all()
 
 
@@ -414,7 +414,7 @@ def test_values_whose_products_overflow():
 
 def test_without_positive_rows_in_a_trial_nothing_is_found():
     tasks, schema = Tasks(("p", "q"), np.arange(2), False), make(np.eye(3), [0, 0, 0]).schema
-    planes = svm.Hyperplanes("svm", Training(np.eye(3), np.ones((3, 2), bool), None, tasks, schema))
+    planes = hyperplanes.Hyperplanes("svm", Training(np.eye(3), np.ones((3, 2), bool), None, tasks, schema))
     made = planes.solve_all(np.array([[True, False]] * 3), 1.0)
     assert made.coefficients.tolist() == [[0, 0]] * 3
     assert made.intercepts.tolist() == [1, -1]
@@ -463,8 +463,8 @@ def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
 @pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal"])
 @pytest.mark.parametrize("products", [0, 11_000])
 def test_a_solution_that_takes_too_many_steps_is_an_error(text, products, monkeypatch):
-    monkeypatch.setattr(svm, "_PRODUCTS", products)
-    monkeypatch.setattr(svm, "_most_steps", lambda rows: 3)
+    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
+    monkeypatch.setattr(hyperplanes, "_most_steps", lambda rows: 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(StageError, match=r"no solution for C=.* in 3 steps.* put standardize, range or l2 before"):
@@ -473,7 +473,7 @@ def test_a_solution_that_takes_too_many_steps_is_an_error(text, products, monkey
 
 @pytest.mark.parametrize(("rows", "steps"), [(1, 200_000_000), (569, 175_746_924), (11_000, 10_000_000)])
 def test_few_rows_get_more_steps(rows, steps):
-    assert svm._most_steps(rows) == steps
+    assert hyperplanes._most_steps(rows) == steps
 
 
 @pytest.mark.parametrize("name", ["breast-cancer", "fortunes"])

@@ -33,7 +33,7 @@ def run(batch, text="words", train=None):
     out = fitted.transform(batch)
     assert out.schema == fitted.schema
     assert out.sparse
-    assert out.others is None
+    assert out.passthrough is None
     return [a.name for a in out.schema.features], dense(out)
 
 
@@ -133,14 +133,14 @@ def test_other_attributes_stay_in_their_places():
 
 def test_two_texts_and_a_prefix():
     attributes = [Attribute("t", "string"), Attribute("d", "date"), Attribute("u", "string")]
-    others = pa.table({"t": ["one two"], "d": pa.array([0], pa.timestamp("ms")), "u": ["two three"]})
-    batch = Batch(Schema("r", attributes), np.empty((1, 0)), None, None, others)
+    passthrough = pa.table({"t": ["one two"], "d": pa.array([0], pa.timestamp("ms")), "u": ["two three"]})
+    batch = Batch(Schema("r", attributes), np.empty((1, 0)), None, None, passthrough)
     out = filterkit.chain("words --prefix w_").fit(batch).transform(batch)
     assert [a.name for a in out.schema.attributes] == ["w_one", "w_two", "d", "w_three", "u:w_two"]
-    assert out.others.column_names == ["d"]
+    assert out.passthrough.column_names == ["d"]
     only = filterkit.chain("words --attribute u").fit(batch).transform(batch)
     assert [a.name for a in only.schema.attributes] == ["t", "d", "three", "two"]
-    assert only.others.column_names == ["t", "d"]
+    assert only.passthrough.column_names == ["t", "d"]
 
 
 def test_it_is_written_sparse_and_read_back(tmp_path):
@@ -165,7 +165,7 @@ def test_mistakes():
 
 def test_the_raw_reuters_text_is_count_vectorizers():
     batch = shared("weka/ReutersCorn-train.arff.gz")
-    texts = batch.others.column(0).to_pylist()
+    texts = batch.passthrough.column(0).to_pylist()
     names, X = run(batch)
     peer, counts = expected(texts)
     assert names == peer

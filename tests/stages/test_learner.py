@@ -248,12 +248,18 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        (make([[1, 2], [3, NAN]], [0, 1]), "row 2: attribute 'a1' is missing; put impute before it"),
-        (make([[0, 2], [0, NAN]], [0, 1], sparse=True), "row 2: attribute 'a1' is missing; put impute before it"),
+        (
+            make([[1, 2], [3, NAN]], [0, 1]),
+            "row 2: attribute 'a1' is missing; put a stage before it that fills missing values",
+        ),
+        (
+            make([[0, 2], [0, NAN]], [0, 1], sparse=True),
+            "row 2: attribute 'a1' is missing; put a stage before it that fills missing values",
+        ),
         (make([[1], [-np.inf]], [0, 1]), "row 2: attribute 'a0' is -inf"),
         (
             make([[1], [2]], [0, 1], nominal=[0]),
-            "attribute 'a0' is nominal with more than two values; put onehot before it",
+            "attribute 'a0' is nominal with more than two values; put a stage before it that makes numbers of it",
         ),
         (make([[1], [2]], [1, 1]), "the training rows are all of one class, which leaves nothing to learn"),
         (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class"),
@@ -685,7 +691,8 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
     done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
     assert done.returncode == 1
-    assert done.stderr == "filterkit: means: test.arff: row 2: attribute 'x' is missing; put impute before it\n"
+    problem = "attribute 'x' is missing; put a stage before it that fills missing values"
+    assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"
 
 
 def rows(path):

@@ -55,9 +55,11 @@ class Compares(ColumnStage):
 class Fans(Compares):
     """The same, in two columns of other names."""
 
-    def outputs(self, schema, state, totals):
-        names = [f"{a.name}{end}" for a in schema.features for end in ("+", "-")]
-        return np.repeat(np.arange(schema.width), 2), [filterkit.Attribute(name) for name in names]
+    def output_columns(self, schema, state, totals):
+        return np.repeat(np.arange(schema.width), 2)
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [filterkit.Attribute(f"{a.name}{end}") for a in schema.features for end in ("+", "-")]
 
     def apply(self, values, columns, state):
         return (values > 0).astype(np.float64)
@@ -238,10 +240,10 @@ def test_a_format_may_refuse_be_only_read_or_only_written(check):
 
 def renamed(batch):
     attributes = [a._replace(name=f"x{i}") for i, a in enumerate(batch.schema.attributes)]
-    others = batch.others
-    if others is not None:
-        others = others.rename_columns([a.name for a in attributes if a.kind in ("string", "date", "relational")])
-    return batch.replace(schema=batch.schema.replace(attributes=attributes), others=others)
+    passing = batch.passthrough
+    if passing is not None:
+        passing = passing.rename_columns([a.name for a in attributes if a.kind in ("string", "date", "relational")])
+    return batch.replace(schema=batch.schema.replace(attributes=attributes), passthrough=passing)
 
 
 def unlabelled(batch):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from filterkit_plugins.svm import Hyperplanes
 
-from filterkit import Learner, Stage, StageError, UsageError, hookimpl, option
+from filterkit import Learner, StageError, UsageError, option
 from filterkit.plugin import LinearModel, Model, Training
+
+from .hyperplanes import Hyperplanes
 
 
 class AiSvm(Learner):
@@ -105,8 +106,3 @@ def adapted_threshold(scores: np.ndarray, positive: np.ndarray, threshold: float
     sensitivity[specificity < least] = 0
     best = int(sensitivity.argmax())
     return float(thresholds[best]) if sensitivity[best] > np.count_nonzero(found > threshold) else threshold
-
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [AiSvm]

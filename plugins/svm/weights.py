@@ -7,21 +7,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from filterkit_plugins.svm import check_products, fitted_svc, quietly
 
-from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     Csr,
-    FittedColumns,
     Scaling,
     check_sum,
     check_weights,
     combined,
+    counted_rows,
     interruptible,
     scaling_state,
     share,
 )
+
+from .hyperplanes import check_products, fitted_svc, quietly
 
 Batches = Callable[[], Iterator[Batch]]
 
@@ -40,6 +41,7 @@ class Normal(Stage):
     """
 
     name = "normal"
+    group = "Scale by a score"
     needs_class = True
 
     subset: str = option("1", "The share of the rows to train on, as 1/4 or 0.25.")
@@ -80,11 +82,10 @@ class Normal(Stage):
         score = combined(np.where(schema.nominal[:, None], 0.0, scores), summary.totals[tasks], self.combine)
         low, high = summary.ranges()
         state = scaling_state(score, low, high, schema.zero, schema.nominal)
-        attributes = [a.scored(self.name, s) for a, s in zip(schema.features, score.tolist())]
-        return FittedColumns(Scaling(score_only=self.score_only), schema, state, np.arange(len(attributes)), attributes)
+        return _ByWeights(score_only=self.score_only).finish(schema, state, summary.totals)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        return FittedColumns.from_state(Scaling(score_only=self.score_only), state, schema)
+        return _ByWeights(score_only=self.score_only).from_state(state, schema)
 
     def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """|w| of the classifier that tells the positive rows from the others."""
@@ -118,14 +119,17 @@ class Normal(Stage):
         return model
 
 
+class _ByWeights(Scaling):
+    """Scaling by scores that are already known."""
+
+    name = Normal.name
+
+
 def _training(batch: Batch) -> Batch:
-    """The rows of `batch` whose class is known and whose weight is above 0."""
-    assert batch.y is not None
+    """The rows of `batch` to learn from."""
     check_weights(Normal.name, batch)
-    known = batch.y >= 0
-    if batch.weights is not None:
-        known &= batch.weights > 0
-    return batch if known.all() else batch.take(np.flatnonzero(known))
+    counted = counted_rows(batch)
+    return batch if counted.all() else batch.take(np.flatnonzero(counted))
 
 
 class _Summary:
@@ -134,7 +138,7 @@ class _Summary:
     def __init__(self, schema: Schema) -> None:
         target = schema.class_attribute
         assert target is not None
-        self._positive = None if schema.positive is None else target.values.index(schema.positive)
+        self._schema = schema
         self.rows_of_class = np.zeros(len(target.values), np.int64)
         self.totals = np.zeros(len(target.values))
         self._low = np.full(schema.width, np.inf)
@@ -164,11 +168,9 @@ class _Summary:
 
     def tasks(self) -> list[int]:
         """The classes to tell from the rest."""
-        if self._positive is not None:
-            return [self._positive]
-        if len(self.totals) <= 2:
-            return [len(self.totals) - 1]  # of two classes either gives the same |w|
-        return np.flatnonzero(self.rows_of_class).tolist()
+        if self._schema.positive is None and len(self.totals) == 2:
+            return [1]  # either gives the same |w|, but for its last digits
+        return self._schema.positive_classes(self.totals)
 
 
 def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -203,8 +205,3 @@ def _clean(X: Any, schema: Schema) -> Any:
     nominal = schema.nominal[X.indices] if isinstance(X, Csr) else schema.nominal
     values = np.where(np.isnan(values) | nominal, 0.0, values)
     return X._replace(data=values) if isinstance(X, Csr) else values
-
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Normal]

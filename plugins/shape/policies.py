@@ -1,0 +1,98 @@
+"""Which columns to shape: by name, or where shaping makes a column predict better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from filterkit import Schema, StageError
+from filterkit.plugin import ContingencyTable, Fold, State, suggestion, sum_over_classes
+
+from .logistic import WeightedRows, log_losses
+
+Shaped = Callable[[np.ndarray, np.ndarray, int, State], np.ndarray]
+
+
+def is_chosen(table: ContingencyTable, only: tuple[str, ...], without: tuple[str, ...]) -> np.ndarray:
+    """bool (columns of the table,): whether a name is among `only`, if there are any, and not among `without`."""
+    if not (only or without):
+        return np.ones(len(table), bool)
+    names = [table.schema.features[column].name for column in table.columns.tolist()]
+    wanted, unwanted = _matcher(only), _matcher(without)
+    return np.array([(not only or wanted(name)) and not unwanted(name) for name in names], bool)
+
+
+def check_names(stage: str, schema: Schema, only: tuple[str, ...], without: tuple[str, ...]) -> None:
+    """Raise a `StageError` if one of the names and patterns matches no attribute."""
+    for flag, patterns in (("--only", only), ("--except", without)):
+        names = [attribute.name for attribute in schema.features] if patterns else []
+        for pattern in patterns:
+            if not any(map(_matcher((pattern,)), names)):
+                raise StageError(stage, f"{flag}: no attribute is named '{pattern}'{suggestion(pattern, names)}")
+
+
+def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a name is one of `patterns`, or matches one of those with ``*`` and ``?``."""
+    wild = [p for p in patterns if "*" in p or "?" in p]
+    expression = "|".join(re.escape(p).replace(r"\*", ".*").replace(r"\?", ".") for p in wild)
+    pattern = re.compile(expression or r"(?!)", re.DOTALL)
+    return lambda name: name in patterns or pattern.fullmatch(name) is not None
+
+
+def predicts_no_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
+    """bool (columns,): whether a column's shaped values predict the held-out rows no better than its own values.
+
+    Parameters
+    ----------
+    folds : all folds of the training rows.
+    shaped : makes shaped values of values, their columns, the number of a task, and a state.
+    """
+    table = folds[0].training
+    own_losses, shaped_losses = np.zeros(len(table)), np.zeros(len(table))
+    for fold in folds:
+        training, held_out = _Values(fold.training), _Values(fold.held_out)
+        means = training.means()
+        for number, task in enumerate(table.tasks()):
+            own = [each.rows(each.filled(means), task) for each in (training, held_out)]
+            own_losses += log_losses(len(table), *own)
+            images = [
+                each.rows(shaped(each.values, each.columns, number, fold.state), task) for each in (training, held_out)
+            ]
+            shaped_losses += log_losses(len(table), *images)
+    # Losses equal in theory, as those of a column with two values, may differ by rounding.
+    return shaped_losses >= own_losses * (1 - 1e-9)
+
+
+class _Values:
+    """The distinct values of each column of a table, zero and missing among them.
+
+    Attributes
+    ----------
+    columns : int64 (values,), the column of each value, counted within the table.
+    values : float64 (values,), NaN for missing.
+    """
+
+    def __init__(self, table: ContingencyTable) -> None:
+        full = table.with_zeros()
+        missing = np.flatnonzero(full.missing.any(axis=1))
+        self.columns = np.concatenate([full.column_of_cell, missing])
+        self.values = np.concatenate([full.values, np.full(len(missing), np.nan)])
+        self._counts = np.concatenate([full.counts, full.missing[missing]])
+        self._width = len(table)
+
+    def means(self) -> np.ndarray:
+        """float64 (columns,): the mean of the values that are not missing, 0 if all are."""
+        rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self._counts))
+        total = np.bincount(self.columns, rows, self._width)
+        sums = np.bincount(self.columns, rows * np.nan_to_num(self.values), self._width)
+        return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0))
+
+    def filled(self, means: np.ndarray) -> np.ndarray:
+        """The values, with the mean of the column in place of a missing one."""
+        return np.where(np.isnan(self.values), means[self.columns], self.values)
+
+    def rows(self, values: np.ndarray, task: int) -> WeightedRows:
+        """The rows counted, with `values` in place of their own, for the positive class `task`."""
+        return WeightedRows(self.columns, values, self._counts[:, task], sum_over_classes(self._counts))

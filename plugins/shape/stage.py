@@ -1,0 +1,217 @@
+"""The stage `shape` (Forman, Scholz and Rajaram, KDD 2009)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import Attribute, ColumnStage, Schema, option
+from filterkit.plugin import ContingencyTable, Fold, Ragged, State, sum_over_classes
+
+from .estimates import corrected, isotonic_estimates, local_estimates, log_odds, prior_counts, zero_estimates
+from .policies import check_names, is_chosen, predicts_no_better
+
+
+class Shape(ColumnStage):
+    """Replace each value by the local probability of the positive class around it.
+
+    p(v) is the share of positive rows in a window of training rows around the value v: all rows equal to v, and up to
+    `--neighbors` rows below and as many above, nearest values first; of the last value only as many rows count as
+    there is room for, pro rata. The Laplace correction makes it (positives + 1) / (rows + 2). Between training values,
+    p is interpolated linearly; beyond them, it stays what it is at the last one (sections 3.2 and 3.3 of the paper).
+
+    Where zero is special, it has an estimate of its own, is in no window, and p(0) is subtracted from all others: zero
+    stays zero, and sparse rows stay sparse (section 3.5). If no training row has a zero, p(0) is the estimate of the
+    training value nearest zero. Missing values have an estimate of their own, too, and nominal values have no
+    neighbors. A missing or nominal value that training did not see gets the share of positives in all training rows.
+    A column that is empty in training becomes 0.
+
+    `--method logodds` produces log p − log(1 − p) (section 3.3). `--method isotonic` produces the rising or falling
+    function of the value that fits the share of positives best by squared error (pool adjacent violators). It uses
+    neither windows nor a correction, but nominal values, zero and missing values are treated as above.
+    `--prior class` draws estimates from few rows to the share π of positives, (positives + 2π) / (rows + 2), instead of
+    to 1/2.
+
+    With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
+    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing.
+
+    Values that few rows have overfit small training sets (section 4.3). `--cross-fit K` splits the rows of each class
+    into K folds and transforms each training row by what was learned from the other folds. Later rows, as with
+    ``--test``, are transformed by what was learned from all training rows; so is the only row of a class.
+
+    `--only` and `--except` take attribute names, or patterns with ``*`` and ``?``; other columns stay unchanged.
+    `--auto` also leaves a numeric column unchanged unless its shaped values predict the class better. It compares the
+    log losses of two logistic regressions on this column alone, before and after shaping, over the held-out rows of K
+    folds (5 without `--cross-fit`). Their values are standardised, missing ones replaced by the mean, and the penalty
+    is scikit-learn's default. (Section 5 asks for such automated policies.)
+    """
+
+    name = "shape"
+    group = "Shape values"
+    fills_missing = True  # a missing value has a probability, too
+
+    method: str = option("lp", "What a value becomes.", choices=("lp", "logodds", "isotonic"))
+    neighbors: int = option(15, "Rows of the window on each side of a value.", minimum=0)
+    prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
+    zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
+    cross_fit: int | None = option(
+        None, "Number of folds for cross-fitting the training rows; by default none.", minimum=2
+    )
+    only: tuple[str, ...] = option((), "Shape only attributes of this name or pattern.")
+    except_: tuple[str, ...] = option((), "Leave attributes of this name or pattern unchanged.")
+    auto: bool = option(False, "Leave columns unchanged unless shaping makes them predict better.")
+    seed: int = option(0, "Seed for drawing the folds.", minimum=0)
+
+    def folds(self) -> int:
+        return self.cross_fit or (5 if self.auto else 0)
+
+    def fold_seed(self) -> int:
+        return self.seed
+
+    def cross_fits(self) -> bool:
+        return self.cross_fit is not None
+
+    def output(self, schema: Schema) -> Schema:
+        return schema.replace(zero=self._special(schema))
+
+    def _special(self, schema: Schema) -> bool:
+        return schema.zero if self.zero is None else self.zero
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        special = self._special(table.schema)
+        cells = table if special else table.with_zeros()
+        tasks = table.tasks()
+        prior = prior_counts(table, tasks, self.prior)
+        share = (table.totals[tasks] + prior) / (table.totals.sum() + 2)
+        estimates = local_estimates(cells, tasks, prior, self.neighbors)
+        if self.method == "isotonic":
+            estimates = np.where(
+                cells.nominal[cells.column_of_cell][:, None], estimates, isotonic_estimates(cells, tasks)
+            )
+        missing = corrected(table.missing, tasks, prior)
+        missing[sum_over_classes(table.missing) == 0] = share
+        zero = np.zeros((len(table), len(tasks)))
+        if special:
+            zero = zero_estimates(cells, tasks, prior, estimates, share)
+        # From here on T(p) in place of p, except for estimates that are interpolated first.
+        if self.method == "logodds":
+            share, missing = log_odds(share), log_odds(missing)
+            zero = log_odds(zero) if special else zero
+        empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
+        missing[empty] = zero[empty] = 0.0
+        images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
+        return {
+            "unchanged": ~is_chosen(table, self.only, self.except_),
+            "knots": Ragged(cells.indptr, cells.values),
+            "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # of each knot, one for each task
+            "zero": zero,
+            "missing": missing - zero,
+            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - zero, 0.0),
+            "nominal": table.nominal,
+            "special": np.full(len(table), special),
+        }
+
+    def choose_columns(self, folds: list[Fold]) -> State:
+        if not self.auto:
+            return {}
+        no_better = predicts_no_better(folds, self._shaped)
+        return {"unchanged": folds[0].state["unchanged"] | (no_better & ~folds[0].training.nominal)}
+
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
+        check_names(self.name, schema, self.only, self.except_)
+        tasks = schema.positive_classes(totals)
+        if tasks and not self._one_a_class(schema):
+            return None
+        return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks)))
+
+    def output_attributes(
+        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
+    ) -> list[Attribute]:
+        target, several = schema.class_attribute, self._one_a_class(schema)
+        assert target is not None
+        suffixes = [f"@{target.values[task]}" if several else "" for task in schema.positive_classes(totals)]
+        attributes: list[Attribute] = []
+        for attribute, unchanged in zip(schema.features, state["unchanged"].tolist(), strict=True):
+            if unchanged:
+                attributes.append(attribute)
+            else:
+                attributes += [_numeric(attribute, suffix) for suffix in suffixes]
+        return attributes
+
+    def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
+        return np.asarray(schema.nominal & state["unchanged"])
+
+    def _one_a_class(self, schema: Schema) -> bool:
+        """Whether a column becomes one column for each class."""
+        target = schema.class_attribute
+        return schema.positive is None and target is not None and len(target.values) > 2
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        unchanged, tasks = state["unchanged"], state["unseen"].shape[1]
+        if not unchanged.any():
+            column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
+            return self._shaped(values, column, task, state)
+        first = np.concatenate([[0], np.cumsum(np.where(unchanged, 1, tasks))])
+        column = np.searchsorted(first, columns, "right") - 1
+        image = self._shaped(values, column, columns - first[column], state)
+        return np.where(unchanged[column], values, image)
+
+    def _shaped(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+        """The shaped values.
+
+        Parameters
+        ----------
+        values : float64 (n,).
+        column : int64 (n,), the incoming column of each.
+        task : for which task each is shaped, int64 (n,) or one for all.
+        state : what `fit_columns` returned.
+        """
+        stay_zero = values == 0
+        if stay_zero.any():
+            stay_zero &= state["special"][column]
+            if stay_zero.all():
+                return np.zeros(len(values))
+        image = self._interpolated(values, column, task, state)
+        absent = np.isnan(values)
+        if absent.any():
+            image = np.where(absent, state["missing"][column, task], image)
+        image[stay_zero] = 0.0
+        return image
+
+    def _interpolated(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+        """As `_shaped`, of values that are neither missing nor a special zero; others get any number."""
+        knots, images, unseen = state["knots"], state["images"], state["unseen"]
+        tasks = unseen.shape[1]
+        if not len(knots.values):
+            return np.asarray(unseen[column, task])
+        above = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
+        upper = knots.values[above]
+        image: np.ndarray = images.values[above if tasks == 1 else above * tasks + task]
+        between = np.flatnonzero(upper > values)
+        between = between[above[between] > knots.indptr[column[between]]]
+        if len(between):
+            below = above[between] - 1
+            low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
+            way = _way(values[between], knots.values[below], upper[between])
+            image[between] = low + way * (image[between] - low)
+        if self.method == "logodds":
+            image = log_odds(image) - state["zero"][column, task]
+        is_unseen = (knots.lengths == 0)[column]
+        if state["nominal"].any():
+            is_unseen |= state["nominal"][column] & (upper != values)
+        return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
+
+
+def _numeric(attribute: Attribute, suffix: str) -> Attribute:
+    """The attribute of shaped values; `attribute` itself if it says it all."""
+    if attribute.kind == "numeric" and not suffix:
+        return attribute
+    return Attribute(attribute.name + suffix, weight=attribute.weight, scores=attribute.scores)
+
+
+def _way(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """How far each value is on the way from `below` to `above`, from 0 to 1."""
+    with np.errstate(over="ignore"):
+        step = above - below
+    if np.isinf(step).any():  # the difference of the largest numbers overflows
+        values, below, step = values / 2, below / 2, above / 2 - below / 2
+    return np.asarray((values - below) / step)

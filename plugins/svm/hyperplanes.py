@@ -1,0 +1,123 @@
+"""Hyperplanes: linear SVMs by libsvm, and what keeps libsvm from computing noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from filterkit import StageError
+from filterkit.plugin import LinearModel, Training, interruptible
+
+# For up to this many rows the products of all pairs are held in memory, 8 bytes each.
+_PRODUCTS = 11_000
+
+
+class Hyperplanes:
+    """Linear SVMs on some training rows, which share the products of all pairs of rows if these are few enough."""
+
+    def __init__(self, stage: str, training: Training) -> None:
+        self.X = training.X
+        self._stage = stage
+        self._weights = training.weights
+        self._products: Any = None
+        check_products(stage, self.X)
+        if 0 < len(training.truth) <= _PRODUCTS:
+            from sklearn.metrics.pairwise import linear_kernel
+
+            self._products = linear_kernel(self.X)
+
+    def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients, float64 (features, costs), and intercepts, float64 (costs,), of the SVMs that tell the rows
+        that are `positive`, bool, from the others; where all or none are, no coefficients and intercepts of 1 or −1."""
+        if positive.all() or not positive.any():
+            return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
+        multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
+        for number, cost in enumerate(costs):
+            kernel, rows = ("linear", self.X) if self._products is None else ("precomputed", self._products)
+            model = fitted_svc(self._stage, kernel, rows, positive, cost, self._weights)
+            dual = model.dual_coef_
+            multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
+            intercepts[number] = model.intercept_[0]
+        return self.X.T @ multipliers, intercepts
+
+    def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
+        """The SVMs of all tasks, bool (rows, tasks)."""
+        planes = [self.solve(positive, [cost]) for positive in truth.T]
+        return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
+
+
+def check_products(stage: str, X: Any) -> None:
+    """Raise a `StageError` where libsvm could only compute noise: the products of rows overflow, or no two rows differ
+    by as much as the rounding of their products, which libsvm keeps in single precision.
+
+    Parameters
+    ----------
+    stage : the name of the stage that asks.
+    X : float64 (rows, features), ndarray or `csr_array`, finite.
+    """
+    if not X.shape[0]:
+        return
+    sparse = hasattr(X, "tocsr")
+    with np.errstate(over="ignore", under="ignore"):
+        longest = float((X.multiply(X) if sparse else X * X).sum(axis=1).max())
+        low, high = (each.toarray() if sparse else each for each in (X.min(axis=0), X.max(axis=0)))
+        apart = float(((high - low) ** 2).sum())  # no two rows are farther
+    if not np.isfinite(longest):
+        raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
+    if 0 < apart < longest * np.finfo(np.float32).eps / 2:
+        raise StageError(
+            stage,
+            "values are so large that the differences between rows are lost in their products; "
+            "put standardize or range before it",
+        )
+
+
+def fitted_svc(
+    stage: str, kernel: str, rows: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
+) -> Any:
+    """A fitted `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    stage : the name of the stage that asks.
+    kernel : ``linear``, and `rows` is X; or ``precomputed``, and `rows` has their products.
+    positive, cost, weights : bool (rows,), C, and float64 (rows,) or None.
+
+    Raises
+    ------
+    StageError : libsvm finds no solution in so many steps as would take some minutes.
+    """
+    from sklearn.svm import SVC
+
+    model = SVC(kernel=kernel, C=cost, max_iter=_most_steps(len(positive)))
+    with quietly():
+        interruptible(partial(model.fit, sample_weight=weights), rows, positive)
+    if model.fit_status_:
+        raise StageError(
+            stage,
+            f"no solution for C={cost:g} in {model.max_iter:,} steps, because values are large or columns of very "
+            "different size; put standardize, range or l2 before it",
+        )
+    return model
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """scikit-learn does not warn that it has not converged, which the caller finds out by itself."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _most_steps(rows: int) -> int:
+    """The steps that libsvm may take. Its own program allows the larger of ten million and 100 a row, of which scaled
+    values need few; values that are not scaled may need more, so a few rows, whose steps are short, get more."""
+    return max(10_000_000, 100 * rows, min(200_000_000, 100_000_000_000 // max(rows, 1)))
