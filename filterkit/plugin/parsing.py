@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from filterkit.errors import UsageError, file_error
+from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.options import flag_of, types_of
@@ -67,7 +68,7 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
                 f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
             )
         except click.UsageError as error:
-            raise UsageError(f"{stage.name}: {message(error)}") from None
+            raise UsageError(f"{stage.name}: {message_of(error)}") from None
         words = context.args
         stages.append(stage(**context.params))
     return stages
@@ -94,13 +95,3 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
         except (UsageError, ValueError) as error:
             raise UsageError(f"{path}:{number}: {error}") from None
     return stages
-
-
-def message(error: click.ClickException, help: str = "") -> str:
-    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
-    unless the message suggests something itself."""
-    text = " ".join(error.format_message().split()).rstrip(".")
-    text = text.replace(". Did you mean", "; did you mean")
-    text = text.replace(". (Did you mean one of:", "; did you mean one of").replace("?)", "?")
-    text = text[:1].lower() + text[1:]
-    return f"{text}; see: {help}" if help and not text.endswith("?") else text
