@@ -525,7 +525,7 @@ def test_help_names_every_option_and_measure(name, command):
             option.opts[-1] for option in command.params if isinstance(option, click.Option) and not option.hidden
         ]
         assert all(f"{option} " in done.stdout for option in options)
-    assert re.search(rf"^ +{name} [A-Z]", filterkit("--help").stdout, re.M)
+    assert re.search(rf"^ +{name} +[A-Z]", filterkit("--help").stdout, re.M)
 
 
 DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n3,z\n"

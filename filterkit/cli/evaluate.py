@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from filterkit.cli.inputs import check_used, open_input
 from filterkit.cli.options import (
@@ -50,6 +51,7 @@ class EvaluateOptions(InputOptions):
     jobs: int | None
     engine: str | None
     seed: int | None
+    seed_of_stages: int | None
     progress: bool | None
 
     @property
@@ -94,11 +96,11 @@ class EvaluateOptions(InputOptions):
 @ENCODING
 @jobs("processes")
 @click.option("--engine", hidden=True)
-@seed("folds, subsamples, and stages that draw random numbers")
+@seed("folds and subsamples")
 @PROGRESS
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
-@click.pass_obj
-def evaluate(known: Registry, /, paths: tuple[str, ...], **given: Any) -> None:
+@click.pass_context
+def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """Compare chains by cross-validation.
 
     \b
@@ -110,7 +112,10 @@ def evaluate(known: Registry, /, paths: tuple[str, ...], **given: Any) -> None:
     Measures are taken on each fold and averaged over folds, then over tasks. Behind ± stands the standard error over
     tasks or, with a single task, over folds. Paired t-tests over the same compare the chains.
     """
-    options = EvaluateOptions(**given)
+    known: Registry = context.obj
+    # Before the name of the subcommand, --seed is for stages, too, as it is in a run of a chain.
+    is_before = context.get_parameter_source("seed") is ParameterSource.DEFAULT_MAP
+    options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
     _check(paths, options, known)
     design = _design(options)
     data = [(name, _read(path, options, known)) for name, path in _names(paths).items()]
@@ -151,7 +156,7 @@ def _design(options: EvaluateOptions) -> Design:
     from filterkit.evaluation.runner import named_chain
 
     return Design(
-        tuple(named_chain(text, None, options.seed) for text in options.chains),
+        tuple(named_chain(text, None, options.seed_of_stages) for text in options.chains),
         options.folds,
         tuple(share_of("--train", text) for text in options.train.split(",")) if options.train else (),
         options.one_against_rest,

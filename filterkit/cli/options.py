@@ -18,7 +18,7 @@ Decorator = Callable[[F], F]
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
     """An amount of memory such as 256MB, as a number of bytes."""
 
     name = "SIZE"
