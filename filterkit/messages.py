@@ -1,10 +1,14 @@
-"""What filterkit says of its work: on standard error, because standard output carries results and nothing else."""
+"""Messages, which go to standard error: standard output carries results and nothing else."""
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from filterkit.errors import one_line, visible
+from filterkit.errors import one_line, quoted, suggestion, visible
+
+if TYPE_CHECKING:
+    from click import ClickException
 
 
 def say(text: str) -> None:
@@ -24,10 +28,30 @@ def is_watched() -> bool:
 
 
 def show_warnings() -> None:
-    """From here on, show a warning of Python, such as one of scikit-learn, as a line without its place in the code."""
+    """Show any later Python warning, such as one of scikit-learn, as one line without its place in the code."""
     import warnings
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         say(f"filterkit: warning: {one_line(message)}")
 
     warnings.showwarning = show
+
+
+def message_of(error: ClickException, help: str = "") -> str:
+    """The message of a click exception as one line in filterkit's manner.
+
+    Parameters
+    ----------
+    error : of click itself, or raised by a subcommand.
+    help : the command that shows more; named unless the message suggests something itself.
+    """
+    from click import NoSuchOption
+
+    if isinstance(error, NoSuchOption):  # click's own words for it differ from version to version
+        name = error.option_name
+        text = f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
+    else:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        text = text.replace(" integer range", " integer").replace(" float range", " float")
+        text = text[:1].lower() + text[1:]
+    return f"{text}; see: {help}" if help and not text.endswith("?") else text

@@ -100,6 +100,20 @@ class Reader:
         self._rejects = rejects
         self.count: int | None = None  # of all rows, once they have been read to the end
 
+    @property
+    def live(self) -> bool:
+        """Whether rows may arrive one by one, and each is to go on before the next is asked for."""
+        return self.source.live
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes stored in the part that is being read, None if unknown."""
+        return self.source.size
+
+    def position(self) -> int:
+        """How many of these bytes have been read."""
+        return self.source.position()
+
     def close(self) -> None:
         """Close the input."""
         self.source.close()

@@ -1,1 +1,1 @@
-"""The command line; thin."""
+"""The command line: options, the main job, and one module for each subcommand."""

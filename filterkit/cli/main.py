@@ -1,9 +1,10 @@
-"""The command ``filterkit``: parsing, dispatch, and what happens when something goes wrong."""
+"""The command ``filterkit``: its options, what its first word means, and what happens when something goes wrong."""
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -11,83 +12,80 @@ from typing import Any, NoReturn
 import click
 
 from filterkit._version import __version__
+from filterkit.cli import builtin
 from filterkit.cli.memory import keep_freed_memory
+from filterkit.cli.options import (
+    BLOCK_SIZE,
+    DEBUG,
+    ENCODING,
+    ENGINE,
+    MEMORY,
+    ONCE,
+    PROGRESS,
+    SETTINGS,
+    Options,
+    jobs,
+    seed,
+    target_options,
+)
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.cli.subcommand import ONCE, engine, given_options, run_own, run_plugins
+from filterkit.cli.subcommand import given_options, run_subcommand
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
-from filterkit.messages import draw, say, show_warnings
-from filterkit.plugin.parsing import message, parse_stages, read_stages, stage_command
-from filterkit.plugin.registry import SUBCOMMANDS, Registry, registry
+from filterkit.messages import draw, message_of, say, show_warnings
+from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.registry import Registry, registry
 
-_HELP = """Pass ARFF through a chain of stages and write ARFF.
-
-\b
-INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for
-standard input; .gz, .bz2, .xz and .zst are recognised. Options go before INPUT,
-each stage's own options after its name:
-
-\b
-    filterkit in.arff shape --neighbors 10 bns l2 > out.arff
-
-\b
-Instead of INPUT there may be a subcommand:
-    stages [NAME]   what stages there are, or all about one or about a saved chain
-    plugins         what plugins there are and whether they work
-    scores INPUT METRIC...   how every feature scores
-    evaluate DATA --chain...  compare chains that end in a learner, by cross-validation
-    report RESULTS...        what evaluations found, and which method to take
-    new-plugin NAME          write a project with a stage of your own
-    check-plugin NAME        hold a plugin, a Python file or a stage against the conformance kit
-"""
-
-
-class Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
-    """An amount of memory such as 256MB, as a number of bytes."""
-
-    name = "SIZE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        text = value.strip().upper().removesuffix("B").removesuffix("I")
-        factor = 1024 ** (" KMGT".find(text[-1:]) if text[-1:] in "KMGT" and text else 0)
-        try:
-            size = int(float(text.rstrip("KMGT")) * factor)
-        except (ValueError, OverflowError):
-            size = 0
-        if size <= 0:
-            self.fail(f"{quoted(value)} is not a size such as 256MB", param, ctx)
-        return size
+# How the help groups the options, by parameter names.
+_SECTIONS = {
+    "Input": ("class_", "labels", "positive", "encoding", "rejects", "max_rejects"),
+    "Chain": ("chain", "seed", "test", "save", "load"),
+    "Output": ("output", "sparse", "precision"),
+    "Work": ("jobs", "engine", "memory", "progress"),
+}
 
 
 class _Command(click.Command):
-    """Lists the subcommands of plugins behind filterkit's own."""
+    """The command ``filterkit``, which knows its subcommands by the time that its options count."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Load plugins and subcommands first: ``--help`` shows what they bring."""
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        words = given.get("words")
+        first = words[0] if isinstance(words, tuple) and words else "help"
+        ctx.obj = known = registry()
+        if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
+            known.add_own(builtin)  # a run of a chain is spared the import
+        for path in given.get("plugins", ()):
+            known.add_file(path)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under several titles."""
+        params = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        listed = {name for names in _SECTIONS.values() for name in names}
+        others = tuple(str(param.name) for param in params if param.name not in listed)
+        for title, names in {**_SECTIONS, "Other options": others}.items():
+            records = [param.get_help_record(ctx) for name in names for param in params if param.name == name]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record is not None])
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_help_text(ctx, formatter)
-        more = registry().subcommands
-        if more:
-            with formatter.section("Subcommands of plugins"):
-                formatter.write_dl([(name, more[name].get_short_help_str(limit=80)) for name in sorted(more)])
+        own = ctx.obj.own.subcommands
+        others = {name: command for name, command in ctx.obj.subcommands.items() if command not in own}
+        _list(formatter, "Subcommands", {str(command.name): command for command in own})
+        _list(formatter, "Subcommands of plugins", dict(sorted(others.items())))
 
 
-def _load(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> tuple[str, ...]:
-    """Load the plugins in some files, before anything else, so that ``--help`` shows what they bring."""
-    for path in files:
-        registry().add_file(path)
-    return files
+def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.Command]) -> None:
+    """List commands with their one-line helps, if there are any."""
+    if commands:
+        with formatter.section(title):
+            formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in commands.items()])
 
 
 @click.command(
-    cls=_Command,
-    help=_HELP,
-    context_settings={
-        "allow_interspersed_args": False,
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": 100,
-    },
-    options_metavar="[OPTIONS]",
-    add_help_option=True,
+    cls=_Command, context_settings=SETTINGS | {"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
 )
 @click.option(
     "-o",
@@ -95,94 +93,81 @@ def _load(context: click.Context, option: click.Parameter, files: tuple[str, ...
     metavar="PATH",
     default=["-"],
     **ONCE,
-    help="Write here, whole or not at all, instead of to standard output.",
+    help="Write to PATH instead of standard output. The file appears when it is complete.",
 )
+@target_options
+@ENCODING
 @click.option(
-    "-c",
-    "--class",
-    "class_",
-    metavar="NAME|N|first|last|none",
-    help="The class attribute, N from 1.  [default: last, if nominal]",
+    "--rejects", metavar="FILE", **ONCE, help="Write unreadable rows to FILE, with line and reason, and go on."
 )
-@click.option(
-    "--labels",
-    metavar="N",
-    type=click.IntRange(1),
-    help="The last N attributes are the labels of multi-label data.  [default: as MEKA's -C says in the relation name]",
-)
+@click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="Fail after more than N unreadable rows.")
+@click.option("--chain", metavar="FILE", **ONCE, help="Read the stages from FILE, one a line; # starts a comment.")
 @click.option(
     "--test",
     nargs=2,
     multiple=True,
     metavar="IN OUT",
-    help="Also transform IN by what was fitted on INPUT, and write it to OUT; repeatable.",
+    help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
 )
-@click.option("--save", metavar="FILE", **ONCE, help="Also keep the fitted chain in a file.")
-@click.option("--load", metavar="FILE", **ONCE, help="Transform INPUT by a kept chain; there are no stages then.")
-@click.option("--chain", metavar="FILE", **ONCE, help="Read the stages from a file, one a line, # begins a comment.")
-@click.option("--rejects", metavar="FILE", **ONCE, help="Put rows that cannot be read here, and go on with the others.")
-@click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="At most so many.  [default: any number]")
-@click.option("--positive", metavar="VALUE", help="The positive class value.  [default: of two, the rarer]")
-@click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="The encoding of INPUT.")
-@click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as the input]")
+@click.option("--save", metavar="FILE", **ONCE, help="Save the fitted chain to FILE.")
+@click.option("--load", metavar="FILE", **ONCE, help="Transform INPUT by the chain saved in FILE; give no stages.")
+@click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
 @click.option(
-    "--precision", metavar="N", type=click.IntRange(1, 17), help="Significant digits.  [default: shortest exact]"
+    "--precision",
+    metavar="N",
+    type=click.IntRange(1, 17),
+    help="Write N significant digits.  [default: as few as are exact]",
 )
-@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Threads.  [default: the cores]")
-@click.option("--engine", metavar="NAME", help="What runs the work: local, or one that a plugin brings.")
-@click.option("--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes.")
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="For all stages that draw random numbers.")
+@jobs("threads")
+@ENGINE
+@MEMORY
+@BLOCK_SIZE
+@seed("all stages that draw random numbers")
 @click.option(
-    "--plugin",
-    "plugins",
-    metavar="FILE",
-    multiple=True,
-    is_eager=True,
-    callback=_load,
-    help="Load a plugin from a Python file; repeatable.",
+    "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
 )
-@click.option("--progress/--no-progress", default=None, help="A bar on standard error.  [default: if it is a terminal]")
+@PROGRESS
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.option("--block-size", type=Size(), hidden=True)
+@DEBUG
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], plugins: tuple[str, ...], **options: Any) -> None:
-    known = registry()
+def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
+    """Pass ARFF through a chain of stages and write ARFF.
+
+    \b
+        filterkit in.arff STAGE --option 10 STAGE STAGE > out.arff
+
+    INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for standard input. Names that end in
+    .gz, .bz2, .xz or .zst are decompressed. Options of filterkit go before INPUT, options of a stage after its name.
+
+    "filterkit stages" lists the stages, and "filterkit stages NAME" explains one. A subcommand may stand in the place
+    of INPUT; "filterkit SUBCOMMAND --help" explains it.
+    """
+    known: Registry = context.obj
     end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
-    if not words and given_options(context):
+    if not words and any(given_options(context)):
         raise UsageError("INPUT is missing; see: filterkit --help")
     if not words:
         draw(context.get_help() + "\n")
         context.exit(2)
     first, rest = words[0], list(words[1:])
-    if first in SUBCOMMANDS:
-        run_own(known, first, rest, context)
-        return
     if first in known.subcommands:
-        run_plugins(known.subcommands[first], first, rest, context)
+        run_subcommand(known.subcommands[first], first, rest, context)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
         click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)
-    seed, listed = options["seed"], options["chain"]
-    stages = parse_stages(rest, known, seed)
-    if listed is not None:
-        if stages:
-            raise UsageError("a stage beside --chain: give either")
-        stages = read_stages(listed, known, seed)
     from filterkit.cli.run import run
 
-    run(first, stages, engine=engine(known, options), formats=known.formats, plugins=plugins, **options)
+    run(first, rest, Options(**options), known)
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Answer a chain whose input has been forgotten, and a misspelt subcommand; a file of such a name is
-    ``./name``."""
+    """Refuse a chain without its input, and a misspelt subcommand. A file of such a name is ``./name``."""
     if not first:
         raise UsageError("the name of the input is empty")
     if os.path.exists(first) or first == "-" or "://" in first:
@@ -194,13 +179,14 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    hint = suggestion(first, [*SUBCOMMANDS, *known.subcommands])
+    known.add_own(builtin)
+    hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
 
 
 def _warn_of_broken(known: Registry) -> None:
-    """One line for each plugin that cannot be used."""
+    """Print one line for each plugin that cannot be used."""
     for plugin in known.plugins:
         if plugin.problem:
             say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
@@ -212,29 +198,30 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     end_at_once()
     show_warnings()
     keep_freed_memory()
-    # What has been imported lives to the end: no garbage collection need look at it, now or at exit.
+    # What has been imported lives to the end, so garbage collection need not look at it, now or at exit.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
     try:
         status = _main(arguments)
         end_at_once()
-    except KeyboardInterrupt:  # when it was as good as done
+    except KeyboardInterrupt:  # just before the end
         end_at_once()
         status = 130
     if sys.stdout is not None and ended() is None:
-        with suppress(OSError, FilterkitError):  # what was printed before an error; a failure has been told of
+        with suppress(OSError, FilterkitError):  # of what was printed before an error; that error has been told
             sys.stdout.flush()
     gc.freeze()
     status_of_signal = ended()
     if status_of_signal is not None:
         from filterkit.files.aside import clear_away
 
-        clear_away()  # it may have come in the middle of cleaning up
+        clear_away()  # the signal may have interrupted cleaning up
     sys.exit(status if status_of_signal is None else status_of_signal)
 
 
 def _main(arguments: list[str]) -> int:
+    """Run the command line; the exit status."""
     try:
         status = _run(arguments)
         if sys.stdout is not None:
@@ -243,36 +230,37 @@ def _main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return 0  # nobody reads on
-    except click.Abort:  # a question of a plugin's subcommand was not answered
-        return _complain("aborted", 1)
-    except click.ClickException as error:
-        return _complain(message(error, "filterkit --help"), 2)
-    except UsageError as error:
-        return _complain(str(error), 2)
-    except FilterkitError as error:
-        if "--debug" in arguments:
-            raise
-        return _complain(str(error), 1)
-    except MemoryError:
-        return _complain("out of memory; a smaller --memory or --jobs may help", 1)
+        return 0  # nobody reads the output any more
     except Exception as error:
-        if "--debug" in arguments:
+        if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
-        return _complain(f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1)
+        text, status = _told(error)
+        if ended() is None:  # else the error may be what an interrupted import made of the signal
+            say(f"filterkit: {text}")
+        return status
+
+
+_WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """The message about an error, and the exit status."""
+    if isinstance(error, click.Abort):  # somebody did not answer the question of a subcommand
+        return "aborted", 1
+    if isinstance(error, click.ClickException):
+        return message_of(error, "filterkit --help"), 2
+    if isinstance(error, FilterkitError):
+        return str(error), 2 if isinstance(error, UsageError) else 1
+    if isinstance(error, MemoryError):
+        return "out of memory; a smaller --memory or --jobs may help", 1
+    return f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1
 
 
 def _run(arguments: list[str]) -> int:
-    # Not command.main, which has its own ideas of interrupts and closed pipes.
+    # Not command.main, which treats interrupts and closed pipes in its own way.
     try:
         with command.make_context("filterkit", list(arguments)) as context:
             command.invoke(context)
     except click.exceptions.Exit as error:
         return error.exit_code
     return 0
-
-
-def _complain(text: str, status: int) -> int:
-    if ended() is None:  # an interrupted import may have made another exception of it
-        say(f"filterkit: {text}")
-    return status

@@ -1,4 +1,4 @@
-"""Settings of the process's memory allocators, which large arrays that come and go are slow with by default."""
+"""Settings of the memory allocators, whose defaults are slow when large arrays come and go."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of glibc's <m
 
 
 def keep_freed_memory() -> None:
-    """Let memory that a batch gives back serve the next one, instead of going back to the system.
+    """Let the memory of one batch serve the next one, instead of going back to the system.
 
-    By default glibc and Arrow each return large blocks at once, and the system hands them out again
-    filled with zeros: a tenth of all time. With one allocator for both, and one heap for all threads, which
-    take few but large blocks from it, a third less memory is held, too.
+    By default glibc and Arrow return large blocks at once, and the system fills them with zeros before it hands them
+    out again, which takes a tenth of all time. One allocator for both, and one heap for all threads, also hold a third
+    less memory.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if not sys.platform.startswith("linux") or any(name.startswith("MALLOC_") for name in os.environ):

@@ -1,4 +1,4 @@
-"""Where the outputs of a command go: checked before any work is begun."""
+"""Checks of where the outputs of a command go, made before any work begins."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from filterkit.files.source import expand
 
 
 class Goal(NamedTuple):
-    """An output: the `option` or stage that asks for it, the `path`, and whether it is `data`, which may replace an
-    input: it is complete, and the input read, before it appears."""
+    """An output.
+
+    Attributes
+    ----------
+    option : the option or stage that asks for it.
+    path : where it goes, ``-`` for standard output.
+    data : whether it may replace an input, as it appears only when it is complete and the input has been read.
+    """
 
     option: str
     path: str
@@ -44,28 +50,22 @@ def check_goals(
     plugins: Iterable[str],
     settings: Iterable[tuple[str, str | None]] = (),
 ) -> None:
-    """Refuse outputs that would be lost or destroy something.
+    """Refuse outputs that would be lost, or overwrite what is read.
 
     Parameters
     ----------
     goals : all outputs.
-    inputs : the paths of the data read, or patterns of several; ``-`` is standard input.
-    plugins : the files of plugins.
-    settings : other files that are read, each with its option; None for an option not given.
+    inputs : the paths or patterns of the data to read; ``-`` is standard input.
+    plugins : the paths of plugin files.
+    settings : other files to read, each an option and its path, or None if the option is not given.
 
     Raises
     ------
     UsageError : two outputs go to one place, or one would overwrite what is read.
-    FilterkitError : a place cannot be written to; names it.
+    FilterkitError : an output cannot be written to; names it.
     """
     goals = list(goals)
-    taken: dict[Any, Goal] = {}
-    for goal in goals:
-        other = taken.setdefault(_place(goal.path), goal)
-        if other is not goal:
-            name = "standard output" if goal.path == "-" else quoted(goal.path, PATH)
-            options = " or ".join(dict.fromkeys((other.option, goal.option)))
-            raise UsageError(f"two outputs go to {name}; name another file for {options}")
+    _check_apart(goals)
     read = {_file(path, sys.stdin): path for pattern in inputs for path in expand(pattern)}
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
@@ -81,9 +81,20 @@ def check_goals(
         check_output(goal.path)
 
 
+def _check_apart(goals: Iterable[Goal]) -> None:
+    """Refuse two outputs to one place."""
+    taken: dict[Any, Goal] = {}
+    for goal in goals:
+        other = taken.setdefault(_place(goal.path), goal)
+        if other is not goal:
+            name = "standard output" if goal.path == "-" else quoted(goal.path, PATH)
+            options = " or ".join(dict.fromkeys((other.option, goal.option)))
+            raise UsageError(f"two outputs go to {name}; name another file for {options}")
+
+
 def _place(path: str) -> Any:
-    """What all paths to one place have in common; nothing for a device such as ``/dev/null``, which takes any number
-    of outputs."""
+    """A key that all paths to one place share. A device such as ``/dev/null`` takes any number of outputs, so paths to
+    it share none."""
     status = _status(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
         return path if path == "-" else os.path.realpath(path)
@@ -94,7 +105,7 @@ def _place(path: str) -> Any:
 
 
 def _file(path: str, stream: Any) -> tuple[int, int] | None:
-    """What all paths to one regular file have in common; None if there is no such file."""
+    """A key that all paths to one regular file share; None if there is no such file."""
     status = _status(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 
@@ -102,5 +113,5 @@ def _file(path: str, stream: Any) -> tuple[int, int] | None:
 def _status(path: str, stream: Any) -> os.stat_result | None:
     try:
         return os.fstat(stream.fileno()) if path == "-" else os.stat(path)
-    except (OSError, ValueError, AttributeError):  # not there yet, or closed
+    except (OSError, ValueError, AttributeError):  # it does not exist yet, or is closed
         return None

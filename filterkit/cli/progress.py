@@ -1,39 +1,41 @@
-"""Progress on standard error, for work that takes a while: a bar on a terminal, else a line every tenth."""
+"""Progress on standard error, for work that takes a while."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from filterkit.arff.reader import Reader
-from filterkit.messages import is_watched, say
-
-if TYPE_CHECKING:
-    from filterkit.files.formats import FormatReader
+from filterkit.files.inputs import Input
+from filterkit.messages import draw, is_watched, say
 
 T = TypeVar("T")
 
 _PATIENCE = 1.0  # seconds before anything is shown
 
 
-class Progress:
-    """Shows how much of the input has been read; does nothing unless `enabled`."""
+class ReadingProgress:
+    """Shows how much of an input has been read: a bar on a terminal, else a line for every tenth.
 
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
+    Parameters
+    ----------
+    wanted : whether to show anything; None for only on a terminal.
+    """
+
+    def __init__(self, wanted: bool | None) -> None:
+        self._enabled = is_watched() if wanted is None else wanted
         self._bar: Any = None
         self._shown = 0
 
-    def watch(self, items: Iterable[T], reader: Reader | FormatReader) -> Iterator[T]:
-        """The same `items`, whose making reads from `reader`."""
+    def watch(self, items: Iterable[T], reader: Input) -> Iterator[T]:
+        """The same `items`, which are made while `reader` is read."""
         began = time.monotonic()
         for item in items:
             yield item
-            size = reader.source.size
+            size = reader.size
             if self._enabled and size and time.monotonic() - began > _PATIENCE:
-                self._show(min(reader.source.position(), size), size)
+                self._show(min(reader.position(), size), size)
         self.close()
 
     def _show(self, position: int, size: int) -> None:
@@ -53,3 +55,40 @@ class Progress:
         if self._bar is not None:
             self._bar.render_finish()
             self._bar = None
+
+
+class FoldProgress:
+    """Shows how many folds of an evaluation are done, and about how long the rest will take.
+
+    Parameters
+    ----------
+    wanted : whether to show anything; None for only on a terminal.
+    """
+
+    def __init__(self, wanted: bool | None) -> None:
+        self._terminal = is_watched()
+        self._enabled = self._terminal if wanted is None else wanted
+        self._began = time.monotonic()
+        self._done = 0
+        self._share_shown = 0.0
+
+    def show(self, left: int) -> None:
+        """Note that another fold is done, and `left` are not."""
+        self._done += 1
+        share = self._done / (self._done + left)
+        passed = time.monotonic() - self._began
+        if not self._enabled or passed < 1 or (not self._terminal and share < self._share_shown + 0.1):
+            return
+        self._share_shown = share
+        rest = _duration(passed / self._done * left)
+        text = f"filterkit: {self._done} of {self._done + left} folds, about {rest} left"
+        draw(f"\r{text}\033[K" if self._terminal else f"{text}\n")
+
+    def close(self) -> None:
+        """End the line on a terminal."""
+        if self._terminal and self._share_shown:
+            draw("\n")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from types import FrameType
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
-_heeded: list[int] = []  # those that are not ignored, as SIGHUP is under nohup
-_came: list[int] = []
+_heeded: list[int] = []  # the signals that are not ignored, as SIGHUP is under nohup
+_came: list[int] = []  # at most one
 _clean_up: list[Callable[[], None]] = []
 
 
 def end_at_once() -> None:
-    """Let a signal end the process where it stands, as long as there is nothing that only unwinding cleans up.
+    """Let a signal end the process at once, while there is nothing yet that only unwinding cleans up.
 
-    An exception would not do: one that comes in an import may be lost in the module that is imported.
+    An exception would not do: the module that is being imported may swallow it.
     """
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
@@ -25,8 +25,10 @@ def end_at_once() -> None:
 
 
 def end_by_unwinding() -> None:
-    """Let a signal raise a `KeyboardInterrupt`, which cleans up on its way, and a second one end the process where it
-    stands. Without `end_at_once` before, nothing changes."""
+    """Let a signal raise a `KeyboardInterrupt`, which cleans up on its way. A second signal ends the process at once.
+
+    Nothing changes unless `end_at_once` was called before.
+    """
     if not _clean_up:
         from filterkit.files.aside import clear_away
 
@@ -35,7 +37,7 @@ def end_by_unwinding() -> None:
 
 
 def ended() -> int | None:
-    """The exit status of the signal that came, if one did."""
+    """The exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
 
 

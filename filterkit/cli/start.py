@@ -1,4 +1,4 @@
-"""The entry point of the command: what must be set before anything large is imported, and a quick end."""
+"""The entry point of the command: what must be set before large imports, and a quick end."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from filterkit.cli.signals import end_at_once
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    end_at_once()  # before anything is imported, which an interrupt would make a traceback of
-    gc.disable()  # until the imports are done: nothing of them becomes garbage
+    end_at_once()  # before any import, in which an interrupt would show a traceback
+    gc.disable()  # until the imports are done, which leave no garbage
     from filterkit.cli.streams import secure
 
     secure()
-    # numpy's BLAS starts threads of its own as it is imported, which no stage has a use for.
+    # Else numpy's BLAS would start threads when it is imported, and no stage has a use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run
 
@@ -25,4 +25,4 @@ def main() -> NoReturn:
     except SystemExit as end:
         if not isinstance(end.code, int):
             raise
-        os._exit(end.code)  # Python would take all modules apart first, a twentieth of a short run's time
+        os._exit(end.code)  # without taking all modules apart, which is a twentieth of a short run

@@ -48,7 +48,7 @@ class Format:
 
 
 class FormatReader:
-    """An input of another format, as `filterkit.arff.reader.Reader` is one of ARFF.
+    """An `filterkit.files.inputs.Input` of another format than ARFF.
 
     Parameters
     ----------
@@ -87,11 +87,6 @@ class FormatReader:
             _, places = find_targets("", first.schema.attributes, class_, labels)
             self.schema = first.schema.replace(labels=places)
         self._batches = chain([first], stream)
-
-    @property
-    def source(self) -> FormatReader:
-        """Itself: where the text comes from."""
-        return self
 
     def position(self) -> int:
         """Nothing is known of how much has been read."""

@@ -1,4 +1,4 @@
-"""What authors of plugins need beside the names of `filterkit`, for stages that count, score or learn."""
+"""What authors of plugins need beyond the names of `filterkit`, for stages that count, score or learn."""
 
 from filterkit._lazy import attach
 

@@ -1,4 +1,4 @@
-"""What a plugin may offer, as pluggy hook specifications."""
+"""The hooks through which a plugin says what it offers, as specifications for pluggy."""
 
 from __future__ import annotations
 
@@ -15,33 +15,48 @@ if TYPE_CHECKING:
     from filterkit.engines.local import LocalEngine
     from filterkit.files.formats import Format
 
-hookspec = HookspecMarker("filterkit")
-hookimpl = HookimplMarker("filterkit")
+PROJECT = "filterkit"  # what pluggy knows the hooks by, and the group of entry points that plugins are found in
+
+hookspec = HookspecMarker(PROJECT)
+hookimpl = HookimplMarker(PROJECT)
 
 
 class Hooks:
-    """The hooks; a plugin is a module with functions of these names, marked ``@filterkit.hookimpl``."""
+    """The hooks. A plugin is a module with functions of these names, each marked ``@filterkit.hookimpl``.
+
+    The hooks of one plugin at a time are called, together with the wrappers (``@filterkit.hookimpl(wrapper=True)``) of
+    all plugins.
+    """
 
     @hookspec
     def filterkit_stages(self) -> list[type[Stage]]:  # type: ignore[empty-body]
-        """The stage classes that the plugin brings.
+        """The stage classes that the plugin offers.
 
-        The stages of all plugins are put together; two of one name are an error that names both plugins.
+        Two plugins that offer a stage of the same name are an error that names both.
         """
 
     @hookspec
     def filterkit_metrics(self) -> list[Metric]:  # type: ignore[empty-body]
-        """The metrics that the plugin brings; each becomes a stage of its name, too."""
+        """The metrics that the plugin offers. Each becomes a stage of the same name, too."""
 
     @hookspec
     def filterkit_formats(self) -> list[Format]:  # type: ignore[empty-body]
-        """The file formats beside ARFF that the plugin reads or writes; two of one ending are an error."""
+        """The file formats beside ARFF that the plugin reads or writes.
+
+        Two plugins that offer a format for the same ending are an error that names both.
+        """
 
     @hookspec
     def filterkit_engines(self) -> list[type[LocalEngine]]:  # type: ignore[empty-body]
-        """The engines that the plugin brings, classes like `LocalEngine` with a `name` for ``--engine``; two of one
-        name are an error."""
+        """The engines that the plugin offers: classes like `LocalEngine`, with a `name` for ``--engine``.
+
+        Two plugins that offer an engine of the same name are an error that names both.
+        """
 
     @hookspec
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
-        """The click commands that the plugin brings, run as ``filterkit NAME``; two of one name are an error."""
+        """The click commands that the plugin offers, run as ``filterkit NAME``.
+
+        filterkit's own subcommands come through this hook, too. Two plugins that offer a subcommand of the same name
+        are an error that names both; filterkit's own names stay its own.
+        """

@@ -1,4 +1,4 @@
-"""From the words of a command line to stages, by click commands made from the stages' declarations."""
+"""From the words of a chain to stages. A stage's declaration becomes a click command that parses its options."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
-from filterkit.errors import UsageError, file_error, quoted, suggestion
+from filterkit.errors import UsageError, file_error
+from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.options import flag_of, types_of
 
 
 def stage_command(stage: type[Stage]) -> click.Command:
-    """The click command that parses the options of `stage`; its help is the docstring."""
+    """The click command that parses the options of a stage. Its help is the stage's docstring."""
     types = types_of(stage)
     parameters = [_parameter(field, types[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
     return click.Command(
@@ -50,13 +51,18 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
 
 
 def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -> list[Stage]:
-    """The stages that `words` describe: each a name and its options; `seed` is for those that have a seed
-    and are not given one.
+    """The stages that the words of a chain describe.
+
+    Parameters
+    ----------
+    words : names of stages, each with its options behind it.
+    plugins : where stages are looked up.
+    seed : for stages that have an option ``--seed`` and are not given it.
 
     Raises
     ------
-    UsageError : an unknown stage, option or value.
-    click.exceptions.Exit : a ``--help`` among them has been answered.
+    UsageError : a stage, option or value is unknown.
+    click.exceptions.Exit : a ``--help`` among the words has been answered.
     """
     stages = []
     while words:
@@ -69,20 +75,25 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
         except click.NoSuchOption as error:
             number = error.option_name[1:].isdecimal()  # a negative one
             hint = "" if error.possibilities or number else "; options of filterkit itself go before the input"
-            raise UsageError(f"{stage.name}: {message(error)}{hint}") from None
+            raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
         except click.UsageError as error:
-            raise UsageError(f"{stage.name}: {message(error)}") from None
+            raise UsageError(f"{stage.name}: {message_of(error)}") from None
         words = context.args
         stages.append(stage(**context.params))
     return stages
 
 
 def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
-    """The stages in a text file, one a line with its options, quoted as in a shell; ``#`` begins a comment.
+    """The stages in a text file, one a line with its options, quoted as in a shell. ``#`` starts a comment.
+
+    Parameters
+    ----------
+    path : of the file.
+    plugins, seed : as for `parse_stages`.
 
     Raises
     ------
-    UsageError : the file cannot be read, or what is wrong in which of its lines.
+    UsageError : the file cannot be read, or a line is wrong; names the line.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -98,16 +109,3 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
         except (UsageError, ValueError) as error:
             raise UsageError(f"{path}:{number}: {error}") from None
     return stages
-
-
-def message(error: click.ClickException, help: str = "") -> str:
-    """The message of a click exception as one line in filterkit's manner, with the command that shows more `help`
-    unless the message suggests something itself."""
-    if isinstance(error, click.NoSuchOption):  # click's own words for it differ from version to version
-        name = error.option_name
-        text = f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
-    else:
-        text = " ".join(error.format_message().split()).rstrip(".")
-        text = text.replace(" integer range", " integer").replace(" float range", " float")
-        text = text[:1].lower() + text[1:]
-    return f"{text}; see: {help}" if help and not text.endswith("?") else text

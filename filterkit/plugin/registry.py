@@ -1,7 +1,7 @@
-"""Finding, loading and listing plugins.
+"""Finding and loading plugins, and looking up by name what they offer.
 
-Plugins are the entry points of the group ``filterkit``, and files named with ``--plugin``. Each is
-imported by itself, so that a broken one is a row in the list and a warning, never a dead command line.
+A plugin is an entry point of the group ``filterkit``, or a Python file named with ``--plugin``. Each plugin is imported
+by itself. A broken one costs a warning and a line in ``filterkit plugins``; the others work.
 """
 
 from __future__ import annotations
@@ -11,51 +11,49 @@ import importlib.util
 import os
 import sys
 import traceback
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import pluggy
-
+from filterkit._version import DISTRIBUTION
 from filterkit.counts.metric import Metric
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.plugin.discovery import installed
-from filterkit.plugin.hookspecs import Hooks
+from filterkit.plugin.hookspecs import PROJECT
+from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import MetricScaling, metric_stage
+from filterkit.stages.metric_scaling import MetricScaling
 
 if TYPE_CHECKING:
     import click
 
     from filterkit.files.formats import Format
 
-# What the command line does beside running a chain.
-SUBCOMMANDS = ("stages", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin")
-GROUP = "filterkit"
-
 
 @dataclass
-class Plugin:
-    """One plugin, loaded or broken.
+class Plugin(Offers):
+    """One plugin, loaded or broken, and what it offers.
 
-    `origin` is the distribution with its version, or the file. `problem` is empty, or one line that says why the
-    plugin cannot be used, and `trace` the traceback behind it.
+    Attributes
+    ----------
+    name : that of the entry point, or of the file without its ending.
+    origin : the distribution with its version, or the path of the file.
+    problem : one line that says why the plugin cannot be used; empty if it can.
+    trace : the traceback behind the problem; empty if there is none.
     """
 
     name: str
     origin: str
-    stages: list[type[Stage]] = field(default_factory=list)
-    formats: list[Format] = field(default_factory=list)
-    engines: list[type[LocalEngine]] = field(default_factory=list)
-    subcommands: list[click.Command] = field(default_factory=list)
     problem: str = ""
     trace: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.origin})"
+        return f"{self.name} ({self.origin})" if self.origin else self.name
 
     def known_as(self) -> str:
         """Name and origin in words, the file without its folder."""
@@ -67,50 +65,50 @@ class Plugin:
         return any(thing is each for each in [*self.stages, *metrics, *self.formats, *self.engines, *self.subcommands])
 
 
-def _loaded(value: str) -> Any:
-    """What an entry point names: a module, or something in one, ``module:name``."""
-    path, _, name = value.partition("[")[0].strip().partition(":")
-    found = importlib.import_module(path)
-    return attrgetter(name)(found) if name else found
-
-
 class Registry:
-    """The plugins found and the stages they bring.
+    """All plugins, and what they offer by name.
+
+    A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
 
     Attributes
     ----------
-    plugins : all of them, sorted by name, files last.
-    stages : stage classes by name, without those that two plugins claim.
-    formats : file formats by ending, in the same way.
-    engines : engine classes by name, in the same way; ``local`` is filterkit's own.
-    subcommands : click commands by name, in the same way.
+    plugins : in the order of their names, then those from files.
+    files : the paths of the files that plugins were loaded from.
+    own : what filterkit offers without any plugin; not among `plugins`.
+    stages : stage classes by name.
+    formats : file formats by ending.
+    engines : engine classes by name.
+    subcommands : click commands by name.
     """
 
     def __init__(self) -> None:
         self.plugins: list[Plugin] = []
+        self.files: list[str] = []
+        self.own = Plugin("filterkit itself", "")
         self.stages: dict[str, type[Stage]] = {}
         self.formats: dict[str, Format] = {}
-        self.engines: dict[str, type[LocalEngine]] = {LocalEngine.name: LocalEngine}
+        self.engines: dict[str, type[LocalEngine]] = {}
         self.subcommands: dict[str, click.Command] = {}
-        own = "filterkit itself"
-        self._claims: dict[tuple[str, str], list[Plugin | str]] = {("engine", LocalEngine.name): [own]}
-        self._claims |= {("subcommand", name): [own] for name in SUBCOMMANDS}
-        self._manager = pluggy.PluginManager(GROUP)
-        self._manager.add_hookspecs(Hooks)
+        self._owners: dict[tuple[str, str], list[Plugin]] = {}
+        self._hooks = HookCaller()
+        self._take(self.own, Offers(engines=[LocalEngine]))
 
     def add_entry_points(self) -> None:
-        """Load every installed plugin, in the order of their names; those of filterkit alone if the environment
-        variable ``FILTERKIT_NO_PLUGINS`` is set to something."""
-        alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
-        for name, value, origin in installed(GROUP):
-            if alone and not value.startswith("filterkit_plugins."):
+        """Load all installed plugins; those of filterkit's own distribution alone if the environment variable
+        ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
+        own_alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
+        loaded = []
+        for point in installed(PROJECT):
+            if own_alone and point.distribution != DISTRIBUTION:
                 continue
-            try:
-                module = _loaded(value)
-            except BaseException as error:
-                self._broken(name, origin, error)
-                continue
-            self._register(name, origin, module)
+            plugin = Plugin(point.name, point.origin)
+            self.plugins.append(plugin)
+            with _flagging(plugin):
+                module = _loaded(point.value)
+                self._hooks.register(plugin.name, module)
+                loaded.append((plugin, module))
+        for plugin, module in loaded:  # all are registered by now, and so are the wrappers in any of them
+            self._take_offers(plugin, module)
 
     def add_file(self, path: str, by: str = "--plugin") -> None:
         """Load the plugin in a Python file.
@@ -122,7 +120,7 @@ class Registry:
 
         Raises
         ------
-        PluginError : the file cannot be loaded.
+        PluginError : the file cannot be loaded, or claims a name that is taken.
         """
         name = os.path.splitext(os.path.basename(path))[0]
         spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
@@ -130,74 +128,54 @@ class Registry:
             raise PluginError(f"{by} {path}: no such Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
-        try:
+        plugin = Plugin(name, path)
+        self.plugins.append(plugin)
+        self.files.append(path)
+        with _flagging(plugin):
             spec.loader.exec_module(module)
-        except BaseException as error:
-            self._broken(name, path, error)
-        else:
-            self._register(name, path, module)
-        if self.plugins[-1].problem:
+            self._hooks.register(name, module)
+            self._take_offers(plugin, module)
+        if plugin.problem:
             hint = ""
-            if self.plugins[-1].problem.startswith("two plugins"):
+            if plugin.problem.startswith("two plugins"):
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            raise PluginError(f"{by} {path}: {self.plugins[-1].problem}{hint}")
+            raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
 
-    def _broken(self, name: str, origin: str, error: BaseException) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            raise error
-        trace = "".join(traceback.format_exception(error))
-        message = f"{type(error).__name__}: {error}".partition("\n")[0]
-        self.plugins.append(Plugin(name, origin, problem=message, trace=trace))
-
-    def _register(self, name: str, origin: str, module: ModuleType) -> None:
-        """Take what `module` offers."""
-        plugin = Plugin(name, origin)
-        known_as = f"{name} {module.__name__}"
-        try:
-            self._manager.register(module, name=known_as)
-            self._manager.check_pending()
-            plugin.stages += self._offered(self._manager.hook.filterkit_stages, module)
-            for metric in self._offered(self._manager.hook.filterkit_metrics, module):
-                if not (isinstance(metric, Metric) and metric.name):
-                    raise PluginError(f"filterkit_metrics gives {metric!r}, which is no Metric with a name")
-                plugin.stages.append(metric_stage(metric))
-            for stage in plugin.stages:
-                if not (isinstance(stage, type) and issubclass(stage, Stage) and stage.name):
-                    raise PluginError(f"filterkit_stages gives {stage!r}, which is no stage class with a name")
-            for kind in ("formats", "engines", "subcommands"):
-                getattr(plugin, kind).extend(self._offered(getattr(self._manager.hook, f"filterkit_{kind}"), module))
-        except BaseException as error:
-            self._manager.unregister(name=known_as)
-            self._broken(name, origin, error)
-            return
-        self._add(plugin)
+    def add_own(self, module: ModuleType) -> None:
+        """Take what a module of filterkit's own offers through its hooks, once."""
+        if not self._hooks.has(module):
+            self._hooks.register("filterkit", module)
+            self._take(self.own, self._hooks.offers(module))
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Take one stage class that no plugin brings."""
-        self._add(Plugin(stage.name, stage.__module__, [stage]))
-
-    def _add(self, plugin: Plugin) -> None:
+        """Take one stage class that no plugin offers."""
+        plugin = Plugin(stage.name, stage.__module__)
         self.plugins.append(plugin)
-        offers: list[tuple[str, str, Any, dict[str, Any]]]
-        offers = [("stage", stage.name, stage, self.stages) for stage in plugin.stages]
-        offers += [("format", ending, form, self.formats) for form in plugin.formats for ending in form.endings]
-        offers += [("engine", engine.name, engine, self.engines) for engine in plugin.engines]
-        offers += [("subcommand", str(each.name), each, self.subcommands) for each in plugin.subcommands]
-        for kind, name, item, known in offers:
-            owners = self._claims.setdefault((kind, name), [])
-            owners.append(plugin)
-            if len(owners) == 1:
-                known[name] = item
-                continue
-            if owners[0] != "filterkit itself":
-                known.pop(name, None)
-            plugin.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+        self._take(plugin, Offers(stages=[stage]))
 
-    @staticmethod
-    def _offered(hook: pluggy.HookCaller, module: ModuleType) -> list[Any]:
-        """What `module` alone gives for a hook."""
-        given: list[Any] = [impl.function() for impl in hook.get_hookimpls() if impl.plugin is module]
-        return [item for items in given for item in items]
+    def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
+        """Ask a registered module what it offers, and take that."""
+        with _flagging(plugin):
+            try:
+                offers = self._hooks.offers(module)
+            except BaseException:
+                self._hooks.unregister(module)
+                raise
+            self._take(plugin, offers)
+
+    def _take(self, plugin: Plugin, offers: Offers) -> None:
+        """Make the offers of a plugin known by their names, unless others have claimed them."""
+        plugin.add(offers)
+        for kind, name, item in offers.names():
+            known: dict[str, Any] = getattr(self, f"{kind}s")
+            owners = self._owners.setdefault((kind, name), [])
+            owners.insert(0 if plugin is self.own else len(owners), plugin)
+            if len(owners) == 1 or plugin is self.own:
+                known[name] = item
+            elif owners[0] is not self.own:
+                known.pop(name, None)
+            for late in owners[1:]:
+                late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -205,11 +183,11 @@ class Registry:
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
-        """Which plugin brings the stage of this name, and what it comes with.
+        """The plugin that offers the stage of this name, and what the plugin comes with.
 
         Raises
         ------
-        PluginError : none does.
+        PluginError : no plugin offers it.
         """
         plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
         if plugin is None:
@@ -221,30 +199,40 @@ class Registry:
         return next((plugin for plugin in self.plugins if plugin.brings(thing)), None)
 
     def metric(self, name: str) -> Metric:
-        """The metric called `name`.
+        """The metric of this name.
 
         Raises
         ------
-        UsageError : there is none, with a suggestion where one is likely.
+        UsageError : there is none; suggests one of a similar name.
         """
         metrics = self.metrics
         if name not in metrics:
-            hint = suggestion(name, sorted(metrics)) or f"; there are {', '.join(sorted(metrics))}"
-            raise UsageError(f"no metric {quoted(name)}{hint}")
+            raise UsageError(f"no metric {quoted(name)}{_choice(name, metrics)}")
         return metrics[name]
 
-    def stage(self, name: str) -> type[Stage]:
-        """The stage class called `name`.
+    def engine(self, name: str) -> type[LocalEngine]:
+        """The engine class of this name.
 
         Raises
         ------
-        UsageError : there is none, with a suggestion where one is likely.
+        UsageError : there is none; suggests one of a similar name.
+        """
+        if name not in self.engines:
+            raise UsageError(f"--engine: no engine {quoted(name)}{_choice(name, self.engines)}")
+        return self.engines[name]
+
+    def stage(self, name: str) -> type[Stage]:
+        """The stage class of this name.
+
+        Raises
+        ------
+        UsageError : there is none; suggests one of a similar name.
         PluginError : two plugins claim the name.
         """
         if name in self.stages:
             return self.stages[name]
-        if ("stage", name) in self._claims:
-            owners = " and ".join(map(str, self._claims["stage", name]))
+        if ("stage", name) in self._owners:
+            owners = " and ".join(map(str, self._owners["stage", name]))
             raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
         words = name.replace(",", " ").replace("|", " ").split()
         if name.startswith("-"):
@@ -260,22 +248,52 @@ class Registry:
         raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
 
 
+def _loaded(value: str) -> Any:
+    """What an entry point names: a module, or something in one, ``module:name``."""
+    path, _, name = value.partition("[")[0].strip().partition(":")
+    found = importlib.import_module(path)
+    return attrgetter(name)(found) if name else found
+
+
+@contextmanager
+def _flagging(plugin: Plugin) -> Iterator[None]:
+    """Note any failure but an interrupt as the problem of `plugin`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may even exit
+        plugin.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+        plugin.trace = "".join(traceback.format_exception(error))
+
+
+def _choice(name: str, known: dict[str, Any]) -> str:
+    """The end of a message about an unknown name: one that is similar, or all there are."""
+    return suggestion(name, sorted(known)) or f"; there are {', '.join(sorted(known))}"
+
+
 def find_metric(name: str) -> Metric:
-    """The metric called `name`, of this process's plugins; raises a `UsageError` if there is none."""
+    """The metric of this name, among the plugins of this process.
+
+    Raises
+    ------
+    UsageError : there is none.
+    """
     return registry().metric(name)
 
 
 def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
-    """A stage of this process's plugins, for pickle.
+    """Build a stage anew from the plugins of this process, for pickle.
 
     Parameters
     ----------
-    name, options : its own.
-    origin : the plugin that brought it, as `Registry.origin` says.
+    name : of the stage.
+    origin : the plugin that offered it, as `Registry.origin` says.
+    options : of the stage, by name.
 
     Raises
     ------
-    PluginError : no plugin brings it here.
+    PluginError : no plugin offers it here.
     """
     known = registry()
     if name not in known.stages:

@@ -13,7 +13,7 @@ from agreement import columns, dense, make, sample
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.cli.scoring import text_lines
+from filterkit.cli.scores import text_lines
 from filterkit.plugin.registry import registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"

@@ -258,7 +258,7 @@ def test_where_nothing_is_checked_nothing_is_well(tmp_path):
         (("check-plugin",), "check-plugin takes the name of a plugin"),
         (("check-plugin", "shpae"), "check-plugin: no plugin, package or stage 'shpae'; did you mean 'shape'?"),
         (("check-plugin", "metrics", "x"), "check-plugin: 'x' after a plugin"),
-        (("new-plugin",), "new-plugin takes the name of a stage"),
+        (("new-plugin",), "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),
         (("new-plugin", "My_stage"), "lower-case letters, digits and single hyphens"),
         (("new-plugin", "l2"), "there is a stage 'l2' already"),
     ],
@@ -289,13 +289,12 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path):
 
 
 def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch):
-    from filterkit.cli import authors
-    from filterkit.plugin.registry import registry
+    from filterkit.cli import main, new_plugin
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(authors, "_FILES", {"one.txt": "", "no/such/folder.txt": ""})
+    monkeypatch.setattr(new_plugin, "_FILES", {"one.txt": "", "no/such/folder.txt": ""})
     with pytest.raises(FilterkitError, match="filterkit-halve: No such file or directory"):
-        authors.new_plugin(registry(), ["halve"], False)
+        main._run(["new-plugin", "halve"])
     assert not list(tmp_path.iterdir())
 
 

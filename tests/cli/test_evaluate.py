@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 from made_results import drawn, result, svg_texts, table
 
-from filterkit.cli.evaluating import evaluate_command
+from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
-from filterkit.cli.reporting import report_command
+from filterkit.cli.report import report
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.results import Results
@@ -32,10 +32,10 @@ SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
 MICRO = ()  # of a nominal class, micro F1 is accuracy
 
 # Processes from the second part on, however little there is to do; and a clock that goes on ten seconds when looked at.
-AT_ONCE = "from filterkit import evaluation; evaluation._WORTH_PROCESSES = evaluation._STARTUP = 0"
+AT_ONCE = "from filterkit.evaluation import runner; runner._WORTH_PROCESSES = runner._STARTUP = 0"
 CLOCK = (
-    "import itertools, types; from filterkit.cli import evaluating; "
-    "evaluating.time = types.SimpleNamespace(monotonic=itertools.count(step=10).__next__)"
+    "import itertools, types; from filterkit.cli import progress; "
+    "progress.time = types.SimpleNamespace(monotonic=itertools.count(step=10).__next__)"
 )
 
 
@@ -561,16 +561,18 @@ def test_many_chains_are_tested_against_the_first(tmp_path, here):
 # ---- help and mistakes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate_command), ("report", report_command)])
+@pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate), ("report", report)])
 def test_help_names_every_option_and_measure(name, command):
     for flag in ("--help", "-h"):
         done = filterkit(name, flag)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"Usage: filterkit {name} [OPTIONS] ")
         assert all(re.search(rf"^ +{measure} +\S", done.stdout, re.M) for measure in MEASURES)
-        options = [option.opts[-1] for option in command.params if isinstance(option, click.Option)]
+        options = [
+            option.opts[-1] for option in command.params if isinstance(option, click.Option) and not option.hidden
+        ]
         assert all(f"{option} " in done.stdout for option in options)
-    assert re.search(rf"^ +{name} [A-Z]", filterkit("--help").stdout, re.M)
+    assert re.search(rf"^ +{name} +[A-Z]", filterkit("--help").stdout, re.M)
 
 
 DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n3,z\n"

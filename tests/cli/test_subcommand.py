@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from filterkit.cli.main import command
-from filterkit.cli.subcommand import TAKEN
-from filterkit.plugin.registry import SUBCOMMANDS
+from filterkit.cli.builtin import filterkit_subcommands
+from filterkit.cli.main import _main, command
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS, WINE = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine"))
@@ -86,17 +85,22 @@ def example(option):
 
 
 OPTIONS = [option for option in command.params if isinstance(option, click.Option) and option.expose_value]
+OWN = {str(each.name): each for each in filterkit_subcommands()}
+NAMES = ["stages", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin"]
 
 
-@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_own_subcommands_come_through_the_hook():
+    assert list(OWN) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_a_subcommand_has_no_use_for_is_refused(name, capsys):
-    """Every option that it does not say to take."""
-    from filterkit.cli.main import _main
-
+    """Every option that it does not have."""
+    own = {flag for option in OWN[name].params for flag in option.opts}
     tried = 0
     for option in OPTIONS:
         for words in example(option):
-            if option.name not in (*TAKEN.get(name, ()), "plugins", "debug"):
+            if option.opts[-1] not in own and option.name not in ("plugins", "debug"):
                 assert _main([*words, name, "--help"]) == 2
                 assert capsys.readouterr().err == f"filterkit: {words[0]} is of no use before '{name}'\n"
                 tried += 1
@@ -126,6 +130,28 @@ def test_what_a_subcommand_takes_reaches_it(name, behind, tmp_path):
     assert done.returncode == 0 and (tmp_path / "o.csv").stat().st_size
 
 
+SHARED = ["--class", "--labels", "--positive", "--encoding", "--jobs", "--engine", "--seed", "--progress", "--output"]
+
+
+@pytest.mark.parametrize(("name", "options"), [("scores", [*SHARED, "--memory"]), ("evaluate", SHARED)])
+def test_the_options_of_reading_and_work_are_those_of_filterkit(name, options):
+    """All that took effect before the name when subcommands had no such options of their own."""
+    own = {flag for option in OWN[name].params for flag in option.opts}
+    assert {*options} <= own
+
+
+@pytest.mark.parametrize(
+    ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
+)
+def test_an_option_means_the_same_before_and_behind(name, behind, capfd):
+    given = ["--class", "first", "--positive", "class_1", "--jobs", "1", "--seed", "3", "--encoding", "latin-1"]
+    assert _main([*given, name, *behind]) == 0
+    before = capfd.readouterr().out
+    assert _main([name, *given, *behind]) == 0
+    assert capfd.readouterr().out == before
+    assert _main([name, *behind, *given[2:]]) != 0  # the last attribute is numeric
+
+
 @pytest.mark.parametrize("option", ["output", "jobs"])
 def test_an_option_stands_before_or_behind(option, tmp_path):
     words = [f"--{option}", "1" if option == "jobs" else "o.csv"]
@@ -137,7 +163,9 @@ def test_only_the_local_engine_evaluates(plugin):
     behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
     done = run(*plugin, "--engine", "twin", *behind)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("filterkit: --engine is of no use before 'evaluate'")
+    assert done.stderr.startswith(
+        "filterkit: evaluate: --engine is of no use, because chains are evaluated in processes"
+    )
     assert run(*plugin, "--engine", "local", *behind).returncode == 0
     assert run(*plugin, "--engine", "twin", "scores", IRIS, "ig").returncode == 0
 
@@ -186,13 +214,25 @@ def test_a_plugins_subcommand_may_end_with_a_status_of_its_own(plugin):
 def test_the_help_lists_the_subcommands_of_plugins(plugin):
     text = run(*plugin, "--help").stdout
     assert "Subcommands of plugins:\n  describe  Say what was given.\n  ends      End in some way.\n" in text
+    own = text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in own.splitlines()] == NAMES  # each with its help, on one line
+    assert text.index("\nSubcommands:") < text.index("\nSubcommands of plugins:")
     assert "Subcommands of plugins" not in run("--help").stdout
     assert "Say what was given.\n\n  More of it." in run(*plugin, "describe", "--help").stdout
 
 
-@pytest.mark.parametrize("name", SUBCOMMANDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_subcommand_has_a_help(name):
     for flag in ("-h", "--help"):
         done = run(name, flag)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("Usage: filterkit ") and name in done.stdout
+
+
+def test_a_chain_runs_without_the_subcommands():
+    """Only the help, and a first word that may be one, import them."""
+    code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    for arguments, asked in (([IRIS, "l2"], False), (["--help"], True), (["stages"], True), ([], True)):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        modules = done.stderr.splitlines()[-1].split()
+        assert ("filterkit.cli.evaluate" in modules) == asked

@@ -23,6 +23,12 @@ def half(tp, fp, pos, neg):
     return tp / 2
 
 
+class Minus(Plus):
+    """Take one away."""
+
+    name = "minus"
+
+
 def module(name, *stages, hook="filterkit_stages"):
     made = types.ModuleType(name)
 
@@ -147,3 +153,84 @@ def test_a_metric_and_a_stage_of_one_name_clash(found):
     with pytest.raises(PluginError, match="two plugins claim the stage 'plus'"):
         known.stage("plus")
     assert "plus" not in known.metrics
+
+
+def wrapping(name, function, **order):
+    """A plugin that wraps the hook for stages: `function` maps what each plugin offers."""
+    made = types.ModuleType(name)
+
+    @hookimpl(wrapper=True, **order)
+    def filterkit_stages():
+        return [function([stage for stages in (yield) for stage in stages])]
+
+    made.filterkit_stages = filterkit_stages
+    return made
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_wrapper_sees_what_each_plugin_offers(found, first):
+    """Whether its plugin is loaded before or after the others."""
+    seen = []
+
+    def note(stages):
+        seen.append([stage.name for stage in stages])
+        return [stage for stage in stages if stage is not Minus]
+
+    wrapper, points = Point("w", wrapping("w", note)), [Point("p", module("p", Plus)), Point("m", module("m", Minus))]
+    registry = found(*([wrapper, *points] if first else [*points, wrapper]))
+    assert list(registry.stages) == ["plus"]
+    assert [plugin.problem for plugin in registry.plugins] == ["", "", ""]
+    assert [names for names in seen if names] == [["plus"], ["minus"]]
+
+
+def test_hooks_are_called_in_the_order_that_they_ask_for(found):
+    """Implementations of one plugin, and the wrappers of several: the outermost has the last word."""
+    several = types.ModuleType("several")
+    several.late = hookimpl(specname="filterkit_stages", trylast=True)(lambda: [Plus])
+    several.early = hookimpl(specname="filterkit_stages", tryfirst=True)(lambda: [Minus])
+    order = []
+    outer = wrapping("outer", lambda stages: order.append("outer") or stages, tryfirst=True)
+    inner = wrapping("inner", lambda stages: order.append("inner") or stages, trylast=True)
+    registry = found(Point("outer", outer), Point("inner", inner), Point("several", several))
+    assert [stage.name for stage in registry.plugins[-1].stages] == ["minus", "plus"]
+    assert order[-2:] == ["inner", "outer"]
+
+
+def test_a_wrapper_that_fails_breaks_its_own_plugin_alone(found):
+    def fail(stages):
+        raise ValueError("no wrapper")
+
+    registry = found(Point("bad", wrapping("bad", fail)), Point("plus", module("plus", Plus)))
+    assert [plugin.problem for plugin in registry.plugins] == ["ValueError: no wrapper", ""]
+    assert registry.stage("plus") is Plus
+
+
+def test_what_is_no_format_breaks_its_plugin_alone(found):
+    for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
+        registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
+        assert registry.plugins[0].problem.startswith(f"PluginError: {hook} gives 'text', which is no ")
+        assert registry.stage("plus") is Plus
+
+
+def test_own_names_stay_own(found):
+    """Though another plugin has claimed one before."""
+    import click
+
+    registry = found(Point("one", module("one", click.Command("own"), hook="filterkit_subcommands")))
+    own = click.Command("own")
+    offering = module("offering", own, hook="filterkit_subcommands")
+    registry.add_own(offering)
+    registry.add_own(offering)
+    assert registry.subcommands == {"own": own}
+    claimed = "two plugins claim the subcommand 'own': filterkit itself and one (package.module)"
+    assert registry.plugins[0].problem == claimed
+
+
+def test_the_variable_leaves_the_plugins_of_filterkit_itself(found, monkeypatch):
+    """Those of its distribution, wherever their modules are."""
+    monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
+    points = [
+        Point("plus", module("plus", Plus), "arff-filterkit 0.1.0"),
+        Point("other", None, "filterkit_plugins.x 1"),
+    ]
+    assert [plugin.name for plugin in found(*points).plugins] == ["plus"]

@@ -1,4 +1,4 @@
-"""The subcommand check-plugin: what a plugin brings, held against the conformance kit."""
+"""The subcommand ``check-plugin``: what a plugin brings, held against the conformance kit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from filterkit.chains.chain import Chain
+from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
@@ -24,22 +25,31 @@ if TYPE_CHECKING:
     from filterkit.files.formats import Format
 
 
-def check_plugin(known: Registry, words: list[str], debug: bool) -> None:
-    """Hold all that a plugin, a package or a Python file brings, or one stage, against the conformance kit.
+# Options behind the name of a stage are the stage's.
+@click.command("check-plugin", context_settings=SETTINGS | {"allow_interspersed_args": False})
+@DEBUG
+@click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE...", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
+    """Check all that a plugin offers, or one stage, against the conformance kit.
 
-    Raises
-    ------
-    FilterkitError : a check has found something, or there is nothing to check; all findings are printed before.
+    \b
+        filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
+        filterkit check-plugin STAGE [OPTIONS]
+
+    Stages, metrics, file formats, engines and subcommands are checked, and what was checked of each is said. Stages
+    have their default options; a single STAGE may have others behind its name. A format that is only read needs a file
+    to read.
     """
     if not words:
         raise UsageError(
             "check-plugin takes the name of a plugin or package, a Python file, or a stage with its options"
         )
-    plugins, files = _plugins(known, words)
+    plugins, files = _plugins(known, list(words))
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     with warnings.catch_warnings(action="ignore"):
-        for kind, found in _checked(parse_stages(words, known) if plugins is None else plugins, files, debug):
+        for kind, found in _checked(parse_stages(list(words), known) if plugins is None else plugins, files, debug):
             counts[kind] += 1
             wrong[kind] += found
     if wrong.total():

@@ -1,4 +1,4 @@
-"""The subcommands for those who write plugins: a new package, and the conformance kit."""
+"""The subcommand ``new-plugin``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import shutil
 
 import click
 
-from filterkit._version import __version__
+from filterkit._version import DISTRIBUTION, __version__
+from filterkit.cli.options import SETTINGS
 from filterkit.errors import FilterkitError, UsageError, file_error
 from filterkit.plugin.registry import Registry
 
@@ -24,7 +25,7 @@ version = "0.1.0"
 description = "The stage {name} for filterkit"
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["arff-filterkit>={version}"]
+dependencies = ["{distribution}>={version}"]
 
 [project.optional-dependencies]
 test = ["pytest"]
@@ -97,28 +98,33 @@ To test it:
 }
 
 
-def new_plugin(known: Registry, words: list[str], debug: bool) -> None:
-    """Write a project with one stage, ``filterkit-NAME/``, that can be installed and passes its own tests; the folder
-    appears when it is complete."""
-    if len(words) != 1 or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", words[0]):
+@click.command("new-plugin", context_settings=SETTINGS)
+@click.argument("name")
+@click.pass_obj
+def new_plugin(known: Registry, name: str) -> None:
+    """Write a project with a stage of your own.
+
+    The folder filterkit-NAME holds a stage, its tests and a pyproject.toml. It can be installed and passes its own
+    tests as it is.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError("new-plugin takes the name of a stage: lower-case letters, digits and single hyphens")
-    name = words[0]
     if name in known.stages:
         raise UsageError(f"new-plugin: there is a stage '{name}' already; take another name")
     folder, module = f"filterkit-{name}", name.replace("-", "_")
     title = "".join(part.capitalize() for part in name.split("-"))
-    parts = {"name": name, "module": module, "title": title, "version": __version__}
+    values = {"name": name, "module": module, "title": title, "distribution": DISTRIBUTION, "version": __version__}
     if os.path.lexists(folder):
         raise FilterkitError(f"{folder}: File exists")
-    aside = f".{folder}.{os.urandom(6).hex()}"
+    aside = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
         os.makedirs(os.path.join(aside, "tests"))
         for path, text in _FILES.items():
-            with open(os.path.join(aside, path.format(**parts)), "w", encoding="utf-8") as file:
-                file.write(text.format(**parts))
+            with open(os.path.join(aside, path.format(**values)), "w", encoding="utf-8") as file:
+                file.write(text.format(**values))
         os.rename(aside, folder)
     except OSError as error:
         raise file_error(f"{folder}: {error.strerror}", error) from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)  # most often it has been renamed
+        shutil.rmtree(aside, ignore_errors=True)  # there is nothing left if it was renamed
     click.echo(f"{folder}: change filterkit_{module}.py, then: pip install -e '{folder}[test]' && pytest {folder}")

@@ -1,0 +1,24 @@
+"""filterkit's own subcommands, which come in through the hook that plugins use.
+
+They are imported when the hook is called, which a run of a chain has no need for.
+"""
+
+from __future__ import annotations
+
+import click
+
+from filterkit.plugin.hookspecs import hookimpl
+
+
+@hookimpl
+def filterkit_subcommands() -> list[click.Command]:
+    """The subcommands, in the order of the help."""
+    from filterkit.cli.check_plugin import check_plugin
+    from filterkit.cli.evaluate import evaluate
+    from filterkit.cli.new_plugin import new_plugin
+    from filterkit.cli.plugins import plugins
+    from filterkit.cli.report import report
+    from filterkit.cli.scores import scores
+    from filterkit.cli.stages import stages
+
+    return [stages, plugins, scores, evaluate, report, new_plugin, check_plugin]

@@ -1,0 +1,138 @@
+"""Options of the command line: each that several commands have is declared here, once, and reaches them typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from filterkit.engines.local import LocalEngine, available_cores
+from filterkit.errors import UsageError, quoted
+from filterkit.plugin.registry import Registry
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
+    """An amount of memory such as 256MB, as a number of bytes."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = value.strip().upper().removesuffix("B").removesuffix("I")
+        factor = 1024 ** (" KMGT".find(text[-1:]) if text[-1:] in "KMGT" and text else 0)
+        try:
+            size = int(float(text.rstrip("KMGT")) * factor)
+        except (ValueError, OverflowError):
+            size = 0
+        if size <= 0:
+            self.fail(f"{quoted(value)} is not a size such as 256MB", param, ctx)
+        return size
+
+
+def _once(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    if len(values) > 1:
+        raise UsageError(f"{option.opts[-1]} is given twice: {quoted(values[0])} and {quoted(values[1])}")
+    return values[0] if values else None
+
+
+# For an option that names a file. By click's own rule the last of two would count, and the first file would be missing
+# without a word.
+ONCE: dict[str, Any] = {"multiple": True, "callback": _once}
+
+BLOCK_SIZE = click.option("--block-size", type=Size(), hidden=True)
+CLASS = click.option(
+    "-c",
+    "--class",
+    "class_",
+    metavar="ATTRIBUTE",
+    help="The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
+)
+DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+ENCODING = click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="Encoding of the input.")
+ENGINE = click.option("--engine", metavar="NAME", help="Run on this engine: local, or one that a plugin offers.")
+LABELS = click.option(
+    "--labels",
+    metavar="N",
+    type=click.IntRange(1),
+    help="The last N attributes are the labels of multi-label data.  [default: as the relation name says, like MEKA]",
+)
+MEMORY = click.option(
+    "--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes."
+)
+POSITIVE = click.option(
+    "--positive", metavar="VALUE", help="The class value that is positive.  [default: the rarer of two]"
+)
+PROGRESS = click.option(
+    "--progress/--no-progress",
+    default=None,
+    help="Show progress on standard error.  [default: only on a terminal]",
+)
+
+
+def jobs(workers: str) -> Decorator[Any]:
+    """The option ``--jobs``, which says how many `workers` share the work."""
+    return click.option(
+        "--jobs", metavar="N", type=click.IntRange(1, 1024), help=f"Number of {workers}.  [default: one per core]"
+    )
+
+
+def seed(users: str) -> Decorator[Any]:
+    """The option ``--seed``, which the named `users` draw their random numbers by."""
+    return click.option("--seed", metavar="N", type=click.IntRange(0), help=f"Seed for {users}.")
+
+
+def target_options(command: F) -> F:
+    """The options that say what an input's class or labels are."""
+    return CLASS(LABELS(POSITIVE(command)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How inputs are read; the parameters of `filterkit.arff.reader.Reader` are the same."""
+
+    class_: str | None = None
+    labels: int | None = None
+    positive: str | None = None
+    encoding: str = "utf-8"
+    block_size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(InputOptions):
+    """The options of the command ``filterkit``, each called as the parameter of its click command."""
+
+    output: str = "-"
+    test: tuple[tuple[str, str], ...] = ()
+    save: str | None = None
+    load: str | None = None
+    chain: str | None = None
+    rejects: str | None = None
+    max_rejects: int | None = None
+    sparse: bool | None = None
+    precision: int | None = None
+    plugins: tuple[str, ...] = ()
+    jobs: int | None = None
+    engine: str | None = None
+    memory: int = 1 << 30
+    seed: int | None = None
+    progress: bool | None = None
+    verbose: bool = False
+    debug: bool = False
+
+
+def make_engine(known: Registry, name: str | None, jobs: int | None) -> LocalEngine:
+    """The engine that ``--engine`` and ``--jobs`` ask for.
+
+    Raises
+    ------
+    UsageError : there is no engine of this name.
+    """
+    return known.engine(LocalEngine.name if name is None else name)(jobs or available_cores())

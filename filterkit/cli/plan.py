@@ -1,0 +1,215 @@
+"""Planning a run: everything that can be refused is refused before a row is read."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from filterkit.chains.chain import FittedChain
+from filterkit.chains.rows import SpooledRows
+from filterkit.cli.inputs import Work, check_used, format_of, open_input, open_like, training_rows
+from filterkit.cli.options import Options, make_engine
+from filterkit.cli.places import Goal, check_goals, check_sources
+from filterkit.data.alignment import Alignment
+from filterkit.data.schema import Schema
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import PATH, FilterkitError, UsageError, quoted
+from filterkit.files.endings import ARFF, check_chain, check_ending
+from filterkit.files.inputs import Input
+from filterkit.files.output import open_output
+from filterkit.files.rejects import Rejects
+from filterkit.plugin.parsing import parse_stages, read_stages
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
+
+if TYPE_CHECKING:
+    from filterkit.files.formats import Format
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a command line asks for.
+
+    Attributes
+    ----------
+    path : the input.
+    stages : the chain; none with ``--load``.
+    options : of the command.
+    formats : file formats beside ARFF, by ending.
+    engine : where the work runs.
+    """
+
+    path: str
+    stages: list[Stage]
+    options: Options
+    formats: dict[str, Format]
+    engine: LocalEngine
+
+    @property
+    def sources(self) -> list[str]:
+        """The paths of all inputs."""
+        return [self.path, *(source for source, _ in self.options.test)]
+
+    @property
+    def goals_of_rows(self) -> list[Goal]:
+        """Where transformed rows go."""
+        later = (Goal("--test", path, data=True) for _, path in self.options.test)
+        return [Goal("-o", self.options.output, data=True), *later]
+
+    @property
+    def goals_of_stages(self) -> list[Goal]:
+        """Where stages write rows."""
+        return [Goal(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
+
+
+class Training(NamedTuple):
+    """An input that the chain is fitted on, and its rows."""
+
+    reader: Input
+    rows: SpooledRows
+
+
+class Later(NamedTuple):
+    """An input that the fitted chain transforms, the alignment of its columns with the chain's, and the output."""
+
+    reader: Input
+    alignment: Alignment
+    output: str
+
+
+class Plan(NamedTuple):
+    """The inputs of a job, opened. There is either `training` data or, with ``--load``, a `loaded` chain."""
+
+    training: Training | None
+    loaded: FittedChain | None
+    later: list[Later]
+    rejects: Rejects | None
+
+
+def resolve(path: str, words: list[str], options: Options, known: Registry) -> Job:
+    """The job that a command line asks for: its words become stages, and the name of an engine an engine.
+
+    Raises
+    ------
+    UsageError : an unknown stage, option or engine.
+    """
+    stages = parse_stages(words, known, options.seed)
+    if options.chain is not None:
+        if stages:
+            raise UsageError("a stage beside --chain: give either")
+        stages = read_stages(options.chain, known, options.seed)
+    return Job(path, stages, options, known.formats, make_engine(known, options.engine, options.jobs))
+
+
+def make_plan(job: Job, opened: ExitStack) -> Plan:
+    """Check a job and open its inputs.
+
+    Parameters
+    ----------
+    job : what to do.
+    opened : closes what is opened.
+
+    Raises
+    ------
+    UsageError : options contradict each other, or an output would be lost or destroy something.
+    FilterkitError : an input cannot be read, or does not fit the chain.
+    """
+    check(job)
+    options, rejects = job.options, None
+    if options.rejects is not None:
+        rejects = Rejects(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
+    training, loaded, outputs = None, None, [*options.test]
+    if options.load is None:
+        reader = open_input(job.path, options, job.formats, rejects)
+        rows = opened.enter_context(training_rows(reader, Work(job.engine, options.memory, options.progress)))
+        training, incoming = Training(reader, rows), reader.schema
+    else:
+        from filterkit.chains import saved
+
+        loaded = saved.load(options.load)
+        incoming = loaded.incoming
+        outputs.insert(0, (job.path, options.output))
+    later = []
+    for source, output in outputs:
+        reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects))
+        later.append(Later(reader, _align(reader, incoming), output))
+    return Plan(training, loaded, later, rejects)
+
+
+def _align(reader: Input, wanted: Schema) -> Alignment:
+    """The alignment of an input's columns with those of a chain; an error names the input."""
+    try:
+        return Alignment(reader.schema, wanted)
+    except FilterkitError as error:
+        raise FilterkitError(f"{reader.name}: {error}") from None
+
+
+def check(job: Job) -> None:
+    """Refuse a job whose options contradict each other, or whose outputs would be lost or destroy something.
+
+    Raises
+    ------
+    UsageError : names the option.
+    FilterkitError : an output cannot be written to; names it.
+    """
+    options = job.options
+    check_sources(job.sources)
+    if options.max_rejects is not None and options.rejects is None:
+        raise UsageError("--max-rejects without --rejects: say where they go")
+    if options.load is not None:
+        _check_beside_load(job)
+    _check_endings(job)
+    check_used(
+        job.sources,
+        job.formats,
+        {"--encoding": options.encoding != "utf-8", "--rejects": options.rejects is not None},
+    )
+    check_used(
+        [goal.path for goal in job.goals_of_rows],
+        job.formats,
+        {
+            "--sparse": options.sparse is True,
+            "--dense": options.sparse is False,
+            "--precision": options.precision is not None,
+        },
+    )
+    files = {"--save": options.save, "--rejects": options.rejects}
+    others = [Goal(option, path) for option, path in files.items() if path is not None]
+    check_goals(
+        [*job.goals_of_rows, *job.goals_of_stages, *others],
+        job.sources,
+        options.plugins,
+        [("--load", options.load), ("--chain", options.chain)],
+    )
+
+
+def _check_beside_load(job: Job) -> None:
+    """Refuse what a saved chain has already."""
+    options = job.options
+    given = {
+        "a stage": bool(job.stages),
+        "--class": bool(options.class_),
+        "--labels": bool(options.labels),
+        "--positive": bool(options.positive),
+        "--seed": options.seed is not None,
+        "--save": bool(options.save),
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{option} beside --load: the chain in the file has its own")
+
+
+def _check_endings(job: Job) -> None:
+    """Refuse a file name whose ending belongs to a format that is not written there."""
+    for goal in job.goals_of_rows:
+        kind = format_of(goal.path, job.formats)
+        if kind is not None and kind.write is None:
+            raise UsageError(f"{goal.option}: {quoted(goal.path, PATH)}: {kind.name} is only read, not written")
+        if kind is None:
+            check_ending(goal.path, ARFF, goal.option, ", or load a plugin that writes {} with --plugin")
+    for goal in job.goals_of_stages:  # always ARFF
+        kind = format_of(goal.path, job.formats)
+        check_ending(goal.path, ARFF, goal.option, other=None if kind is None else kind.name)
+    if job.options.save is not None:
+        check_chain(job.options.save, "--save")

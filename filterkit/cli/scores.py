@@ -1,0 +1,187 @@
+"""The subcommand ``scores``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from filterkit.cli.inputs import Work, check_used, open_input, training_rows
+from filterkit.cli.options import (
+    BLOCK_SIZE,
+    ENCODING,
+    ENGINE,
+    MEMORY,
+    ONCE,
+    PROGRESS,
+    SETTINGS,
+    InputOptions,
+    jobs,
+    make_engine,
+    seed,
+    target_options,
+)
+from filterkit.cli.places import Goal, check_goals
+from filterkit.cli.text_table import aligned
+from filterkit.counts.thresholds import COMBINATIONS
+from filterkit.errors import UsageError, quoted
+from filterkit.files.output import open_output
+from filterkit.plugin.registry import Registry
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAME_WIDTH = 40  # of attributes, unless the terminal is narrow
+_NAMES = ("attribute", "class")  # the columns of text
+_COUNTS = ("rank", "tp", "fp", "rows", "threshold")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions(InputOptions):
+    """The options of ``scores``."""
+
+    output: str | None
+    csv: bool
+    top: int | None
+    alpha: float | None
+    combine: str | None
+    jobs: int | None
+    engine: str | None
+    memory: int
+    seed: int | None
+    progress: bool | None
+
+    @property
+    def path(self) -> str:
+        """Where the table goes."""
+        return "-" if self.output is None else self.output
+
+    @property
+    def ending(self) -> str:
+        """The ending of the output's name in lower case; empty for standard output."""
+        return "" if self.path == "-" else os.path.splitext(self.path)[1].lower()
+
+
+@click.command(context_settings=SETTINGS)
+@click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
+@click.option("--csv", is_flag=True, help="Write CSV to standard output.")
+@click.option("--top", metavar="N", type=click.IntRange(1), help="Show only the N best features.")
+@click.option(
+    "--alpha",
+    metavar="X",
+    type=click.FloatRange(0, 1),
+    help="Weigh features that go with the positive class by X, the others by 1 − X.",
+)
+@click.option(
+    "--combine",
+    type=click.Choice(COMBINATIONS),
+    help="With more than two classes, score each against the rest and take this.",
+)
+@target_options
+@ENCODING
+@jobs("threads")
+@ENGINE
+@MEMORY
+@BLOCK_SIZE
+@seed("metrics that draw random numbers")
+@PROGRESS
+@click.argument("path", metavar="INPUT")
+@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
+@click.pass_obj
+def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any) -> None:
+    """Score every feature of INPUT by one or several metrics.
+
+    The features that the first METRIC finds best come first. For each feature the table shows the threshold that is
+    best by the first METRIC, the numbers of positive and negative rows at or above it (tp, fp), their rates, and the
+    scores. "filterkit stages" lists the metrics; "filterkit stages METRIC" explains one.
+    """
+    options = ScoresOptions(**given)
+    _check(path, options, known)
+    table = _score(path, metrics, options, known)
+    if options.top is not None:
+        table = table.slice(0, min(options.top, len(table)))
+    with open_output(options.path) as out:
+        _write(table, out, options)
+
+
+def _check(path: str, options: ScoresOptions, known: Registry) -> None:
+    """Refuse options that contradict each other, and outputs that would be lost."""
+    if path in known.metrics and not os.path.exists(path):
+        raise UsageError(f"scores: no file {quoted(path)}, which is a metric; the input comes first")
+    if options.path != "-" and options.ending not in (".csv", ".parquet"):
+        raise UsageError(f"scores: -o {options.output}: the name must end in .csv or .parquet")
+    if options.path != "-" and options.csv:
+        raise UsageError("scores: --csv is for standard output, and there is -o")
+    check_goals([Goal("-o", options.path)], [path], known.files)
+    check_used([path], known.formats, {"--encoding": options.encoding != "utf-8"})
+
+
+def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:
+    """The table of all features."""
+    from filterkit.chains.feature_scores import scores as score_features
+
+    work = Work(make_engine(known, options.engine, options.jobs), options.memory, options.progress)
+    with training_rows(open_input(path, options, known.formats), work) as rows:
+        return score_features(
+            rows,
+            metrics,
+            alpha=options.alpha,
+            combine=options.combine,
+            seed=options.seed or 0,
+            memory=options.memory,
+        )
+
+
+def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
+    """Write the table in the form that the options ask for."""
+    if options.ending == ".parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, out)
+    elif options.ending == ".csv" or options.csv:
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    else:
+        for line in text_lines(table, _name_width()):
+            out.write(line.encode() + b"\n")
+
+
+def _name_width() -> int:
+    """How wide a name may be: on a terminal, a third, which leaves room for some eight columns of numbers."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return _NAME_WIDTH
+    return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
+
+
+def text_lines(table: pa.Table, name_width: int) -> list[str]:
+    """A table of scores as aligned lines with a head; names are cut to `name_width` characters."""
+    names = table.column_names
+    columns = []
+    for name in names:
+        values = table.column(name).to_pylist()
+        if name in _NAMES:
+            cells = ["" if v is None else _cut(v, name_width) for v in values]
+        else:
+            digits = _decimals(name, values)
+            cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
+        columns.append([name, *cells])
+    return aligned([list(row) for row in zip(*columns)], {names.index(name) for name in _NAMES if name in names})
+
+
+def _decimals(name: str, values: list[Any]) -> int:
+    """How many decimals a column is shown with: none for whole numbers of rows, else about five digits."""
+    present = [abs(v) for v in values if v is not None]
+    if name in _COUNTS and all(v == int(v) for v in present):
+        return 0
+    whole = len(str(int(max(present, default=0))))
+    return max(5 - whole, 0) if whole > 1 else 4
+
+
+def _cut(text: str, width: int) -> str:
+    text = "".join(c if c.isprintable() else "�" for c in text)
+    return text if len(text) <= width else text[: width - 1] + "…"

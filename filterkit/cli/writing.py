@@ -1,0 +1,156 @@
+"""Writing what comes out of a fitted chain: rows, and comments that say how they were made."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BufferedWriter
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from filterkit._version import __version__
+from filterkit.arff.writer import Formatter, header_text
+from filterkit.chains.chain import FittedChain
+from filterkit.chains.rows import Mapping
+from filterkit.cli.inputs import format_of
+from filterkit.cli.options import Options
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import Batch, empty
+from filterkit.engines.local import LocalEngine
+from filterkit.files.inputs import Input
+from filterkit.files.output import open_output
+from filterkit.stages.base import Stage
+
+if TYPE_CHECKING:
+    from filterkit.files.formats import Format
+
+T = TypeVar("T")
+
+
+class ChainWriter:
+    """Writes rows that come out of a fitted chain, in the format of the output's name.
+
+    Parameters
+    ----------
+    fitted : the chain.
+    options : ``--sparse`` and ``--precision`` among them; by default rows are sparse if they come in so or the chain
+        makes them so, and numbers have their shortest exact text.
+    formats : file formats beside ARFF, by ending.
+    """
+
+    def __init__(self, fitted: FittedChain, options: Options, formats: dict[str, Format]) -> None:
+        sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
+        self._schema = fitted.schema
+        self._formatter = Formatter(fitted.schema, sparse, options.precision)
+        self._formats = formats
+
+    def write(self, path: str, rows: Mapping, history: list[str], reader: Input, onward: bool) -> int:
+        """Write the rows, and return how many there were.
+
+        Parameters
+        ----------
+        path : where to, ``-`` for standard output.
+        rows : the rows, as the chain puts them out.
+        history : comments for the header that say how the output was made.
+        reader : the input. A last comment in ARFF says how many rows were written, and how many it had if that is
+            another number.
+        onward : as for `open_output`.
+        """
+        kind = format_of(path, self._formats)
+        with open_output(path, onward) as out:
+            if kind is not None:
+                return self._write_as(kind, out, rows)
+            out.write(header_text(self._schema, history).encode())
+            count = 0
+            for size, pieces in rows(self._text):
+                for piece in pieces:
+                    out.write(piece)
+                if isinstance(out, BufferedWriter):
+                    out.flush()  # somebody may be waiting for them; compressed text would become longer
+                count += size
+            of = "" if reader.count in (None, count) else f" of {reader.count}"
+            out.write(f"% {count}{of} rows\n".encode())
+            return count
+
+    def _text(self, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
+        """The number of rows in a batch, and their text in pieces."""
+        return len(batch), self._formatter.rows(batch)
+
+    def _write_as(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
+        """Write the rows in another format than ARFF, and return how many there were."""
+        assert kind.write is not None
+        count = 0
+
+        def counted() -> Iterator[Batch]:
+            nonlocal count
+            for batch in rows(lambda batch: batch):
+                count += len(batch)
+                yield batch
+            if not count:
+                yield empty(self._schema)
+
+        kind.write(counted(), out)
+        return count
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A mapping over the rows of an input as they come out of a fitted chain.
+
+    Attributes
+    ----------
+    reader : the input.
+    alignment : from the columns of the input to those that the chain takes.
+    fitted : the chain.
+    engine : where the work runs.
+    """
+
+    reader: Input
+    alignment: Alignment
+    fitted: FittedChain
+    engine: LocalEngine
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        def work(batch: Batch) -> T:
+            return function(self.fitted.transform(self.alignment.apply(batch)))
+
+        return self.reader.map(work, self.engine)
+
+
+def command_comment(words: list[str]) -> str:
+    """The comment that tells by which command line an output was made."""
+    return f"filterkit {__version__}: {' '.join(map(_shell_word, words))}"
+
+
+def _shell_word(word: str) -> str:
+    """`word` as a shell takes it; what is not printed as it is, such as a line end, is spelt as bash and zsh do."""
+    if word.isprintable():
+        return shlex.quote(word)
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
+    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
+
+
+def words_of_options(options: Options) -> list[str]:
+    """The options that the bytes put out depend on, as words of a command line; seeds are options of stages."""
+    encoding = None if options.encoding == "utf-8" else options.encoding
+    given: list[tuple[str, object]] = [
+        *(("--plugin", plugin) for plugin in options.plugins),
+        ("--class", options.class_),
+        ("--labels", options.labels),
+        ("--positive", options.positive),
+        ("--encoding", encoding),
+        ("--precision", options.precision),
+        ("--load", options.load),
+        ("--rejects", options.rejects),
+        ("--max-rejects", options.max_rejects),
+    ]
+    words = [word for option, value in given if value is not None for word in (option, str(value))]
+    if options.sparse is not None:
+        words.append("--sparse" if options.sparse else "--dense")
+    return words
+
+
+def words_of_stages(stages: list[Stage]) -> list[str]:
+    """Stages with their options, as words of a command line."""
+    return [word for stage in stages for word in stage.words()]

@@ -1,0 +1,145 @@
+"""What a plugin offers: pluggy calls its hooks, and every item is checked before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from filterkit.counts.metric import Metric
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import PluginError
+from filterkit.plugin.hookspecs import PROJECT, Hooks
+from filterkit.stages.base import Stage
+from filterkit.stages.metric_scaling import metric_stage
+
+if TYPE_CHECKING:
+    import click
+
+    from filterkit.files.formats import Format
+
+
+@dataclass(kw_only=True)
+class Offers:
+    """Stages, formats, engines and subcommands; a metric is among the stages, as the stage that it becomes."""
+
+    stages: list[type[Stage]] = field(default_factory=list)
+    formats: list[Format] = field(default_factory=list)
+    engines: list[type[LocalEngine]] = field(default_factory=list)
+    subcommands: list[click.Command] = field(default_factory=list)
+
+    def add(self, other: Offers) -> None:
+        """Take what `other` has, too."""
+        self.stages += other.stages
+        self.formats += other.formats
+        self.engines += other.engines
+        self.subcommands += other.subcommands
+
+    def names(self) -> Iterator[tuple[str, str, Any]]:
+        """The kind, name and item of every offer. A format goes by the name of each of its endings."""
+        yield from (("stage", stage.name, stage) for stage in self.stages)
+        yield from (("format", ending, format) for format in self.formats for ending in format.endings)
+        yield from (("engine", engine.name, engine) for engine in self.engines)
+        yield from (("subcommand", str(command.name), command) for command in self.subcommands)
+
+
+class HookCaller:
+    """Calls the hooks of one plugin at a time, so that each offer has an owner, and no plugin fails for another.
+
+    The wrappers of all registered plugins apply to each call, in the order that pluggy gives them.
+    """
+
+    def __init__(self) -> None:
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager.add_hookspecs(Hooks)
+
+    def has(self, module: ModuleType) -> bool:
+        """Whether a module is registered."""
+        return self._manager.is_registered(module)
+
+    def register(self, name: str, module: ModuleType) -> None:
+        """Register the hooks in a module.
+
+        Raises
+        ------
+        pluggy.PluginValidationError : a hook does not exist, or takes other arguments.
+        ValueError : the module is registered already.
+        """
+        known_as = f"{name} {module.__name__}"
+        try:
+            self._manager.register(module, name=known_as)
+            self._manager.check_pending()
+            self._try_wrappers(module)
+        except BaseException:
+            if self._manager.get_plugin(known_as) is module:  # pluggy keeps what it has refused
+                self._manager.unregister(module)
+            raise
+
+    def offers(self, module: ModuleType) -> Offers:
+        """What a registered module offers.
+
+        Raises
+        ------
+        PluginError : an item is not what its hook should give.
+        """
+        given = {caller.name: self._call(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
+        stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name")
+        metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name")
+        return Offers(
+            stages=[*stages, *map(metric_stage, metrics)],
+            formats=_checked("filterkit_formats", given, _is_format, "Format"),
+            engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
+            subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
+        )
+
+    def unregister(self, module: ModuleType) -> None:
+        """Let the hooks and wrappers of a module count no more."""
+        self._manager.unregister(module)
+
+    def _call(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
+        """The items that the implementations in `module` give, through all wrappers."""
+        others = {each.plugin for each in caller.get_hookimpls() if not _wraps(each)} - {module}
+        return [item for items in self._manager.subset_hook_caller(caller.name, others)() for item in items]
+
+    def _try_wrappers(self, module: ModuleType) -> None:
+        """Call the wrappers in `module` around nothing: one that fails always should break its own plugin alone."""
+        for caller in self._manager.get_hookcallers(module) or ():
+            here = [each for each in caller.get_hookimpls() if each.plugin is module]
+            if all(map(_wraps, here)):
+                others = {each.plugin for each in caller.get_hookimpls()} - {module}
+                self._manager.subset_hook_caller(caller.name, others)()
+
+
+def _wraps(implementation: pluggy.HookImpl) -> bool:
+    return bool(implementation.wrapper or implementation.hookwrapper)
+
+
+def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str) -> list[Any]:
+    """The items of one hook, all of which must be right."""
+    for item in given.get(hook, ()):
+        if not is_right(item):
+            raise PluginError(f"{hook} gives {item!r}, which is no {wanted}")
+    return given.get(hook, [])
+
+
+def _is_stage(item: Any) -> bool:
+    return isinstance(item, type) and issubclass(item, Stage) and bool(item.name)
+
+
+def _is_metric(item: Any) -> bool:
+    return isinstance(item, Metric) and bool(item.name)
+
+
+def _is_format(item: Any) -> bool:
+    return hasattr(item, "name") and isinstance(getattr(item, "endings", None), tuple)
+
+
+def _is_engine(item: Any) -> bool:
+    return isinstance(item, type) and hasattr(item, "map") and bool(getattr(item, "name", ""))
+
+
+def _is_command(item: Any) -> bool:
+    return hasattr(item, "make_context") and bool(getattr(item, "name", ""))
