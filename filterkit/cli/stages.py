@@ -32,7 +32,7 @@ def stages(known: Registry, names: tuple[str, ...]) -> None:
     if not names:
         width = max(map(len, known.stages), default=0)
         for group, members in by_group(known.stages.values()).items():
-            click.echo(visible(f"{group}:\n"))
+            click.echo(visible(f"{group}:"))
             for stage in members:
                 click.echo(visible(f"  {stage.name:<{width}}  {stage.summary()}"))
             click.echo()
