@@ -11,29 +11,38 @@ _MONTHS = ["January", "February", "March", "April", "May", "June", "July", "Augu
 _MONTHS += ["November", "December"]
 _SHORT_MONTHS = [month[:3].lower() for month in _MONTHS]
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_SHORT_DAYS = [day[:3].lower() for day in _DAYS]
 _NUMERIC = set("yMdHkKhmsS")
 _LATEST_YEAR = 292278993  # the last whole year of Java's calendar
+_LONGEST = 1000  # characters of a pattern
 _FIELD = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 _HOURS, _MINUTES = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
 _ZONE = rf"(?i:GMT)[+-](?:{_HOURS}|\d):{_MINUTES}|[+-]{_HOURS}{_MINUTES}|(?i:GMT|UTC|Coordinated Universal Time)"
 _ISO_ZONES = ["", rf"Z|[+-]{_HOURS}", rf"Z|[+-]{_HOURS}{_MINUTES}", rf"Z|[+-]{_HOURS}:{_MINUTES}"]
 _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Julian to Gregorian
+# What a part of a date may be. Java checks the hours that count from 1 as it reads them, and the others at the end.
+_LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
+_LIMITS["z"] = (-13 * 3600, 14 * 3600)
+_FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 
 class DateFormat:
     """A pattern such as ``yyyy-MM-dd HH:mm``, which reads text to milliseconds since 1970 UTC and back.
 
     Letters: y M d H k K h m s S a E z Z X and quoted text. Weka sets the format to be strict, so 31
-    February is refused; two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
+    February is refused, and so are parts that contradict each other, such as hour 13 and AM; of a part that is there
+    twice, the later counts. Two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
     Weka, text after the date is an error, and zones have no names but UTC and GMT.
 
     Raises
     ------
-    ArffError : a letter that filterkit does not know.
+    ArffError : a letter that filterkit does not know, or a pattern that is very long.
     """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        if len(pattern) > _LONGEST:
+            raise ArffError(f"date format {quoted(pattern)}: it is longer than {_LONGEST} characters")
         self._fields: list[tuple[str, int, str]] = []  # (letter or '' for literal text, width, literal)
         position = 0
         for match in _FIELD.finditer(pattern):
@@ -49,69 +58,65 @@ class DateFormat:
         if position != len(pattern):
             raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
         self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]
+        self._letters = ["z" if letter in "zZX" else letter for letter, _, _ in self._fields if letter]
         self._regex = re.compile(self._expression(), re.ASCII)
         self._memo: dict[str, int] = {}
 
     def _expression(self) -> str:
+        """What a text must be, with a group for each letter. Nothing that has matched is tried again shorter: Java does
+        not, and the time would grow without bounds."""
         numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
-        last = {_group(letter): i for i, (letter, _, _) in enumerate(self._fields)}  # of two, Java keeps the later
         parts = []
         for i, (letter, width, literal) in enumerate(self._fields):
             if not letter:
                 parts.append(re.escape(literal))
-                continue
-            if numeric[i]:
-                body = _digits(width) if any(numeric[i + 1 : i + 2]) else r"[ \t]*\d{1,18}"
-            elif letter == "M":
-                body = "(?i:" + "|".join(f"{m}|{m[:3]}" for m in _MONTHS) + ")"
-            elif letter == "E":
-                body = "(?i:" + "|".join(f"{d}|{d[:3]}" for d in _DAYS) + ")"
-            elif letter == "a":
-                body = "(?i:AM|PM)"
+            elif numeric[i]:
+                body = _digits(width) if any(numeric[i + 1 : i + 2]) else r"[ \t]*+\d{1,18}+(?!\d)"
+                parts.append(f"((?>{body}))")
+            elif letter in "MEa":
+                names = {"M": _MONTHS, "E": _DAYS, "a": ("AM", "PM")}[letter]
+                parts.append("((?>(?i:" + "|".join(f"{name}|{name[:3]}" for name in names) + ")))")
             else:
-                body = r"[ \t]*(?:" + (_ISO_ZONES[width] if letter == "X" else _ZONE) + ")"
-            parts.append((f"(?P<{_group(letter)}>" if last[_group(letter)] == i else "(?:") + body + ")")
-        return "".join(parts) + r"[ \t]*\Z"
+                zone = _ISO_ZONES[width] if letter == "X" else _ZONE
+                parts.append(rf"[ \t]*+((?>{zone}))")
+        return "".join(parts) + r"[ \t]*+\Z"
 
     def parse(self, text: str) -> int | None:
         """Milliseconds since 1970-01-01 UTC, or None where `text` does not follow the pattern."""
         known = self._memo.get(text)
         if known is not None:
             return known
-        match = self._regex.match(text)
+        match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
         if match is None:
             return None
-        found = match.groupdict()
-
-        def number(letter: str, default: int = 0) -> int:
-            return int(found[letter]) if found.get(letter) else default
-
-        year, day = number("y", 1970), number("d", 1)
-        name = found.get("M") or "1"
-        month = int(name) if name.strip().isdigit() else 1 + _SHORT_MONTHS.index(name[:3].lower())
-        if self._short_year and len(found["y"].strip()) == 2:
-            today = datetime.date.today()
-            year += (today.year - 80) // 100 * 100
-            year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
-        limits = {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
-        if not (1 <= year <= _LATEST_YEAR and 1 <= month <= 12) or any(
-            not low <= number(letter, low) <= high for letter, (low, high) in limits.items()
-        ):
+        found: dict[str, int] = {}
+        short = False
+        for letter, part in zip(self._letters, match.groups()):
+            if letter in _NUMERIC and (letter != "M" or part.strip().isdigit()):
+                value = int(part)
+                if letter in _FROM_ONE:
+                    letter, most = _FROM_ONE[letter]
+                    if not 1 <= value <= most:
+                        return None
+                    value %= most
+                elif letter == "y":
+                    short = self._short_year and len(part.strip()) == 2
+            elif letter == "M":
+                value = 1 + _SHORT_MONTHS.index(part[:3].lower())
+            elif letter == "E":
+                value = _SHORT_DAYS.index(part[:3].lower())
+            elif letter == "a":
+                value = int(part.upper() == "PM")
+            elif part[:1] in "UuCc":  # the name of UTC, which leaves another offset as it is
+                continue
+            else:
+                value = _offset(part)
+            found[letter] = value
+        days, hour = _day(found, short), _hour(found)
+        if days is None or hour is None:
             return None
-        days = _days(year, month, day)
-        if _civil(days) != (year, month, day):
-            return None  # such as 31 February
-        if found.get("E") and _DAYS[(days + 3) % 7][:3].lower() != found["E"][:3].lower():
-            return None
-        afternoon = (found.get("a") or "").upper() == "PM"
-        hour = number("K") + number("h") % 12 + 12 * afternoon
-        if found.get("H") or found.get("k"):
-            full = number("H") + number("k") % 24
-            if found.get("a") and (full >= 12) != afternoon:
-                return None
-            hour = full
-        seconds = (hour * 60 + number("m")) * 60 + number("s") - _offset(found.get("zone"))
-        result = (days * 86400 + seconds) * 1000 + number("S")
+        seconds = (hour * 60 + found.get("m", 0)) * 60 + found.get("s", 0) - found.get("z", 0)
+        result = (days * 86400 + seconds) * 1000 + found.get("S", 0)
         if len(self._memo) < 10000:
             self._memo[text] = result
         return result
@@ -144,9 +149,35 @@ class DateFormat:
         return "".join(parts)
 
 
-def _group(letter: str) -> str:
-    """The name of the group of a pattern letter in the regular expression."""
-    return "zone" if letter in ("z", "Z", "X") else letter
+def _day(found: dict[str, int], short: bool) -> int | None:
+    """The day that the parts of a date say, counted from 1970-01-01, None if there is none; `short` says that the year
+    has two digits. Without a day of the month, a day of the week is the first such day."""
+    for letter, value in found.items():
+        low, high = _LIMITS.get(letter, (value, value))
+        if not low <= value <= high and not (short and letter == "y"):
+            return None
+    year, month, day = found.get("y", 1970), found.get("M", 1), found.get("d", 1)
+    if short:
+        today = datetime.date.today()
+        year += (today.year - 80) // 100 * 100
+        year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
+    days = _days(year, month, day)
+    if _civil(days) != (year, month, day):
+        return None  # such as 31 February
+    if "E" in found:
+        beyond = (found["E"] - days - 3) % 7
+        if beyond and "d" in found:
+            return None
+        days += beyond
+    return days
+
+
+def _hour(found: dict[str, int]) -> int | None:
+    """The hour that the parts of a date say, None if they contradict each other."""
+    if "H" not in found:
+        return found.get("K", 0) + 12 * found.get("a", 0)
+    hour = found["H"]
+    return hour if hour % 12 == found.get("K", hour % 12) and hour // 12 == found.get("a", hour // 12) else None
 
 
 def _digits(width: int) -> str:
@@ -156,14 +187,14 @@ def _digits(width: int) -> str:
     return rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
 
 
-def _offset(zone: str | None) -> int:
+def _offset(zone: str) -> int:
     """Seconds east of Greenwich."""
-    digits = re.sub(r"[^0-9]", "", zone or "")
+    digits = re.sub(r"[^0-9]", "", zone)
     if not digits:
         return 0
     digits = digits.ljust(4, "0") if len(digits) <= 2 else digits.zfill(4)
     seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -seconds if "-" in (zone or "") else seconds
+    return -seconds if "-" in zone else seconds
 
 
 def _days(year: int, month: int, day: int) -> int:

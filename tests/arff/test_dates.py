@@ -64,6 +64,24 @@ ISO = "yyyy-MM-dd"
         ("HHXX", "0-0130", 5_400_000),
         ("HHXXX", "0-01:30", 5_400_000),
         ("d d", "9 3", 2 * DAY),
+        # parts that agree, of which the later one of a kind counts
+        ("HH hh", "13 01", 46_800_000),
+        ("HH hh a", "13 01 PM", 46_800_000),
+        ("hh a HH", "12 AM 00", 0),
+        ("k K", "13 1", 46_800_000),
+        ("kk,HH", "15,15", 54_000_000),
+        ("kk,HH", "15,03", 10_800_000),
+        ("K h a", "9 10 AM", 36_000_000),
+        ("a", "PM", 43_200_000),
+        ("a a", "PM AM", 0),
+        # the first such day where there is no other
+        ("EEE", "Sun", 3 * DAY),
+        ("EEE MMM yyyy", "Sat Feb 2001", 981158400000),
+        ("EEE MMM yyyy", "Thu Feb 2001", 980985600000),
+        ("HH Z", "0 +1400", -50_400_000),
+        ("HH Z", "0 -1300", 46_800_000),
+        ("HH Z z", "0 +0200 UTC", -7_200_000),
+        ("HH Z z", "0 +0200 GMT", 0),
         ("MM MMM", "9 Feb", 31 * DAY),
     ],
 )
@@ -118,6 +136,25 @@ def test_parse(pattern, text, moment):
         ("HHXX", "0+01"),
         ("HHXXX", "0+0100"),
         ("'at' HH", "AT 0"),
+        # parts that contradict each other, or that count from 1 and do not begin there
+        ("HH hh", "13 05"),
+        ("HH hh a", "13 01 AM"),
+        ("HH a", "01 PM"),
+        ("k K", "13 05"),
+        ("K HH", "5 13"),
+        ("k k", "25 1"),
+        ("h h", "13 1"),
+        ("EEE d", "Sun 1"),
+        ("HH Z", "0 +1401"),
+        ("HH Z", "0 -1301"),
+        # nothing is tried again shorter
+        ("MMM'uary'", "January"),
+        ("H'1'", "21"),
+        ("H", "1" * 19),
+        # nothing is no date
+        ("", ""),
+        ("", " "),
+        ("yyyy", " "),
     ],
 )
 def test_parse_refuses(pattern, text):
@@ -221,3 +258,16 @@ def test_dates_equal_those_of_python_in_the_gregorian_calendar(moment):
     expected = (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(milliseconds=1)
     text = f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}"
     assert DateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS").parse(text) == expected
+
+
+def test_time_does_not_grow_with_the_ways_to_read_a_text(guard):
+    form = DateFormat("H'1'" * 200)
+    assert form.parse("1" * 10_000) is None
+    assert DateFormat("y M" * 300).parse(" " * 10**6) is None
+    assert DateFormat("y" * 999 + "M").parse(" " * 990 + "1" * 10**6) is None
+
+
+def test_a_long_pattern_is_refused():
+    DateFormat("y-" * 500)
+    with pytest.raises(ArffError, match="it is longer than 1000 characters"):
+        DateFormat("y-" * 500 + "M")
