@@ -34,6 +34,12 @@ class DateFormat:
     twice, the later counts. Two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
     Weka, text after the date is an error, and zones have no names but UTC and GMT.
 
+    Attributes
+    ----------
+    has_zone : whether a text says its time zone.
+    holds_milliseconds : whether a text says them.
+    holds_nothing : whether the pattern is empty.
+
     Raises
     ------
     ArffError : a letter that filterkit does not know, or a pattern that is very long.
@@ -59,6 +65,9 @@ class DateFormat:
             raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
         self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]
         self._letters = ["z" if letter in "zZX" else letter for letter, _, _ in self._fields if letter]
+        self.has_zone = "z" in self._letters
+        self.holds_milliseconds = "S" in self._letters
+        self.holds_nothing = not self._fields
         self._regex = re.compile(self._expression(), re.ASCII)
         self._memo: dict[str, int] = {}
 
@@ -225,3 +234,7 @@ def _civil(days: int) -> tuple[int, int, int]:
     day = in_year - (153 * month + 2) // 5 + 1
     month += 3 if month < 10 else -9
     return year + (month <= 2), month, day
+
+
+# The first and the last millisecond that a date can be.
+EARLIEST, LATEST = _days(1, 1, 1) * 86_400_000, _days(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1

@@ -10,7 +10,7 @@ from filterkit.arff.numbers import format_number, weight_text
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
-from filterkit.errors import visible
+from filterkit.errors import FilterkitError, quoted, visible
 
 # Fewer values than this are formatted before pyarrow would be imported.
 SMALL = 1 << 13
@@ -62,6 +62,16 @@ def _declaration(attribute: Attribute) -> list[str]:
     return lines
 
 
+def _refuse_loss(attribute: Attribute, of_all: bool, moments: list[int | None]) -> None:
+    """Raise a `FilterkitError` if dates in milliseconds have more than seconds, or there are any when `of_all`."""
+    if any(moment is not None and (of_all or moment % 1000) for moment in moments):
+        lost = "dates" if of_all else "milliseconds"
+        raise FilterkitError(
+            f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose its {lost}; "
+            f"give it one such as {DEFAULT_DATE_FORMAT}.SSS"
+        )
+
+
 class Formatter:
     """Makes ARFF rows of batches; may be used in any thread.
 
@@ -103,7 +113,12 @@ class Formatter:
     # The plain path, whose text the fast one repeats
 
     def other_columns(self, batch: Batch) -> list[list[str]]:
-        """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing."""
+        """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
+
+        Raises
+        ------
+        FilterkitError : the format of a date would lose its milliseconds.
+        """
         columns = []
         if batch.passthrough is not None:
             for column, attribute in zip(batch.passthrough.columns, self.schema.passthrough, strict=True):
@@ -112,6 +127,8 @@ class Formatter:
 
                     form = DateFormat(attribute.format)
                     moments = column.cast("int64").to_pylist()
+                    if form.holds_nothing or not form.holds_milliseconds:
+                        _refuse_loss(attribute, form.holds_nothing, moments)
                     columns.append(["?" if m is None else quote(form.format(m)) for m in moments])
                 else:
                     columns.append(["?" if text is None else quote(text) for text in column.to_pylist()])

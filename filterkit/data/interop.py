@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.arff.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
-from filterkit.errors import FilterkitError, quoted
+from filterkit.errors import FilterkitError, quoted, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +29,10 @@ def from_columns(
     columns: list[Any],
     class_: str | int | None = None,
     positive: object = None,
+    weights: np.ndarray | None = None,
 ) -> Batch:
-    """A dense batch from one column an attribute, as the module describes them; dates in milliseconds."""
+    """A dense batch from one column an attribute, as the module describes them; dates in milliseconds. `weights` are
+    those of the rows, None if all are 1."""
     schema = Schema(relation, attributes, find_class(attributes, class_), positive)
     X = [np.asarray(columns[i], np.float64) for i in schema.feature_indices.tolist()]
     rows = len(columns[0]) if columns else 0
@@ -39,7 +42,7 @@ def from_columns(
         y = _codes(y) if attributes[schema.class_index].kind == "nominal" else y
     riding = [list(c) for a, c in zip(attributes, columns, strict=True) if a.kind in ("string", "date", "relational")]
     matrix = np.column_stack(X) if X else np.empty((rows, 0))
-    return Batch(schema, np.ascontiguousarray(matrix), y, None, passthrough_table(schema, riding))
+    return Batch(schema, np.ascontiguousarray(matrix), y, weights, passthrough_table(schema, riding))
 
 
 def to_columns(batch: Batch) -> list[Any]:
@@ -77,7 +80,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
     Raises
     ------
-    FilterkitError : a value that its attribute does not have, or data in another form.
+    FilterkitError : a value that its attribute does not have or cannot hold, or data in another form.
     """
     attributes = [_liac_attribute(name, kind) for name, kind in data["attributes"]]
     rows = data["data"]
@@ -93,6 +96,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
             if cell not in codes[position]:
                 raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
             return codes[position][cell]
+        if isinstance(cell, int) and attribute.kind == "numeric" and not _is_exact(cell):
+            raise FilterkitError(_too_large(attribute.name))
         return cell
 
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
@@ -134,7 +139,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
 
     Raises
     ------
-    FilterkitError : dates and bags, which liac-arff does not have.
+    FilterkitError : dates, bags and weights of rows, which liac-arff does not have.
     """
     attributes: list[tuple[str, Any]] = []
     for a in batch.schema.attributes:
@@ -142,6 +147,8 @@ def to_liac(batch: Batch) -> dict[str, Any]:
             raise FilterkitError(f"liac-arff has no {a.kind} attributes, and {quoted(a.name)} is one")
         kinds = {"nominal": list(a.values), "numeric": "REAL", "string": "STRING"}
         attributes.append((a.name, kinds[a.kind]))
+    if batch.weights is not None:
+        raise FilterkitError("liac-arff has no weights of rows; leave them out with batch.replace(weights=None)")
     result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}
     labels = [[*a.values, None] if a.kind == "nominal" else None for a in batch.schema.attributes]
 
@@ -184,9 +191,23 @@ def to_liac(batch: Batch) -> dict[str, Any]:
 
 # Arrow and pandas
 
+# Where a table of Arrow or a data frame says which of its columns has the weights of the rows.
+_WEIGHTS = "filterkit.weights"
+_FRACTION, _ZONE = ".SSS", "X"  # what is added to the format of dates that need it
+_UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
-def to_arrow(batch: Batch) -> pa.Table:
-    """An Arrow table: float64, dictionary of labels, string, timestamp[ms] in UTC; missing is null."""
+
+def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
+    """An Arrow table: float64, dictionary of labels, string, timestamp[ms] in UTC (with that zone, if the format of the
+    dates has one); missing is null.
+
+    Weights of rows are a further column, float64, called `weights` or else ``weight``; the table's metadata says which
+    it is, so that `from_arrow` knows. Without `weights` there is none if all rows have the weight 1.
+
+    Raises
+    ------
+    FilterkitError : an attribute is called as `weights` says.
+    """
     import pyarrow as pa
 
     arrays = []
@@ -197,49 +218,166 @@ def to_arrow(batch: Batch) -> pa.Table:
             codes = pa.array(_codes(column), mask=np.isnan(column))
             arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(attribute.values, pa.string()), ordered=False))
         elif attribute.kind == "date":
-            arrays.append(pa.array(column, pa.int64()).cast(pa.timestamp("ms")))
+            zone = "UTC" if _has_zone(attribute) else None
+            arrays.append(pa.array(column, pa.int64()).cast(pa.timestamp("ms", tz=zone)))
         else:
             arrays.append(pa.array(column, pa.string()))
-    return pa.table(arrays, names=[a.name for a in batch.schema.attributes])
+    names = [a.name for a in batch.schema.attributes]
+    name = _weight_name(batch, weights)
+    if name is None:
+        return pa.table(arrays, names=names)
+    arrays.append(pa.array(_weights_of(batch)))
+    return pa.table(arrays, names=[*names, name], metadata={_WEIGHTS: name})
 
 
 def from_arrow(
-    table: pa.Table, relation: str = "table", class_: str | int | None = None, positive: object = None
+    table: pa.Table,
+    relation: str = "table",
+    class_: str | int | None = None,
+    positive: object = None,
+    weights: str | None = None,
 ) -> Batch:
     """A dense batch from an Arrow table: numbers and booleans are numeric, dictionaries nominal,
     timestamps and dates date, text string attributes; null is missing.
 
+    Nothing is rounded. Dates have the format ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` where one of the column has
+    milliseconds, and with ``X`` where the column is in the time zone UTC.
+
+    Parameters
+    ----------
+    weights : the column that has the weights of the rows; by default the one that `to_arrow` noted, if there is one.
+
     Raises
     ------
-    FilterkitError : a column of another type.
+    FilterkitError : a column of another type; times finer than milliseconds or in a time zone other than UTC; whole
+        numbers beyond 2**53; no such column of weights, or a weight that is none.
     """
-    import pyarrow as pa
-
+    names = list(table.column_names)
+    noted = (table.schema.metadata or {}).get(_WEIGHTS.encode(), b"").decode()
+    rows = None
+    if weights is not None and weights not in names:
+        raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
+    if (name := weights or noted) in names:
+        place = names.index(name)
+        rows = _row_weights(name, table.column(place))
+        table = table.remove_column(place)
     attributes, columns = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            column = column.unify_dictionaries().combine_chunks()
-            chunk = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-            attributes.append(Attribute(name, "nominal", tuple(map(str, chunk.dictionary.to_pylist()))))
-            columns.append(chunk.indices.cast(pa.float64()).to_numpy(zero_copy_only=False))
-        elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            attributes.append(Attribute(name, "date", format=DEFAULT_DATE_FORMAT))
-            columns.append(column.cast(pa.timestamp("ms")).cast(pa.int64()).to_pylist())
-        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            attributes.append(Attribute(name, "string"))
-            columns.append(column.to_pylist())
-        elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-            attributes.append(Attribute(name))
-            columns.append(column.cast(pa.float64()).to_numpy())
-        else:
-            raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
-    return from_columns(relation, attributes, columns, class_, positive)
+        attribute, values = _from_arrow(name, column)
+        attributes.append(attribute)
+        columns.append(values)
+    return from_columns(relation, attributes, columns, class_, positive, rows)
 
 
-def to_pandas(batch: Batch) -> pd.DataFrame:
-    """A data frame: float64, categories in the order of the labels, text, datetime64; missing as pandas has
-    it. Only for batches whose columns fit in memory when dense."""
+def _from_arrow(name: str, column: Any) -> tuple[Attribute, Any]:
+    """The attribute that a column of Arrow becomes, and its values as `from_columns` takes them."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.unify_dictionaries().combine_chunks()
+        chunk = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+        labels = chunk.dictionary.to_pylist()
+        values = tuple(dict.fromkeys(str(label) for label in labels if label is not None))
+        if len(values) < len(labels) - labels.count(None):
+            raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text")
+        code = {label: float(number) for number, label in enumerate(values)}
+        image = np.array([*(math.nan if label is None else code[str(label)] for label in labels), math.nan])
+        indices = chunk.indices.cast(pa.int64()).fill_null(len(labels)).to_numpy()
+        return Attribute(name, "nominal", values), image[indices]
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return _dates(name, column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return Attribute(name, "string"), column.to_pylist()
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return Attribute(name), _numbers(name, column)
+    raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
+
+
+def _numbers(name: str, column: Any) -> np.ndarray:
+    """A column of numbers as float64, NaN for null."""
+    import pyarrow as pa
+
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy())
+    except pa.ArrowInvalid:
+        raise FilterkitError(_too_large(name)) from None
+
+
+def _too_large(name: str) -> str:
+    return f"column {quoted(name)} has whole numbers beyond 2**53, which are not exact as ARFF's numbers; make it text"
+
+
+def _is_exact(number: int) -> bool:
+    """Whether float64 has this number."""
+    return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
+
+
+def _dates(name: str, column: Any) -> tuple[Attribute, list[int | None]]:
+    """The attribute and the milliseconds of a column of timestamps or dates."""
+    import pyarrow as pa
+
+    kind = column.type
+    zone = kind.tz if pa.types.is_timestamp(kind) else None
+    if zone is not None and zone not in _UTC:
+        raise FilterkitError(
+            f"column {quoted(name)} is in the time zone {zone}, and ARFF's dates are in UTC; convert it to UTC"
+        )
+    try:
+        moments: list[int | None] = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.int64()).to_pylist()
+    except pa.ArrowInvalid:
+        found = "dates that milliseconds cannot count" if kind == pa.timestamp("s", zone) else "parts of a millisecond"
+        raise FilterkitError(f"column {quoted(name)} has {found}, which ARFF's dates cannot hold; round it") from None
+    known = [moment for moment in moments if moment is not None]
+    if known and not EARLIEST <= min(known) <= max(known) <= LATEST:
+        raise FilterkitError(f"column {quoted(name)} has dates beyond the years 1 to 292278993, which ARFF cannot hold")
+    form = DEFAULT_DATE_FORMAT
+    if any(moment % 1000 for moment in known):
+        form += _FRACTION
+    return Attribute(name, "date", format=form if zone is None else form + _ZONE), moments
+
+
+def _has_zone(attribute: Attribute) -> bool:
+    """Whether the format of a date says the time zone."""
+    return DateFormat(attribute.format).has_zone
+
+
+def _weight_name(batch: Batch, chosen: str | None) -> str | None:
+    """What the column of weights is called, None if there is to be none."""
+    if chosen is not None:
+        if chosen in batch.schema.names:
+            raise FilterkitError(f"an attribute is called {quoted(chosen)}; choose another name for the weights")
+        return chosen
+    name = "weight"
+    while name in batch.schema.names:
+        name += "_"
+    return None if batch.weights is None else name
+
+
+def _weights_of(batch: Batch) -> np.ndarray:
+    """The weights of the rows, float64."""
+    return np.ones(len(batch)) if batch.weights is None else batch.weights
+
+
+def _row_weights(name: str, column: Any) -> np.ndarray | None:
+    """The weights of rows from a column of numbers, None if all are 1."""
+    attribute, values = _from_arrow(name, column)
+    if attribute.kind != "numeric" or np.isnan(values).any():
+        what = "a weight that is missing" if attribute.kind == "numeric" else f"the type {column.type}"
+        raise FilterkitError(f"column {quoted(name)} has {what}; weights of rows must be numbers")
+    return None if (values == 1).all() else values
+
+
+def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
+    """A data frame: float64, categories in the order of the labels, text, datetime64 (in UTC, if the format of the
+    dates has a zone); missing as pandas has it. Only for batches whose columns fit in memory when dense.
+
+    Weights of rows are a further column, as in `to_arrow`, which the ``attrs`` of the frame name.
+
+    Raises
+    ------
+    FilterkitError : an attribute is called as `weights` says.
+    """
     import pandas as pd
 
     made: dict[str, Any] = {}
@@ -248,16 +386,42 @@ def to_pandas(batch: Batch) -> pd.DataFrame:
             column = pd.Categorical.from_codes(_codes(column), list(attribute.values))
         elif attribute.kind == "date":
             column = pd.array(np.array(["NaT" if m is None else m for m in column], "datetime64[ms]"))
+            column = pd.Series(column).dt.tz_localize("UTC") if _has_zone(attribute) else column
         elif attribute.kind != "numeric":
             column = pd.array(column, dtype="string")
         made[attribute.name] = column
-    return pd.DataFrame(made)
+    name = _weight_name(batch, weights)
+    if name is not None:
+        made[name] = _weights_of(batch)
+    frame = pd.DataFrame(made)
+    frame.attrs |= {} if name is None else {_WEIGHTS: name}
+    return frame
 
 
 def from_pandas(
-    frame: pd.DataFrame, relation: str = "frame", class_: str | int | None = None, positive: object = None
+    frame: pd.DataFrame,
+    relation: str = "frame",
+    class_: str | int | None = None,
+    positive: object = None,
+    weights: str | None = None,
 ) -> Batch:
-    """A dense batch from a data frame; columns as in `from_arrow`, categories nominal, the index left out."""
+    """A dense batch from a data frame; columns as in `from_arrow`, categories nominal, the index left out.
+
+    Parameters
+    ----------
+    weights : the column that has the weights of the rows; by default the one that `to_pandas` noted, if there is one.
+
+    Raises
+    ------
+    FilterkitError : as in `from_arrow`, or a column of objects of several types.
+    """
     import pyarrow as pa
 
-    return from_arrow(pa.Table.from_pandas(frame, preserve_index=False), relation, class_, positive)
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise FilterkitError(f"this frame cannot be converted: {' '.join(str(error).split())[:300]}") from None
+    noted = frame.attrs.get(_WEIGHTS)
+    if weights is None and noted in table.column_names:
+        weights = noted
+    return from_arrow(table, relation, class_, positive, weights)
