@@ -64,7 +64,9 @@ class Bins(ColumnStage):
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
-        cuts = low[:, None] + (high / self.bins - low / self.bins)[:, None] * step
+        unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
+        low, high = low * unit, high * unit
+        cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
     def _frequency_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +113,9 @@ def _labels(cuts: list[float]) -> tuple[str, ...]:
 
 
 def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return low / 2 + high / 2 if np.isinf(low + high).any() else (low + high) / 2
+    with np.errstate(over="ignore"):
+        middle = low + high
+    return np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
 
 
 def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import FilterkitError, Learner, Stage, hookimpl, option
+from filterkit import FilterkitError, Learner, Stage, StageError, hookimpl, option
 from filterkit.plugin import Csr, Model, Tasks, Training, interruptible
 
 # At most so many distances are held at once.
@@ -66,8 +66,23 @@ class Nearest:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._columns = X.T.tocsr() if hasattr(X, "tocsr") else None
-        self._squares = _squares(X)
+        self._exponent = int(_exponents(np.array([_largest(X).max()]))[0])
+        self._near = self._scaled(X)
+        self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
+        self._squares = _squares(self._near)
+
+    def _scaled(self, X: Any) -> Any:
+        """X with values whose squares are numbers, which changes no order of distances: rows whose squares are none are
+        multiplied by a power of two, each by its own for the cosine, all by that of the training rows for the
+        Euclidean distance."""
+        exponents = _exponents(_largest(X)) if self._cosine else np.full(X.shape[0], self._exponent)
+        if not exponents.any():
+            return X
+        if isinstance(X, np.ndarray):
+            return np.ldexp(X, -exponents[:, None])
+        scaled = X.copy()
+        scaled.data = np.ldexp(X.data, -exponents[_row_of_entry(X)])
+        return scaled
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
@@ -83,7 +98,14 @@ class Nearest:
         return np.concatenate(parts)
 
     def _votes(self, X: Any) -> np.ndarray:
-        distances = self._distances(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances = self._distances(X)
+        if not np.isfinite(distances).all():
+            raise StageError(
+                Neighbors.name,
+                "values are too large beside those of the training rows for distances; "
+                "put standardize or range before it",
+            )
         farthest = np.partition(distances, self._k - 1, axis=1)[:, self._k - 1 : self._k]
         nearer, as_far = distances < farthest, distances == farthest
         left = self._k - np.count_nonzero(nearer, axis=1, keepdims=True)
@@ -95,10 +117,11 @@ class Nearest:
     def _distances(self, X: Any) -> np.ndarray:
         """What ranks as the distance does, (rows, training rows): the squared Euclidean one, or 1 − cosine. Neither way
         takes products by BLAS, whose last digits depend on how many rows there are."""
+        X = self._scaled(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist
 
-            distances = cdist(X, self._X, "cosine" if self._cosine else "sqeuclidean")
+            distances = cdist(X, self._near, "cosine" if self._cosine else "sqeuclidean")
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
@@ -107,12 +130,30 @@ class Nearest:
         return np.asarray(1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
 
 
+def _largest(X: Any) -> np.ndarray:
+    """The largest absolute value of each row, 0 where there is none."""
+    if isinstance(X, np.ndarray):
+        return np.asarray(np.abs(X).max(axis=1, initial=0.0))
+    largest = np.zeros(X.shape[0])
+    np.maximum.at(largest, _row_of_entry(X), np.abs(X.data))
+    return largest
+
+
+def _row_of_entry(X: Any) -> np.ndarray:
+    return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+
+
+def _exponents(largest: np.ndarray) -> np.ndarray:
+    """The power of two to divide by, 0 unless squares, or products of two, would overflow or underflow."""
+    extreme = (largest > 1e70) | ((largest < 1e-70) & (largest > 0))
+    return np.where(extreme, np.frexp(largest)[1], 0)
+
+
 def _squares(X: Any) -> np.ndarray:
     """The squared Euclidean length of each row."""
     if isinstance(X, np.ndarray):
         return np.asarray((X * X).sum(axis=1))
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row, X.data * X.data, X.shape[0])
+    return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])
 
 
 @hookimpl

@@ -32,19 +32,34 @@ class Normalizer(RowStage):
             counted = values if not nominal.any() else np.where(nominal[entries.indices], 0.0, values)
             lengths = self._lengths(counted, entries.indptr, batch)
             data = self._scaled(values, np.repeat(lengths, np.diff(entries.indptr)))
+            for row in _no_length(lengths):
+                own = slice(entries.indptr[row], entries.indptr[row + 1])
+                data[own] = self._brought_near_one(values[own], counted[own])
             if nominal.any():
                 data = np.where(nominal[entries.indices], values, data)
             return batch.replace(X=entries._replace(data=data))
         X = batch.X
         counted = X if not nominal.any() else np.where(nominal, 0.0, X)
         indptr = np.arange(len(batch) + 1) * X.shape[1]
-        image = self._scaled(X, self._lengths(counted.ravel(), indptr, batch)[:, None])
+        lengths = self._lengths(counted.ravel(), indptr, batch)
+        image = self._scaled(X, lengths[:, None])
+        for row in _no_length(lengths):
+            image[row] = self._brought_near_one(X[row], counted[row])
         image[:, nominal] = X[:, nominal]
         return batch.replace(X=image)
 
     def _scaled(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        image: np.ndarray = values / lengths
-        return image if self.norm == 1 else image * self.norm
+        with np.errstate(over="ignore"):  # of nominal values, which stay
+            image: np.ndarray = values / lengths
+            return image if self.norm == 1 else image * self.norm
+
+    def _brought_near_one(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
+        """The new values of a row whose length is no float64, or one of few digits: first all are multiplied by a
+        power of two."""
+        known = counted[~np.isnan(counted)]
+        _, exponent = np.frexp(np.abs(known).max(initial=0.0))
+        length = self._length(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
+        return self._scaled(np.ldexp(values, -exponent), length) if length else values
 
     def _lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
         """The length of each row without overflow or underflow; that of a row of zeros is the norm, so that it
@@ -59,7 +74,8 @@ class Normalizer(RowStage):
             if np.isinf(largest):
                 raise StageError(self.name, "an infinite value, so the row has no length", batch.start + row)
             whole = np.array([0, len(part)])
-            lengths[row] = largest * self._length(part / largest, whole)[0] if largest > 0 else self.norm
+            with np.errstate(over="ignore"):
+                lengths[row] = largest * self._length(part / largest, whole)[0] if largest > 0 else self.norm
         return lengths
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -106,6 +122,12 @@ class Max(Normalizer):
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         return _by_row(np.maximum, np.abs(values), indptr)
+
+
+def _no_length(lengths: np.ndarray) -> list[int]:
+    """The rows whose length overflows or has lost digits."""
+    rows: list[int] = np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist()
+    return rows
 
 
 def _by_row(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:

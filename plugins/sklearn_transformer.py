@@ -71,7 +71,7 @@ class Sklearn(Stage):
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = concatenate(rows(), schema)
         try:
-            with self._named_warnings():
+            with self._named_warnings(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 interruptible(_fit, estimator, training)
             names = _names(estimator, [a.name for a in schema.features])
             return FittedSklearn(self.name, estimator, schema, names)
@@ -152,10 +152,34 @@ class FittedSklearn(Fitted):
 
     def transform(self, batch: Batch) -> Batch:
         try:  # which takes no batch of no rows
-            image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
         except ValueError as error:
             raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
-        return batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
+        out = batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
+        self._check(batch, out)
+        return out
+
+    def _check(self, batch: Batch, out: Batch) -> None:
+        """Refuse a row of numbers that has become another thing, as where squares are too large."""
+        for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():
+            row = out.rows(number, number + 1).in_form(False).X[0]
+            name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
+            raise StageError(
+                self._stage,
+                f"what becomes of the numbers is none in the column '{name}'; put range before it",
+                batch.start + number,
+            )
+
+
+def _are_numbers(batch: Batch) -> np.ndarray:
+    """bool (rows,): whether all values of a row are known and finite."""
+    if not batch.sparse:
+        return np.asarray(np.isfinite(batch.X).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(batch.csr.data))
+    known = np.ones(len(batch), bool)
+    known[batch.csr.row_of_entry[bad]] = False
+    return known
 
 
 def _skops_io() -> Any:

@@ -44,8 +44,7 @@ class Tfidf(ColumnStage):
             if (values[counted] < 0).any():
                 raise StageError(self.name, "a negative value, which has no logarithm; --tf raw takes it")
             tf = np.where(values > 0, 1 + np.log(np.where(values > 0, values, 1.0)), values)
-        with np.errstate(over="ignore"):  # of the largest numbers, whose product is infinite
-            image: np.ndarray = tf * state["idf"][columns]
+        image: np.ndarray = tf * state["idf"][columns]
         if state["nominal"].any():
             image = np.where(state["nominal"][columns], values, image)
         return image

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.numbers import format_number, weight_text
+from filterkit.arff.numbers import format_number, rounded, weight_text
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
@@ -92,7 +92,7 @@ def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
     if digits >= 17:
         return values
     distinct, which = np.unique(values, return_inverse=True)
-    return np.array([float(f"{value:.{digits}g}") for value in distinct.tolist()])[which].reshape(values.shape)
+    return np.array([rounded(value, digits) for value in distinct.tolist()])[which].reshape(values.shape)
 
 
 def _nominal_texts(formatter: Formatter, position: int, codes: np.ndarray) -> Any:

@@ -92,7 +92,8 @@ class Thresholds:
             total = float(self.table.totals.sum())
             tp = rows if task is None else self.selected[:, task]
             pos = total if task is None else float(self.table.totals[task])
-            self._against[key] = _distinct(tp, rows - tp, pos, total - pos)
+            fp = np.minimum(rows - tp, total - pos)  # weights not whole may round
+            self._against[key] = _distinct(tp, fp, pos, total - pos)
         return self._against[key]
 
     def score(self, metric: Metric, task: int | None, alpha: float | None = None) -> tuple[np.ndarray, float]:

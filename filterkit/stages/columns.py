@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json
-from filterkit.errors import FilterkitError, StageError
+from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Stage
 
 State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
@@ -249,7 +249,32 @@ class FittedColumns(Fitted):
         state = {f"state.{key}": value for key, value in self.state.items()}
         return {"source": self.columns, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
 
-    def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def _apply(self, values: np.ndarray, columns: np.ndarray, row: Callable[[int], int] | None = None) -> np.ndarray:
+        """The images of entries; `row` gives the number of the row that an entry is in.
+
+        Raises
+        ------
+        StageError : the image of a number is too large for float64; names the attribute.
+        """
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return self._image(values, columns)
+        except FloatingPointError:
+            with np.errstate(all="ignore"):
+                image = self._image(values, columns)
+            lost = np.flatnonzero(~np.isfinite(image) & np.isfinite(values))
+            lost = lost if len(lost) else np.flatnonzero(np.isnan(image) & ~np.isnan(values))
+            if len(lost):
+                name = self.schema.features[int(columns[lost[0]])].name
+                raise StageError(
+                    self.stage.name,
+                    f"attribute {quoted(name)} has the value {values[lost[0]]:g}, and what becomes of it is no number; "
+                    "put range before it",
+                    None if row is None else row(int(lost[0])),
+                ) from None
+            return image
+
+    def _image(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         image = self.stage.apply(values, columns, self.state)
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
@@ -260,7 +285,8 @@ class FittedColumns(Fitted):
                 X = X[:, self.columns]
             rows, width = X.shape
             # Column by column, because what is looked up for one column lies together.
-            image = self._apply(X.T.ravel(), np.repeat(np.arange(width), rows)).reshape(width, rows)
+            columns = np.repeat(np.arange(width), rows)
+            image = self._apply(X.T.ravel(), columns, lambda at: batch.start + at % rows).reshape(width, rows)
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._same:
@@ -268,7 +294,9 @@ class FittedColumns(Fitted):
             values = values[entry]
             repeats = np.diff(self._first)[batch.csr.indices]
             indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
-        image = self._apply(values, columns)
+        image = self._apply(
+            values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
+        )
         if not self.schema.sparse:
             return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
         if not image.all():

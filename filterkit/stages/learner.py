@@ -218,8 +218,19 @@ class FittedLearner(Fitted):
         """float64 (rows, tasks)."""
         check_finite(self._learner.name, batch)
         shape = (len(batch), len(self.tasks.names))
-        scores = self.model.scores(batch.X) if len(batch) else np.empty(shape)
-        return check_numbers(scores, shape, self._learner.name, "scores", type(self._learner))
+        if not len(batch):
+            return np.empty(shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.model.scores(batch.X)
+        scores = check_numbers(scores, shape, self._learner.name, "scores", type(self._learner))
+        if np.isnan(scores).any():
+            row = int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])
+            raise StageError(
+                self._learner.name,
+                "values are too large for a score; put standardize or range before it",
+                batch.start + row,
+            )
+        return scores
 
     def _predicted(self, scores: np.ndarray) -> np.ndarray:
         """bool (rows, tasks): the highest score of exclusive tasks, the first on a tie, or all above the threshold."""

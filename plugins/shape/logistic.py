@@ -43,6 +43,7 @@ def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> 
     -------
     float64 (columns,), the sum of the log losses of the held-out rows, in nats.
     """
+    training, held_out = _brought_near_one(columns, training, held_out)
     weight = np.maximum(np.bincount(training.column, training.total, columns), 1e-300)
     mean = np.bincount(training.column, training.total * training.value, columns) / weight
     squares = training.total * (training.value - mean[training.column]) ** 2
@@ -53,6 +54,21 @@ def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> 
     column = held_out.column
     eta = intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column]
     return np.bincount(column, _losses(eta, held_out), columns)
+
+
+def _brought_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
+    """The rows with values multiplied by a power of two in columns where squares overflow or underflow.
+
+    Nothing else changes, because the values are standardised.
+    """
+    largest = np.zeros(columns)
+    for rows in parts:
+        np.maximum.at(largest, rows.column, np.abs(rows.value))
+    extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))
+    if not extreme.any():
+        return list(parts)
+    exponent = np.where(extreme, np.frexp(largest)[1], 0)
+    return [rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in parts]
 
 
 def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -86,8 +86,11 @@ class _Values:
         """float64 (columns,): the mean of the values that are not missing, 0 if all are."""
         rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self._counts))
         total = np.bincount(self.columns, rows, self._width)
-        sums = np.bincount(self.columns, rows * np.nan_to_num(self.values), self._width)
-        return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0))
+        values = np.nan_to_num(self.values)
+        unit = np.ones(self._width)
+        unit[self.columns[np.abs(values) > 1e280]] = 2.0**-64  # the sum may overflow
+        sums = np.bincount(self.columns, rows * (values * unit[self.columns]), self._width)
+        return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0)) / unit
 
     def filled(self, means: np.ndarray) -> np.ndarray:
         """The values, with the mean of the column in place of a missing one."""

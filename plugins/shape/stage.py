@@ -212,6 +212,9 @@ def _way(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray
     """How far each value is on the way from `below` to `above`, from 0 to 1."""
     with np.errstate(over="ignore"):
         step = above - below
-    if np.isinf(step).any():  # the difference of the largest numbers overflows
-        values, below, step = values / 2, below / 2, above / 2 - below / 2
+    huge = np.isinf(step)
+    if huge.any():  # the difference of the largest numbers overflows
+        unit = np.where(huge, 0.5, 1.0)
+        values, below = values * unit, below * unit
+        step = above * unit - below
     return np.asarray((values - below) / step)

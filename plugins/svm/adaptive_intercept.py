@@ -11,6 +11,8 @@ from filterkit.plugin import LinearModel, Model, Training
 
 from .hyperplanes import Hyperplanes
 
+_LEAST = 1e-300  # less is no exact square
+
 
 class AiSvm(Learner):
     """Predict by a linear SVM whose C and intercept favour finding the positive rows, for classes of few rows.
@@ -48,10 +50,13 @@ class AiSvm(Learner):
 
     def learn(self, training: Training) -> Model:
         X = training.X
-        squares = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
-        mean = float(np.mean(squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())))
+        with np.errstate(over="ignore"):
+            squares = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
+            mean = float(np.mean(squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())))
         if not np.isfinite(mean):
             raise StageError(self.name, "values are too large for their squares; put range or l2 before it")
+        if squares.max() < _LEAST and (X.data if hasattr(X, "multiply") else X).any():
+            raise StageError(self.name, "values are too small for their squares; put range or l2 before it")
         if not mean:
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
         solver = Hyperplanes(self.name, training)

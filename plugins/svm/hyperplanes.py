@@ -93,7 +93,8 @@ def fitted_svc(
     """
     from sklearn.svm import SVC
 
-    model = SVC(kernel=kernel, C=cost, max_iter=_most_steps(len(positive)))
+    # gamma is of other kernels, and by default of a variance that may overflow.
+    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=_most_steps(len(positive)))
     with quietly():
         interruptible(partial(model.fit, sample_weight=weights), rows, positive)
     if model.fit_status_:

@@ -62,6 +62,8 @@ class Svm(Learner):
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
+            if not np.isfinite(scores).all():
+                raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append((outer.truth, scores))
         if not trials:
             raise StageError(self.name, "no class has two training rows, one of which could be left out for a trial")
