@@ -65,6 +65,7 @@ class Bins(ColumnStage):
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
         unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
+        unit[np.maximum(np.abs(low), np.abs(high)) < 1e-290] = 2.0**64  # or a width have few digits
         low, high = low * unit, high * unit
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()

@@ -71,7 +71,7 @@ class Sklearn(Stage):
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = concatenate(rows(), schema)
         try:
-            with self._named_warnings(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            with self._named_warnings():
                 interruptible(_fit, estimator, training)
             names = _names(estimator, [a.name for a in schema.features])
             return FittedSklearn(self.name, estimator, schema, names)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import testing
+from filterkit import StageError, testing
 from filterkit.chains.crossfit import draw_folds
 
 
@@ -66,6 +66,19 @@ def test_a_training_row_gets_what_the_other_folds_say(name, positive, chain, fol
     np.testing.assert_array_equal(dense(out), expected)
     assert out.sparse == batch.sparse
     assert (dense(out) != dense(whole.transform(batch))).any()
+
+
+@pytest.mark.parametrize("unlabelled", [0, 2])
+def test_more_folds_than_rows_are_refused(unlabelled):
+    batch = make(np.arange(8.0)[:, None], np.where(np.arange(8) < unlabelled, -1, np.arange(8) % 2))
+    rows = 8 - unlabelled
+    with pytest.raises(StageError, match=f"^shape: {rows + 1} folds: there are only {rows} rows$"):
+        filterkit.chain(f"shape --cross-fit {rows + 1}").fit(batch)
+    filterkit.chain(f"shape --cross-fit {rows}").fit(batch)
+
+
+def test_the_folds_of_auto_are_no_more_than_the_rows():
+    filterkit.chain("shape --auto").fit(make([[1], [2], [3]], [0, 1, 0]))
 
 
 def test_a_later_column_stage_is_fitted_on_the_cross_fitted_rows():

@@ -496,6 +496,47 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
     assert not (tmp_path / "out.arff").exists()
 
 
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--chain", "chain", IRIS), "chain:1: sample: --fraction must be a share"),
+        (("--class", HUGE, IRIS, "l2"), "the attributes are numbered from 1 to 5"),
+        (("--labels", HUGE, IRIS, "l2"), "invalid value for '--labels'"),
+        (("--memory", "1e400GB", IRIS, "l2"), "is not a size such as 256MB"),
+        (("--precision", HUGE, IRIS, "l2"), "invalid value for '--precision'"),
+        (("--jobs", "1000000", IRIS, "l2"), "invalid value for '--jobs'"),
+        ((IRIS, "bins", "--method", "width", "--bins", "1000000000"), "--bins must be at most 10,000, not 1000000000"),
+        ((IRIS, "binary", "mp-boost", "--rounds", "9" * 400), "--rounds must be at most 1,000,000"),
+        ((IRIS, "words", "--ngrams", "1000000"), "--ngrams must be at most 100"),
+        ((IRIS, "standardize", "aisvm", "--steps", "9" * 400), "--steps must be at most 1,000,000"),
+        (("evaluate", IRIS, "--chain", "neighbors", "--folds", "9" * 400), "iris: 150 rows are too few for 9999"),
+        ((IRIS, "shape", "--cross-fit", "1000000"), "1000000 folds: there are only 150 rows"),
+        ((IRIS, "svm", "--c", "1,2", "--folds", "1000000"), "1000000 folds: there are only 150 rows"),
+    ],
+)
+def test_numbers_that_are_too_large_are_told_in_a_line(arguments, message, tmp_path):
+    (tmp_path / "chain").write_text("sample --fraction 1e999999999\n")
+    done = filterkit("-o", "out.arff", *arguments, cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (IRIS, "shape", "--neighbors", "9" * 400),
+        (IRIS, "binary", "ordinal", "--max-levels", "9" * 400),
+        (IRIS, "head", "9" * 400),
+        ("--seed", "9" * 400, IRIS, "shuffle", "standardize", "normal", "--model", "perceptron"),
+    ],
+)
+def test_numbers_that_are_larger_than_needed_do_no_harm(arguments):
+    assert filterkit("-o", os.devnull, *arguments).returncode == 0
+
+
 def test_warnings_of_a_library_are_one_line():
     ica = ("sklearn", "--class", "sklearn.decomposition.FastICA", "--set", "max_iter=1", "--set", "random_state=0")
     done = filterkit("-o", os.devnull, IRIS, *ica)

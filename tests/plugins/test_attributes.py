@@ -75,6 +75,8 @@ def test_rename(name):
         ("remove --range 0", UsageError, "--range: '0' is no range"),
         ("remove --range x", UsageError, "--range must be like 1-3,7,20-last, and 'x' is not"),
         ("remove --range 1-9", StageError, "remove: --range: '1-9' goes beyond the last attribute, 5"),
+        ("remove --range 1-99999999999999999", StageError, "goes beyond the last attribute, 5"),
+        (f"remove --range 1-{'9' * 5000}", UsageError, "--range must be like 1-3,7,20-last"),
         ("keep --attribute colour", StageError, "keep: there is no attribute 'colour'"),
         ("keep --attribute clas", StageError, "keep: there is no attribute 'clas'; did you mean 'class'"),
         ("rename", UsageError, "rename: say what to look for"),

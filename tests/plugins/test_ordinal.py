@@ -76,3 +76,11 @@ def test_reuters_has_as_many_columns_as_measured(options, expected):
     """The paper has 47,087 for 20,123 words of another preparation (section 3); these words are 19,880."""
     batch = shared("reuters/reuters-earn-train.arff.gz")
     assert len(filterkit.chain(f"ordinal {options}").fit(batch).schema.features) == expected
+
+
+@pytest.mark.parametrize("value", [6e6, 1e15, 1e308])
+def test_a_column_for_every_number_up_to_a_large_one_is_refused(value):
+    batch = make([[1, 1], [1, value]], [0, 1])
+    with pytest.raises(StageError, match=r"^ordinal: --levels all would make more than 5,000,000 columns.* 'a1'"):
+        run(batch, "ordinal --levels all")
+    assert run(batch, "ordinal --levels all --max-levels 2")[0] == ["a0>=1", "a1>=1", "a1>=2"]

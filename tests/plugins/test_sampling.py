@@ -195,6 +195,11 @@ def test_what_is_arranged_is_read_again_from_its_own_spool():
         ("sample --fraction 1.5", "--fraction must be a share such as 1/4 or 0.25, at most 1, not '1.5'"),
         ("sample --fraction half", "must be a share"),
         ("sample --fraction 1/0", "must be a share"),
+        ("sample --fraction 1e999999999", "must be a share"),  # which has a thousand million digits
+        ("sample --fraction 1e-999999999", "must be a share"),
+        ("sample --fraction 1/1e999999999", "must be a share"),
+        (f"sample --fraction 1/{'9' * 5000}", "must be a share"),
+        (f"split --fold 1/{'9' * 5000}", "--fold must be"),
         ("split --fold 0/3", "--fold must be a fold of at least 2, such as 3/10, not '0/3'"),
         ("split --fold 4/3", "--fold must be"),
         ("split --fold 1/1", "--fold must be"),

@@ -122,7 +122,10 @@ def test_it_ranks_for_select():
         ("normal --subset 3/2", "--subset must be a share"),
         ("normal --subset half", "--subset must be a share"),
         ("normal --subset 1/0", "--subset must be a share"),
+        ("normal --subset 1e999999999", "--subset must be a share"),
+        ("normal --subset 1e-999999999", "--subset must be a share"),
         ("normal --cost 0", "--cost must be above 0"),
+        ("normal --cost inf", "--cost must be above 0"),
         ("normal --model tree", "'tree' is not one of"),
     ],
 )

@@ -170,3 +170,8 @@ def test_the_raw_reuters_text_is_count_vectorizers():
     peer, counts = expected(texts)
     assert names == peer
     np.testing.assert_array_equal(X, counts)
+
+
+def test_sequences_longer_than_the_texts_are_none():
+    batch = make(["one two three", "two three"], [0, 1])
+    assert run(batch, "words --ngrams 100")[0] == run(batch, "words --ngrams 3")[0]

@@ -1,0 +1,138 @@
+"""Values near the limits of float64, in all stages: the right numbers, or an error, and never a warning of numpy."""
+
+import warnings
+
+import numpy as np
+import pytest
+from agreement import dense, make, sparsely
+
+import filterkit
+from filterkit import StageError
+from filterkit.arff.numbers import format_number
+
+ROWS = 12
+MAX = float(np.finfo(np.float64).max)
+SIGN = np.where(np.arange(ROWS) % 2, 1.0, -1.0)
+Y = [0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0]
+COLUMNS = {
+    "around zero": 1e308 * SIGN * (1 - np.arange(ROWS) / 20),
+    "large": 1e308 * (1 - np.arange(ROWS) / 20),
+    "largest": MAX * SIGN,
+    "largest and zero": np.where(np.arange(ROWS) % 3, MAX, 0),
+    "small": 1e-308 * (1 + np.arange(ROWS)),
+    "subnormal": 5e-324 * np.arange(ROWS),
+    "large and small": np.where(np.arange(ROWS) % 2, 1e308, 1e-308),
+    "constant": np.full(ROWS, 1e308),
+    "missing": np.full(ROWS, np.nan),
+    "some missing": np.where(np.arange(ROWS) % 3, 1e308 * SIGN, np.nan),
+    "one ulp apart": 1e308 * (1 + np.arange(ROWS) * 2e-16),
+    "large squares": 1e154 * SIGN * (1 + np.arange(ROWS)),
+    "small squares": 1e-160 * (1 + np.arange(ROWS)),
+}
+STAGES = [
+    "impute",
+    "standardize",
+    "range",
+    "binary",
+    "l1",
+    "l2",
+    "max",
+    "tfidf",
+    "ordinal --real",
+    "ordinal --levels all",
+    "bins",
+    "bins --method width",
+    "bins --method frequency",
+    "shape",
+    "shape --no-zero",
+    "shape --method isotonic",
+    "shape --auto",
+    "bns",
+    "ig",
+    "odds",
+    "hellinger --combine mean",
+    "select --by ig --top 1",
+    "normal",
+    "normal --model logistic",
+    "normal --model perceptron",
+    "impute svm",
+    "impute svm --c 1,10 --folds 3 --calibrate",
+    "impute aisvm",
+    "impute neighbors",
+    "impute neighbors --distance euclidean",
+    "impute adaboost-mh --rounds 2",
+]
+
+
+def batches():
+    for names in [[name] for name in COLUMNS] + [list(COLUMNS)]:
+        X = np.stack([COLUMNS[name] for name in names], axis=1)
+        for weights in (None, np.linspace(0.5, 2, ROWS)):
+            batch = make(X, Y, weights=weights)
+            yield batch
+            yield sparsely(batch)
+
+
+@pytest.mark.parametrize("text", STAGES)
+def test_no_warning_and_nothing_infinite_in_silence(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for batch in batches():
+            try:
+                out = dense(filterkit.chain(text).fit_transform(batch)[1])
+            except StageError:
+                continue
+            assert not np.isinf(out).any()
+            assert np.isnan(dense(batch)).any() or not np.isnan(out).any()
+
+
+@pytest.mark.parametrize("power", [1023, 600, -600, -1040])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "standardize",
+        "range",
+        "l1",
+        "l2",
+        "max",
+        "shape",
+        "shape --cross-fit 3",
+        "bns",
+        "bins",
+        "bins --method width",
+        "bins --method frequency",
+        "neighbors --k 3",
+        "neighbors --k 3 --distance euclidean",
+        "standardize svm",
+    ],
+)
+def test_the_scale_of_the_values_does_not_matter(text, power):
+    X = np.random.default_rng(5).integers(-8, 9, size=(ROWS, 3)) / 8
+    X[0], X[1] = [1, -1, 1], [-1, 1, 1]
+    features = 3 if "neighbors" in text or "svm" in text else 0  # themselves are put out, too
+
+    def image(values):
+        return dense(filterkit.chain(text).fit_transform(make(values, Y))[1])[:, features:]
+
+    np.testing.assert_allclose(image(np.ldexp(X, power)), image(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("text", ["range", "standardize", "bns"])
+def test_a_later_value_without_an_image_is_an_error_with_its_row(text, sparse):
+    batch = make([[1e-200, 1], [3e-200, 2], [2e-200, 3]], [0, 1, 0], sparse=sparse)
+    later = make([[1e-200, 1], [1e200, 2]], [0, 1], sparse=sparse).replace(start=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = filterkit.chain(text).fit(batch)
+        with pytest.raises(
+            StageError, match=rf"^{text}: row 42: attribute 'a0' has the value 1e\+200, and what becomes"
+        ):
+            fitted.transform(later)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 16, 17, None])
+def test_rounding_does_not_make_the_largest_number_infinite(digits):
+    assert float(format_number(MAX, digits)) <= MAX
+    assert format_number(-MAX, 3) == repr(-MAX)
+    assert format_number(1.2345e307, 3) == "1.23e+307"
