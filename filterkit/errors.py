@@ -152,6 +152,13 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
+def not_nominal(name: str, kind: str) -> str:
+    """What to say of a class of this name and kind that has to be nominal."""
+    if kind not in ("numeric", "string"):
+        return f"{quoted(name)} is {kind}; name a nominal one with --class"
+    return f"{quoted(name)} is {kind}; declare its values in the header, as @attribute {quoted(name)} {{0,1}}"
+
+
 def one_line(error: BaseException | str, limit: int = 300) -> str:
     """The text of a foreign error or warning as a line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

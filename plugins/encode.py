@@ -108,6 +108,7 @@ class Label(RowStage):
 
     name = "label"
     group = "Encode values"
+    needs_class = True
 
     positive: str = option("", "The class value that is to be told from the rest.")
 

@@ -75,6 +75,7 @@ class Select(ColumnStage):
         return self._by is not None and self._by.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
+        table.schema.need_columns(self.name)
         state: State = {"rows": sum_over_classes(table.totals - table.zeros - table.missing)}
         thresholds = Thresholds(table)
         state["varied"] = thresholds.varied

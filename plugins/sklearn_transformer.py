@@ -65,6 +65,7 @@ class Sklearn(Stage):
             raise StageError(self.name, f"--set: {error}") from None
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        schema.need_columns(self.name)
         estimator = self._estimator()
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:

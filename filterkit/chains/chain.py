@@ -26,7 +26,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_given
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, StageError, UsageError, quoted
+from filterkit.errors import PATH, StageError, UsageError, not_nominal, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_fitted, transform
@@ -188,9 +188,9 @@ def check_class(stage: Stage, schema: Schema) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        raise StageError(stage.name, "there is no class attribute, which it needs; name one with --class")
+        raise StageError(stage.name, "there is no class attribute, which it needs; name a nominal one with --class")
     if target.kind != "nominal":
-        raise StageError(stage.name, f"it needs a nominal class, and '{target.name}' is {target.kind}; see --class")
+        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 
 class FittedChain:

@@ -40,6 +40,7 @@ class _Scored(ColumnStage):
         return self._shown.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
+        table.schema.need_columns(self.name)
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:

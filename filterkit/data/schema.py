@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.errors import FilterkitError, quoted, suggestion
+from filterkit.errors import FilterkitError, StageError, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -234,6 +234,14 @@ class Schema:
     def passthrough(self) -> tuple[Attribute, ...]:
         """The attributes that pass through, because no stage computes with them: string, date, relational."""
         return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
+
+    def need_columns(self, stage: str) -> None:
+        """Raise a `StageError` of `stage` if no attribute is one that it can work on, and say what to do."""
+        if self.width or not self.passthrough:
+            return
+        text = next((a.name for a in self.passthrough if a.kind == "string"), None)
+        hint = "" if text is None else f"; put words before it, which counts the words of {quoted(text)}"
+        raise StageError(stage, f"there is no numeric or nominal attribute to work on{hint}")
 
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any

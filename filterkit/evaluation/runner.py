@@ -19,7 +19,7 @@ import numpy as np
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.engines.processes import in_processes
-from filterkit.errors import FilterkitError, StageError, UsageError, quoted
+from filterkit.errors import FilterkitError, StageError, UsageError, not_nominal, quoted
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.measures import measures
 from filterkit.messages import show_warnings
@@ -89,7 +89,9 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
 def _known(data: Batch) -> Batch:
     """The rows whose class or labels are known."""
     target = data.schema.class_attribute
-    if data.y is None or (target is not None and target.kind != "nominal"):
+    if target is not None and target.kind != "nominal":
+        raise FilterkitError(f"there is no nominal class to predict: {not_nominal(target.name, target.kind)}")
+    if data.y is None:
         raise FilterkitError("there is no nominal class and there are no labels to predict; see --class and --labels")
     return data.take(np.flatnonzero(data.class_known))
 

@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, StageError, quoted
+from filterkit.errors import FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
@@ -97,7 +97,8 @@ class Learner(Stage):
         if not schema.labels and target is None:
             raise StageError(self.name, "there is nothing to predict; name a class with --class, or --labels")
         if target is not None and target.kind != "nominal":
-            raise StageError(self.name, f"it predicts a nominal class, and {quoted(target.name)} is {target.kind}")
+            raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
+        schema.need_columns(self.name)
         if not schema.width:
             raise StageError(self.name, "there are no features to learn from")
         nominal = (schema.features[i] for i in np.flatnonzero(schema.nominal))

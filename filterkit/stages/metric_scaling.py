@@ -46,6 +46,7 @@ class Scaling(ColumnStage):
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
+        table.schema.need_columns(self.name)
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal)
 
     def output_attributes(

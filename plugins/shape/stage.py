@@ -77,6 +77,7 @@ class Shape(ColumnStage):
         return schema.zero if self.zero is None else self.zero
 
     def fit_columns(self, table: ContingencyTable) -> State:
+        table.schema.need_columns(self.name)
         special = self._special(table.schema)
         cells = table if special else table.with_zeros()
         tasks = table.tasks()

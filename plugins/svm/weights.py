@@ -60,6 +60,7 @@ class Normal(Stage):
             raise UsageError(f"normal: --cost must be above 0, not {self.cost:g}")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        schema.need_columns(self.name)
         summary = _Summary(schema)
         for batch in rows():
             summary.add(_training(batch))

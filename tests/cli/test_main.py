@@ -496,6 +496,46 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
     assert not (tmp_path / "out.arff").exists()
 
 
+NUMERIC = "@relation r\n@attribute a numeric\n@attribute c numeric\n@data\n1,0\n2,1\n3,1\n4,0\n"
+TEXTS = "@relation r\n@attribute s string\n@attribute c {x,y}\n@data\n'a bb cc dd',x\n'bb cc ee',y\n"
+DECLARE = "'c' is numeric; declare its values in the header, as @attribute 'c' {0,1}"
+WORDS = "there is no numeric or nominal attribute to work on; put words before it, which counts the words of 's'"
+
+
+@pytest.mark.parametrize("stage", [("label", "--positive", "1"), ("shape",), ("bns",), ("svm",)])
+def test_a_numeric_class_has_to_be_declared_nominal(stage, tmp_path):
+    (tmp_path / "in.arff").write_text(NUMERIC)
+    done = filterkit("--class", "c", "in.arff", *stage, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith(f"filterkit: {stage[0]}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
+
+
+def test_a_numeric_class_is_told_by_evaluate_and_without_a_choice(tmp_path):
+    (tmp_path / "in.arff").write_text(NUMERIC)
+    done = filterkit("--class", "c", "evaluate", "in.arff", "--chain", "svm", cwd=tmp_path)
+    assert done.stderr == f"filterkit: in: there is no nominal class to predict: {DECLARE}\n"
+    for choice in ((), ("--class", "none")):
+        done = filterkit(*choice, "in.arff", "label", "--positive", "1", cwd=tmp_path)
+        assert "there is no class attribute, which it needs; name a nominal one with --class" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "stage",
+    ["select --by ig --top 1", "select --min-count 1", "bns", "dfreq", "shape", "normal", "svm", "neighbors"],
+)
+def test_texts_have_to_become_columns_first(stage, tmp_path):
+    (tmp_path / "in.arff").write_text(TEXTS)
+    done = filterkit("in.arff", *stage.split(), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"filterkit: {stage.split()[0]}: in.arff: {WORDS}\n")
+    assert filterkit("in.arff", "words", *stage.split(), cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("stage", ["standardize", "l2", "impute", "tfidf"])
+def test_texts_pass_other_stages(stage, tmp_path):
+    (tmp_path / "in.arff").write_text(TEXTS)
+    assert filterkit("in.arff", stage, cwd=tmp_path).returncode == 0
+
+
 HUGE = "9" * 5000
 
 
