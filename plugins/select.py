@@ -60,7 +60,10 @@ class Select(ColumnStage):
         ranked = (self.top, self.fraction, self.min_score, self.sparsity)
         if all(limit is None for limit in (*ranked, self.min_count, self.max_fraction)):
             raise UsageError("select: say how many columns to keep, as with --top 500; see: filterkit stages select")
-        by = None if self.by is None else find_metric(self.by)
+        try:
+            by = None if self.by is None else find_metric(self.by)
+        except UsageError as error:
+            raise UsageError(f"select: --by: {error}") from None
         if by is None and (self.spread or self.alpha is not None or self.combine is not None):
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
         if by is not None and not by.needs_class and (self.spread or self.alpha is not None or self.combine):

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from filterkit.errors import FilterkitError, file_error
+from filterkit.errors import FilterkitError
 from filterkit.evaluation.comparison import paired, spread
 from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.runner import Result
+from filterkit.files.source import Source
 
 _MOST_FOLDS = 1_000_000  # values are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
@@ -109,20 +110,22 @@ def mean(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def read_results(path: str) -> list[Result]:
-    """What `Results.text` wrote to a file.
+    """What `Results.text` wrote to a file, compressed or not.
 
     Raises
     ------
     FilterkitError : the file cannot be read, or is something else.
     """
+    source = Source(path)
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            lines = [(reader.line_num, line) for line in reader]
+        text = b"".join(iter(lambda: source.read(1 << 20), b""))
+    finally:
+        source.close()
+    try:
+        reader = csv.DictReader(io.StringIO(text.decode(), newline=""), strict=True)
+        lines = [(reader.line_num, line) for line in reader]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise FilterkitError(f"{path}: {error}") from None
-    except OSError as error:
-        raise file_error(f"{path}: {error.strerror or error}", error) from None
+        raise FilterkitError(f"{source.name}: {error}") from None
     rows = []
     for number, line in lines:
         try:

@@ -269,7 +269,7 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
 
 def _choice(name: str, known: dict[str, Any]) -> str:
     """The end of a message about an unknown name: one that is similar, or all there are."""
-    return suggestion(name, sorted(known)) or f"; there are {', '.join(sorted(known))}"
+    return suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}"
 
 
 def find_metric(name: str) -> Metric:

@@ -298,7 +298,10 @@ STAGES = [
     ),
     (
         "columns: output_attributes gives None; return a list",
-        of_columns(output_attributes=lambda self, schema, state, columns, totals: None),
+        of_columns(
+            output_columns=lambda self, schema, state, totals: np.array([0, 1]),
+            output_attributes=lambda self, schema, state, columns, totals: None,
+        ),
     ),
     (
         "columns: output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
