@@ -208,7 +208,7 @@ def test_a_chain_with_a_plugin_file_in_another_process(text, tmp_path):
     needed = text.split()[0]
     last = done.stderr.splitlines()[-1]
     if needed == "select":  # which is there, but not the metric
-        assert last == "filterkit.errors.UsageError: no metric 'quick'; known: " + ", ".join(
+        assert last == "filterkit.errors.UsageError: select: --by: no metric 'quick'; known: " + ", ".join(
             sorted(registry().metrics)
         )
     else:

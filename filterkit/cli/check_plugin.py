@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 @click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
-    """Check all that a plugin offers, or one stage, against the conformance kit.
+    """Check a plugin or a stage against the conformance kit.
 
     \b
         filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
         filterkit check-plugin STAGE [OPTIONS]
 
-    Stages, metrics, file formats, engines and subcommands are checked, and what was checked of each is said. Stages
+    Of a plugin, all stages, metrics, file formats, engines and subcommands are checked. Stages
     have their default options; a single STAGE may have others behind its name. A format that is only read needs a file
     to read.
     """

@@ -158,6 +158,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         run_subcommand(known.subcommands[first], first, rest, context)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
+        known.add_own(builtin)
         click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)

@@ -228,7 +228,7 @@ class FittedLearner(Fitted):
             row = int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])
             raise StageError(
                 self._learner.name,
-                "values are too large for a score; put standardize or range before it",
+                "values are too large for a score; bring them to a smaller range first",
                 batch.start + row,
             )
         return scores

@@ -8,6 +8,7 @@ from filterkit.chains.chain import FittedChain
 from filterkit.data.batch import Batch
 from filterkit.errors import StageError
 from filterkit.stages.base import Stage
+from filterkit.stages.columns import FittedColumns
 from filterkit.testing.stages import fit
 
 
@@ -46,7 +47,7 @@ def _check_columns(stage: Stage, fitted: FittedChain, holed: Batch, out: Batch) 
     before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
     place = {a.name: column for column, a in enumerate(holed.schema.features)}
     made = getattr(fitted.stages[0], "whole", fitted.stages[0])
-    source = getattr(made, "source", None)  # of a column stage
+    source = made.columns if isinstance(made, FittedColumns) else None
     for column, attribute in enumerate(out.schema.features):
         origin = place.get(attribute.name) if source is None else int(source[column])
         if origin is None:

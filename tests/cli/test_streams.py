@@ -103,7 +103,7 @@ def test_a_result_that_cannot_be_written_is_an_error(arguments):
     name = "/dev/stdout" if "/dev/stdout" in arguments else "standard output"
     closed = filterkit(*arguments, redirections=">&-")
     assert (closed.returncode, closed.stderr) == (1, f"filterkit: {NOT_OPEN}\n".replace("standard output", name))
-    other = filterkit(*arguments, redirections=f"1<{IRIS}")
+    other = filterkit(*arguments, redirections=f"1<{__file__}")
     assert (other.returncode, other.stderr) == (closed.returncode, closed.stderr)
     if os.path.exists("/dev/full"):
         full = filterkit(*arguments, redirections=">/dev/full")
