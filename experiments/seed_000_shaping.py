@@ -76,7 +76,7 @@ def per_task(results: Results) -> str:
     wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
     return (
         f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
-        f"{losses}, of {len(gain)}; the baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
+        f"{losses}, of {len(gain)};\nthe baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
         + markdown(["task", "baseline", "shaping", "gain, ± over folds"], rows)
     )
 
