@@ -2,6 +2,7 @@
 another process."""
 
 import copy
+import copyreg
 import io
 import pickle
 import subprocess
@@ -86,7 +87,7 @@ def test_chains(text, again):
 @pytest.mark.parametrize("name", sorted(registry().stages))
 def test_stages_of_plugins_are_pickled_as_their_name_and_options(name):
     (stage,) = filterkit.chain(NEEDED.get(name, name)).stages
-    _, parts = stage.__reduce__()
+    _, parts = copyreg.dispatch_table[type(stage)](stage)
     assert parts[0] == name and parts[2] == options_of(stage)
 
 

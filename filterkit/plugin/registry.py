@@ -6,6 +6,7 @@ by itself. A broken one costs a warning and a line in ``filterkit plugins``; the
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import importlib.util
 import os
@@ -28,6 +29,7 @@ from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import MetricScaling
+from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
     import click
@@ -166,6 +168,8 @@ class Registry:
     def _take(self, plugin: Plugin, offers: Offers) -> None:
         """Make the offers of a plugin known by their names, unless others have claimed them."""
         plugin.add(offers)
+        for stage in offers.stages:
+            copyreg.pickle(stage, _reduced)
         for kind, name, item in offers.names():
             known: dict[str, Any] = getattr(self, f"{kind}s")
             owners = self._owners.setdefault((kind, name), [])
@@ -280,6 +284,14 @@ def find_metric(name: str) -> Metric:
     UsageError : there is none.
     """
     return registry().metric(name)
+
+
+def _reduced(stage: Stage) -> tuple[Any, ...]:
+    """A stage for pickle, by its name: its class may be in a file or, of a metric, in no module at all."""
+    known = registry()
+    if known.stages.get(stage.name) is not type(stage):
+        return stage.__reduce__()
+    return stage_again, (stage.name, known.origin(stage.name), options_of(stage))
 
 
 def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
