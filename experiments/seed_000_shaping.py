@@ -44,7 +44,7 @@ def chains(of: dict[str, str]) -> list[str]:
 
 
 def curves(results: Results) -> str:
-    """The learning curves, and how much shaping is above the others."""
+    """The learning curves, and by how much shaping exceeds the others."""
     rows, tests = [], []
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):

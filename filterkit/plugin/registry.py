@@ -1,7 +1,8 @@
-"""Finding and loading plugins, and looking up by name what they offer.
+"""Loads plugins, and looks up by name what they offer.
 
-A plugin is an entry point of the group ``filterkit``, or a Python file named with ``--plugin``. Each plugin is imported
-by itself. A broken one costs a warning and a line in ``filterkit plugins``; the others work.
+A plugin is an entry point of the group ``filterkit`` (`filterkit.plugin.discovery` finds them), or a Python file named
+with ``--plugin``. Each is imported by itself. A broken one causes a warning and a line in ``filterkit plugins``; the
+others work.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Plugin(Offers):
         return f"{self.name} of {os.path.basename(self.origin)}"
 
     def brings(self, thing: Any) -> bool:
-        """Whether it brings this stage class, metric, format, engine class or subcommand."""
+        """Whether it offers this stage class, metric, format, engine class or subcommand."""
         metrics = [stage.metric for stage in self.stages if issubclass(stage, MetricScaling)]
         return any(thing is each for each in [*self.stages, *metrics, *self.formats, *self.engines, *self.subcommands])
 
@@ -76,7 +77,7 @@ class Registry:
     ----------
     plugins : in the order of their names, then those from files.
     files : the paths of the files that plugins were loaded from.
-    own : what filterkit offers without any plugin; not among `plugins`.
+    own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
     formats : file formats by ending.
     engines : engine classes by name.
@@ -109,7 +110,7 @@ class Registry:
                 module = _loaded(point.value)
                 self._hooks.register(plugin.name, module)
                 loaded.append((plugin, module))
-        for plugin, module in loaded:  # all are registered by now, and so are the wrappers in any of them
+        for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
 
     def add_file(self, path: str, by: str = "--plugin") -> None:
@@ -144,13 +145,13 @@ class Registry:
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
 
     def add_own(self, module: ModuleType) -> None:
-        """Take what a module of filterkit's own offers through its hooks, once."""
+        """Take what one of filterkit's own modules offers through its hooks, once."""
         if not self._hooks.has(module):
             self._hooks.register("filterkit", module)
             self._take(self.own, self._hooks.offers(module))
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Take one stage class that no plugin offers."""
+        """Take a stage class that no plugin offers."""
         plugin = Plugin(stage.name, stage.__module__)
         self.plugins.append(plugin)
         self._take(plugin, Offers(stages=[stage]))
@@ -166,7 +167,7 @@ class Registry:
             self._take(plugin, offers)
 
     def _take(self, plugin: Plugin, offers: Offers) -> None:
-        """Make the offers of a plugin known by their names, unless others have claimed them."""
+        """Register the offers of a plugin by name, unless other plugins have claimed the names."""
         plugin.add(offers)
         for stage in offers.stages:
             copyreg.pickle(stage, _reduced)
@@ -187,7 +188,7 @@ class Registry:
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
-        """The plugin that offers the stage of this name, and what the plugin comes with.
+        """The plugin that offers the stage of this name, and its distribution or file, as text.
 
         Raises
         ------
@@ -199,7 +200,7 @@ class Registry:
         return plugin.known_as()
 
     def plugin_of(self, thing: Any) -> Plugin | None:
-        """The plugin that brings this stage class, metric, format, engine class or subcommand; None if none does."""
+        """The plugin that offers this stage class, metric, format, engine class or subcommand; None if none does."""
         return next((plugin for plugin in self.plugins if plugin.brings(thing)), None)
 
     def metric(self, name: str) -> Metric:
@@ -253,7 +254,7 @@ class Registry:
 
 
 def _loaded(value: str) -> Any:
-    """What an entry point names: a module, or something in one, ``module:name``."""
+    """What an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition("[")[0].strip().partition(":")
     found = importlib.import_module(path)
     return attrgetter(name)(found) if name else found
@@ -272,7 +273,7 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
 
 
 def _choice(name: str, known: dict[str, Any]) -> str:
-    """The end of a message about an unknown name: one that is similar, or all there are."""
+    """The end of a message about an unknown name: a similar name, or all names."""
     return suggestion(name, sorted(known)) or f"; there are {', '.join(sorted(known))}"
 
 
@@ -300,7 +301,7 @@ def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
     Parameters
     ----------
     name : of the stage.
-    origin : the plugin that offered it, as `Registry.origin` says.
+    origin : the plugin that offered it, as `Registry.origin` returned.
     options : of the stage, by name.
 
     Raises

@@ -182,8 +182,8 @@ def test_stage_help_comes_from_its_declaration(plugin):
 
 def test_stages_are_listed_with_their_first_line(plugin):
     text = filterkit("--plugin", plugin, "stages").stdout
-    assert re.search(r"^add +Add a number to every value\.$", text, re.M)
-    assert re.search(r"^shape +Replace each value by the local probability", text, re.M)
+    assert re.search(r"^  add +Add a number to every value\.$", text, re.M)
+    assert re.search(r"^  shape +Replace each value by the local probability", text, re.M)
 
 
 def test_plugins_are_listed(plugin):
@@ -233,13 +233,13 @@ def test_help_may_stand_behind_the_input():
         (["-c", "none", IRIS, "bns"], 1, "bns: "),
         (["-c", "1", IRIS, "bns"], 1, "it needs a nominal class, and 'sepal length (cm)' is numeric"),
         (["--plugin", "none.py", IRIS], 1, "--plugin none.py: no such Python file"),
-        (["--save", "x", "scores", IRIS, "ig"], 2, "--save is of no use before 'scores'"),
+        (["--save", "x", "scores", IRIS, "ig"], 2, "--save is not an option of 'scores'"),
         (["scores", IRIS, "ig", "--save", "x"], 2, "scores: no such option '--save'"),
         (["scores", IRIS, "ig", "--clas", "1"], 2, "scores: no such option '--clas'"),
         (["--labels", "2", "--class", "1", IRIS, "l2"], 2, "--labels beside --class"),
         (["--labels", "9", IRIS, "l2"], 1, "iris.arff: --labels 9, and there are 5 attributes"),
         (["--labels", "1", IRIS, "l2"], 1, "a label must be a nominal attribute {0,1}, and 'class' is {setosa,"),
-        (["--load", "x", IRIS, "l2"], 2, "a stage beside --load: the chain in the file has its own"),
+        (["--load", "x", IRIS, "l2"], 2, "a stage cannot be combined with --load: the saved chain decides"),
         (["--load", IRIS, IRIS], 1, "no saved chain, or a damaged one"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),
         (["*.nothing", "l2"], 1, "no file matches this pattern"),
@@ -252,7 +252,7 @@ def test_help_may_stand_behind_the_input():
         (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
         (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean '--class'?"),
         (["--chain", "SAVED", IRIS], 2, "--chain SAVED: No such file or directory"),
-        (["--seed", "1", "--load", "x", IRIS], 2, "--seed beside --load: the chain in the file has its own"),
+        (["--seed", "1", "--load", "x", IRIS], 2, "--seed cannot be combined with --load: the saved chain decides"),
     ],
     ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else None,
 )
