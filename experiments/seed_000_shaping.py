@@ -31,7 +31,7 @@ LESIONS = {
     "no scaling": "onehot shape l2",
     "--prior class": "onehot shape --prior class bns l2",
 }
-UNCROSSED = str(Path(__file__).with_name("uncrossed.py"))  # brings the learner of the lesion Platt − CV
+UNCROSSED = str(Path(__file__).with_name("uncrossed.py"))  # offers the learner of the lesion Platt − CV
 MEASURES = ("f1", "accuracy", "auc", "p20")
 SHARES = (0.1, 0.2, 0.5)
 UCI_ROWS, UCI_FOLDS, INNER = 1000, 10, 5

@@ -148,7 +148,7 @@ def test_a_stage_of_no_plugin_is_pickled_as_its_class_and_options(again):
     data = Batch(Schema("s", [Attribute("a")]), np.array([[3.0]]))
     fitted = Chain([Mine(by=4.0)]).fit(data)
     assert again(fitted).transform(data).X.tolist() == [[0.75]]
-    with pytest.raises(PluginError, match="no plugin brings the stage 'mine'"):
+    with pytest.raises(PluginError, match="no plugin offers the stage 'mine'"):
         filterkit.save(fitted, "/dev/null")
 
 

@@ -47,7 +47,7 @@ class Plugin(Offers):
     name : that of the entry point, or of the file without its ending.
     origin : the distribution with its version, or the path of the file.
     problem : one line that says why the plugin cannot be used; empty if it can.
-    trace : the traceback behind the problem; empty if there is none.
+    trace : the traceback of the problem; empty if there is none.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Plugin(Offers):
         return f"{self.name} of {os.path.basename(self.origin)}"
 
     def brings(self, thing: Any) -> bool:
-        """Whether it offers this stage class, metric, format, engine class or subcommand."""
+        """Whether it brings this stage class, metric, format, engine class or subcommand."""
         metrics = [stage.metric for stage in self.stages if issubclass(stage, MetricScaling)]
         return any(thing is each for each in [*self.stages, *metrics, *self.formats, *self.engines, *self.subcommands])
 
@@ -196,11 +196,11 @@ class Registry:
         """
         plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
         if plugin is None:
-            raise PluginError(f"no plugin brings the stage {quoted(stage)}; write a hook filterkit_stages that does")
+            raise PluginError(f"no plugin offers the stage {quoted(stage)}; write a hook filterkit_stages that does")
         return plugin.known_as()
 
     def plugin_of(self, thing: Any) -> Plugin | None:
-        """The plugin that offers this stage class, metric, format, engine class or subcommand; None if none does."""
+        """The plugin that brings this stage class, metric, format, engine class or subcommand; None if none does."""
         return next((plugin for plugin in self.plugins if plugin.brings(thing)), None)
 
     def metric(self, name: str) -> Metric:
