@@ -169,8 +169,6 @@ class Registry:
     def _take(self, plugin: Plugin, offers: Offers) -> None:
         """Register the offers of a plugin by name, unless other plugins have claimed the names."""
         plugin.add(offers)
-        for stage in offers.stages:
-            copyreg.pickle(stage, _reduced)
         for kind, name, item in offers.names():
             known: dict[str, Any] = getattr(self, f"{kind}s")
             owners = self._owners.setdefault((kind, name), [])
@@ -181,6 +179,8 @@ class Registry:
                 known.pop(name, None)
             for late in owners[1:]:
                 late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+        for stage in offers.stages:
+            copyreg.pickle(stage, _reduced)
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -273,7 +273,7 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
 
 
 def _choice(name: str, known: dict[str, Any]) -> str:
-    """The end of a message about an unknown name: a similar name, or all names."""
+    """The end of a message about an unknown name: one that is similar, or all there are."""
     return suggestion(name, sorted(known)) or f"; there are {', '.join(sorted(known))}"
 
 
