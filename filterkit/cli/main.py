@@ -13,7 +13,7 @@ import click
 
 from filterkit._version import __version__
 from filterkit.cli import builtin
-from filterkit.cli.memory import keep_freed_memory
+from filterkit.cli.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
     DEBUG,
