@@ -1,4 +1,4 @@
-"""Guards: whether two contenders really did the same work. Each says what it compared, or fails.
+"""Checks that two contenders did the same work. Each says what it compared, or fails.
 
 python -m benchmarks.checks rows A.arff B.arff TOLERANCE    every value and class label
 python -m benchmarks.checks count A.arff B.arff             the number of rows and attributes

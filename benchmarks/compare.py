@@ -20,7 +20,7 @@ from benchmarks.works import HERE, Places, works
 
 
 def main() -> None:
-    """Run the command line; status 1 if a work failed or its check did, 2 for wrong usage."""
+    """Run the command line; exit with 1 if a work or its check failed, with 2 for wrong usage."""
     options = _options()
     cores = pin(options.cores)
     with tempfile.TemporaryDirectory(prefix="filterkit-benchmarks-") as temporary:
@@ -29,8 +29,8 @@ def main() -> None:
         places = Places(
             data, options.text.resolve(), class_path("3.9", options.weka39), class_path("3.6", options.weka36)
         )
-        # Where `python -m benchmarks` finds this package. With a PYTHONPATH the source would come before the installed
-        # filterkit, and where Python writes no bytecode be compiled anew in every run.
+        # This folder is where `python -m benchmarks` finds this package. With PYTHONPATH instead, the source would come
+        # before the installed filterkit, and be compiled in every run where Python writes no bytecode.
         os.chdir(HERE.parent)
         chosen = [work for work in works(places) if _wanted(work.name, options.only)]
         if not chosen:
@@ -115,11 +115,15 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Time filterkit against its peers on the same work, in one run."
     )
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these works; patterns such as 'text-*' do")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these works; patterns such as 'text-*' work")
     parser.add_argument("--list", action="store_true", help="list the works and stop")
     parser.add_argument("--runs", type=_positive, default=5, help="counted runs of each contender (default: 5)")
-    parser.add_argument("--slow-runs", type=_positive, metavar="N", help="the same for works of minutes a run")
-    parser.add_argument("--cores", type=_positive, default=2, help="keep every contender on so many cores (default: 2)")
+    parser.add_argument(
+        "--slow-runs", type=_positive, metavar="N", help="counted runs where one takes minutes (default: --runs)"
+    )
+    parser.add_argument(
+        "--cores", type=_positive, default=2, help="number of cores that each contender may use (default: 2)"
+    )
     parser.add_argument("--markdown", action="store_true", help="print the report as Markdown")
     parser.add_argument("--data", metavar="DIR", help="make inputs here and keep them (default: a temporary folder)")
     parser.add_argument(

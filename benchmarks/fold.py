@@ -54,7 +54,7 @@ class Timed:
 
 
 def main(folder: str, *names: str) -> None:
-    """Print a line a set."""
+    """Print one line for each set."""
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
     inside = Timed()
@@ -65,7 +65,7 @@ def main(folder: str, *names: str) -> None:
         data = filterkit.read(str(Path(folder, f"{name}.wc.arff.gz")))
         evaluator = Evaluator([(name, data)], Design(CHAINS, one_against_rest=True, min_positives=50))
         parts = [part for part in evaluator.parts if part[2] == 0]
-        evaluator.evaluate(*parts[0])  # what is done once a process
+        evaluator.evaluate(*parts[0])  # what each process does once
         rounds = []
         for _ in range(_ROUNDS):
             inside.seconds, began = 0.0, time.perf_counter()

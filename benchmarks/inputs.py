@@ -1,4 +1,4 @@
-"""Inputs made on the spot, the same bytes every time.
+"""Makes inputs, with the same bytes every time.
 
     python -m benchmarks.inputs dense PATH [ROWS]
     python -m benchmarks.inputs sparse PATH [ROWS]
@@ -8,7 +8,7 @@
 **dense**: 200,000 rows of 50 Normal numbers with 4 decimals and a two-valued class, 75 MB.
 
 **sparse**: 100,000 rows of word counts over 30,000 words, about 75 different words a row, and a two-valued
-class, 46 MB. Each row is a bag of words drawn from a Zipf-Mandelbrot distribution, with frequent words
+class, 47 MB. Each row is a bag of words drawn from a Zipf-Mandelbrot distribution, with frequent words
 numbered first; each class prefers some words.
 
 **classes**: 1,560 rows over 8,460 words, 20 classes of 5 to 341 rows: the size of the text set wap.

@@ -1,4 +1,4 @@
-"""The report: one line a work, as plain text or Markdown."""
+"""The report: one line for each work, as plain text or Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = ("work", "contenders", "runs", "seconds", "CPU seconds", "peak MB", "r
 
 
 def versions(places: Places, cores: list[int]) -> list[str]:
-    """What the figures were taken with."""
+    """The versions of the programs that were measured."""
     lines = [
         ", ".join([f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in PACKAGES)]),
         f"every process on {'one core' if len(cores) == 1 else f'the same {len(cores)} cores'}",
@@ -32,7 +32,7 @@ def versions(places: Places, cores: list[int]) -> list[str]:
 
 
 def disturbance(results: list[Outcome | Skipped]) -> str:
-    """How busy the machine was with other things, which makes ratios of wall clocks doubtful."""
+    """How busy other processes kept the cores; it makes ratios of wall clocks doubtful."""
     runs = [run for result in results if isinstance(result, Outcome) for run in (*result.subject, *result.other)]
     if not runs:
         return "nothing was run"

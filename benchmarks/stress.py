@@ -1,4 +1,4 @@
-"""What must not happen, tried many times.
+"""Tries many times whether what must not happen does happen.
 
     python -m benchmarks.stress kill [TRIES]      # kill -9 at random moments of -o and --save
     python -m benchmarks.stress mutants [TRIES]   # saved chains with bytes changed, cut, doubled or moved

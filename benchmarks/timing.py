@@ -1,4 +1,4 @@
-"""Running a command as a whole process: how long it takes from start to end, and its peak memory.
+"""Runs a command as a whole process, and measures its time from start to end and its peak memory.
 
 This process imports nothing large: on Linux, a child's peak memory is at least what its parent held when
 it was started.
@@ -36,7 +36,7 @@ class Failed(Exception):
 
 
 def pin(cores: int) -> list[int]:
-    """Keep this process, and so all that it starts, on so many of the cores it may use; which ones."""
+    """Keep this process and all that it starts on that many of its cores; returns their numbers."""
     chosen = sorted(os.sched_getaffinity(0))[:cores]
     os.sched_setaffinity(0, chosen)
     return chosen

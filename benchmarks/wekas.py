@@ -1,4 +1,4 @@
-"""Where the Wekas are: class paths for ``java -cp``."""
+"""Finds Weka 3.9 and 3.6: class paths for ``java -cp``."""
 
 from __future__ import annotations
 

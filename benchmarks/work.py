@@ -1,4 +1,4 @@
-"""What a comparison is: two contenders that do the same work, a target for their ratio, and checks."""
+"""A work is a comparison: two contenders that do the same, a target for their ratio, and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The works: what is compared with what, and the target of each ratio."""
+"""All works: what is compared with what, and the target of each ratio."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def works(places: Places) -> Iterator[Work | Skipped]:
 
 
 class _Made:
-    """The inputs that are made on the spot."""
+    """The inputs that are made for the run."""
 
     def __init__(self, data: Path) -> None:
         self.dense = _made(data / "dense.arff", "dense")
@@ -88,7 +88,7 @@ def weka(class_path: str, name: str, source: Path, output: Path) -> Command:
 
 
 def check(kind: str, *arguments: object) -> Command:
-    """The command line of a guard."""
+    """The command line of a check."""
     return (sys.executable, "-m", "benchmarks.checks", kind, *map(str, arguments))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import textwrap
 from typing import Any
 
 MODULES = {
@@ -44,12 +45,12 @@ def _about(name: str, value: Any) -> list[str]:
         return [VALUES[name]]
     lines = ["```python", _signature(name, value), "```", "", *_text(inspect.getdoc(value) or "")]
     if inspect.isclass(value):
-        members = [
-            f"- `{member}`: {_first_sentence(inspect.getdoc(inspect.getattr_static(value, member)) or '')}"
-            for member in vars(value)
-            if not member.startswith("_") and _is_documented(inspect.getattr_static(value, member))
-        ]
-        lines += ["", *members] if members else []
+        members = {member: inspect.getattr_static(value, member) for member in vars(value) if member[0] != "_"}
+        documented = {member: what for member, what in members.items() if _is_documented(what)}
+        lines += [""] if documented else []
+        for member, what in documented.items():
+            item = f"- `{member}`: {_first_sentence(inspect.getdoc(what) or '')}"
+            lines += textwrap.wrap(item, 120, subsequent_indent="  ", break_on_hyphens=False)
     return lines
 
 

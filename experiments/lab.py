@@ -30,7 +30,9 @@ def arguments(about: str) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, uci/ and reuters/")
     parser.add_argument("--output", type=Path, help="the Markdown file; default: beside the script, under its name")
     parser.add_argument("--jobs", type=int, default=available_cores())
-    parser.add_argument("--journals", type=Path, help="folder to keep results in, so that a run can go on")
+    parser.add_argument(
+        "--journals", type=Path, help="folder to keep results in, so that an interrupted run can continue"
+    )
     given = parser.parse_args()
     given.output = given.output or Path(sys.argv[0]).with_suffix(".md")
     return given
@@ -42,8 +44,10 @@ def text_sets(folder: Path, names: Sequence[str] = TEXT) -> list[tuple[str, filt
 
 
 def uci_sets(folder: Path, most: int, positives: int) -> tuple[list[tuple[str, filterkit.Batch]], set[tuple[str, str]]]:
-    """The UCI sets, of those with more than `most` rows a stratified sample; and the tasks that have at least so many
-    positive rows in the whole set."""
+    """The UCI sets, and the tasks with at least `positives` positive rows in the whole set.
+
+    Of a set with more than `most` rows, a stratified sample is taken.
+    """
     sets, tasks = [], set()
     for name in UCI:
         path = next((folder / "uci").glob(f"{name}.arff*"))
@@ -71,8 +75,17 @@ def compare(
     plugins: tuple[str, ...] = (),
     **design,
 ) -> Results:
-    """The results of some chains, ``NAME: STAGES``, that may need `plugins` in files; `design` as for
-    `filterkit.evaluation.runner.Design`."""
+    """Evaluate chains.
+
+    Parameters
+    ----------
+    given : the options of the experiment.
+    name : of the journal.
+    data : data sets by name.
+    chains : each as ``NAME: STAGES``.
+    plugins : files of plugins that the chains need.
+    design : further arguments of `filterkit.evaluation.folds.Design`.
+    """
     for path in plugins:
         registry().add_file(path)
     plan = Design(tuple(named_chain(text) for text in chains), **design)
@@ -110,7 +123,7 @@ def with_error(pair: Sequence[float] | np.ndarray) -> str:
 
 
 def difference(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
-    """How much larger `one` is than `other`, with p of a paired t-test over tasks."""
+    """By how much `one` exceeds `other`, with p of a paired t-test over tasks."""
     chains = results.chains
     gap, p = results.paired(measure, chains.index(one), chains.index(other), share)
     return _with_p(gap, p)

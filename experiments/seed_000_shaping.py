@@ -31,7 +31,7 @@ LESIONS = {
     "no scaling": "onehot shape l2",
     "--prior class": "onehot shape --prior class bns l2",
 }
-UNCROSSED = str(Path(__file__).with_name("uncrossed.py"))  # brings the learner of the lesion Platt − CV
+UNCROSSED = str(Path(__file__).with_name("uncrossed.py"))  # offers the learner of the lesion Platt − CV
 MEASURES = ("f1", "accuracy", "auc", "p20")
 SHARES = (0.1, 0.2, 0.5)
 UCI_ROWS, UCI_FOLDS, INNER = 1000, 10, 5
@@ -44,7 +44,7 @@ def chains(of: dict[str, str]) -> list[str]:
 
 
 def curves(results: Results) -> str:
-    """The learning curves, and how much shaping is above the others."""
+    """The learning curves, and by how much shaping exceeds the others."""
     rows, tests = [], []
     for number, share in enumerate(results.shares):
         for c, chain in enumerate(results.chains):
@@ -76,7 +76,7 @@ def per_task(results: Results) -> str:
     wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
     return (
         f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
-        f"{losses}, of {len(gain)}; the baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
+        f"{losses}, of {len(gain)};\nthe baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
         + markdown(["task", "baseline", "shaping", "gain, ± over folds"], rows)
     )
 

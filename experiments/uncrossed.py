@@ -13,7 +13,7 @@ from filterkit.plugin import LinearModel, Model, Training
 class Uncrossed(Svm):
     """Predict by an SVM whose sigmoid is fitted on the scores of its own training rows.
 
-    So `svm --calibrate` would be without cross-validation. C is still chosen on rows left out.
+    This is `svm --calibrate` without cross-validation of the sigmoid. C is still chosen on held-out rows.
     """
 
     name = "svm-uncrossed"

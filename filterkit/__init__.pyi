@@ -1,4 +1,4 @@
-# The public names of filterkit, and where each lives. `filterkit.plugin` has those that authors of plugins alone need.
+# The public names of filterkit, and where each lives. `filterkit.plugin` has those for authors of plugins alone.
 
 from filterkit import plugin as plugin
 from filterkit._version import __version__ as __version__

@@ -1,4 +1,4 @@
-"""The plugin guide: every example works as it stands, and conforms; the reference of stages is current."""
+"""The plugin guide: every example works as it stands, and conforms. The references are current and complete."""
 
 import dataclasses
 import importlib.util
@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from filterkit import plugin, testing
+from filterkit.cli import builtin, main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
+from filterkit.stages.metric_scaling import ClassScaling
 from filterkit.stages.options import flag_of
 from filterkit.testing import CHECKS, SAMPLES, sample
 
@@ -251,11 +254,69 @@ def test_examples_of_other_kinds_conform(tmp_path):
         check(command)
 
 
-def test_the_reference_of_stages_is_current():
-    made = subprocess.run([sys.executable, "docs/stages.py"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert made.stdout == (ROOT / "docs" / "stages.md").read_text(), "python docs/stages.py > docs/stages.md"
-    for name in registry().stages:
-        assert f"\n### {name}\n" in made.stdout
+@pytest.mark.parametrize("page", ["stages", "command", "api"])
+def test_a_printed_reference_is_current(page):
+    made = subprocess.run([sys.executable, f"docs/{page}.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    said = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert made.stdout == said, f"python docs/{page}.py > docs/{page}.md"
+
+
+def sections(page, level):
+    """The text of each section of a page of docs/, by its title."""
+    parts = re.split(rf"^{level} (.*)\n", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_stage_and_its_options_are_documented():
+    documented = sections("stages.md", "###")
+    assert set(documented) == {name for each in registry().plugins for name in offered(each)}
+    shared = (ROOT / "docs" / "stages.md").read_text(encoding="utf-8").partition("Unless another table")[2]
+    for name, text in documented.items():
+        stage = registry().stages[name]
+        assert len(text.strip().splitlines()[0]) > 10, f"{name} has no help"
+        for field in dataclasses.fields(stage):
+            flag = field.name.upper() if field.metadata["bare"] else flag_of(field)
+            assert field.metadata["help"], f"{name} {flag} has no help"
+            assert f"`{flag}" in (shared if issubclass(stage, ClassScaling) else text), f"{name} {flag}"
+
+
+def offered(plugin):
+    return [stage.name for stage in plugin.stages] if plugin.origin.startswith("arff-filterkit ") else []
+
+
+def test_every_subcommand_and_its_options_are_documented():
+    documented = sections("command.md", "##")
+    for command in (main.command, *builtin.filterkit_subcommands()):
+        text = documented["filterkit" if command is main.command else f"filterkit {command.name}"]
+        assert command.help, command.name
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert option.help, f"{command.name} {option.name} has no help"
+                for flag in (*option.opts, *option.secondary_opts):
+                    assert re.search(rf"^\| .*`{flag}`.* \| \S.* \|$", text, re.M), f"{command.name} {flag}"
+
+
+# Hidden, because they are for tests and for messages of their own.
+HIDDEN = {"--block-size", "--engine"}
+
+
+def test_hidden_options_are_few():
+    commands = [main.command, *builtin.filterkit_subcommands()]
+    options = [option for command in commands for option in command.params if getattr(option, "hidden", False)]
+    assert {flag for option in options for flag in option.opts} == HIDDEN
+
+
+@pytest.mark.parametrize("name", ["filterkit", "filterkit.plugin"])
+def test_every_public_name_is_documented(name):
+    module = importlib.import_module(name)
+    listed = re.findall(r" as (\w+)$", Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"), re.M)
+    assert sorted(listed) == sorted(module.__all__)
+    documented = sections("api.md", "##")[name]
+    for public in listed:
+        if not public.startswith("__"):
+            text = re.search(rf"^### {public}\n(.*?)(?=^### |\Z)", documented, re.M | re.S)
+            assert text, f"{public} is not in docs/api.md"
+            assert re.sub(r"^```python.*?^```", "", text[1], flags=re.M | re.S).strip(), f"{public} has no docstring"
 
 
 def test_every_option_is_tested():

@@ -1,5 +1,6 @@
 """The tools of a release: the lowest versions, and what must be in a wheel."""
 
+import re
 import runpy
 import zipfile
 from pathlib import Path
@@ -45,11 +46,11 @@ PROJECT = {
     "name": "arff-filterkit",
     "version": "1.0",
     "license": "BSD-3-Clause",
-    "scripts": {"filterkit": "filterkit.cli:main"},
+    "scripts": {"filterkit": "filterkit.cli.start:main"},
     "entry-points": {"filterkit": {"own": "filterkit_plugins.own"}},
 }
 METADATA = "Metadata-Version: 2.4\nName: arff-filterkit\nVersion: 1.0\nLicense-Expression: BSD-3-Clause\n"
-POINTS = "[console_scripts]\nfilterkit = filterkit.cli:main\n\n[filterkit]\nown = filterkit_plugins.own\n"
+POINTS = "[console_scripts]\nfilterkit = filterkit.cli.start:main\n\n[filterkit]\nown = filterkit_plugins.own\n"
 INFO = "arff_filterkit-1.0.dist-info"
 WHEEL = {
     **dict.fromkeys(["filterkit/__init__.py", "filterkit/py.typed", "filterkit_plugins/own.py"], ""),
@@ -89,3 +90,9 @@ def test_a_wheel_that_lacks_a_file(name, tmp_path):
 def test_a_wheel_that_is_wrong(member, text, message, tmp_path):
     with pytest.raises(SystemExit, match=message):
         check(WHEEL | {member: text}, tmp_path)
+
+
+def test_the_tests_that_try_a_wheel_exist():
+    named = re.findall(r"\btests/[\w/]+\.py", (TOOLS / "try_wheel").read_text(encoding="utf-8"))
+    assert len(named) > 5
+    assert [path for path in named if not (TOOLS.parent / path).exists()] == []

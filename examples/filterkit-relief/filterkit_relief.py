@@ -17,14 +17,14 @@ class Relief(filterkit.Stage):
     misses, weighted by how frequent their classes are) are found among the sample, by the sum of differences over
     all columns, each divided by the column's range. A column's score is the mean of its differences to the misses,
     less those to the hits: from -1 to 1. A missing value differs from nothing. The values stay as they are;
-    put ``select`` behind.
+    put ``select`` after it.
     """
 
     name = "relief"
     needs_class = True
 
-    rows: int = filterkit.option(200, "How many training rows to draw.", minimum=2)
-    seed: int = filterkit.option(0, "For drawing.", minimum=0)
+    rows: int = filterkit.option(200, "Number of training rows to draw.", minimum=2)
+    seed: int = filterkit.option(0, "Seed for drawing them.", minimum=0)
 
     def fit(self, rows: Rows, schema: filterkit.Schema) -> filterkit.Fitted:
         X, y = self._sample(rows, schema)

@@ -1,6 +1,6 @@
-"""filterkit's own subcommands, which come in through the hook that plugins use.
+"""filterkit's own subcommands, offered through the same hook as those of plugins.
 
-They are imported when the hook is called, which a run of a chain has no need for.
+Their modules are imported when the hook is called; a run of a chain does not need them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The subcommand ``check-plugin``: what a plugin brings, held against the conformance kit."""
+"""The subcommand ``check-plugin``: runs the conformance kit on what a plugin offers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from filterkit.files.formats import Format
 
 
-# Options behind the name of a stage are the stage's.
+# Options after the name of a stage belong to the stage.
 @click.command("check-plugin", context_settings=SETTINGS | {"allow_interspersed_args": False})
 @DEBUG
 @click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE...", nargs=-1, type=click.UNPROCESSED)
@@ -60,7 +60,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
 
 
 def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, bool]]:
-    """Check things one by one, and print what was found: the kind of each, and whether something is wrong with it."""
+    """Check things one by one and print the findings. Yields the kind of each, and whether something is wrong."""
     from filterkit import testing
 
     samples = [testing.sample(name) for name in testing.SAMPLES]
@@ -114,7 +114,7 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
     tried = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
     if form.write is None and not own:
         wrong = _report(about, checks, "its declaration", debug)
-        click.echo(visible(f"{about}: no rows were read; name a file of it behind the plugin"))
+        click.echo(visible(f"{about}: no rows were read; name such a file after the plugin"))
         return wrong
     if form.write is None:
         tried = f"its declaration and {len(own)} {'file' if len(own) == 1 else 'files'}"
@@ -134,7 +134,7 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
 
 
 def _report(about: str, checks: Sequence[Callable[[], None]], tried: str, debug: bool) -> bool:
-    """Run checks, and print what they find of something and what was tried; whether something is wrong."""
+    """Run checks, and print their findings about something and what was tried; whether something is wrong."""
     found: Counter[str] = Counter()
     for check in checks:
         try:
@@ -152,13 +152,15 @@ def _report(about: str, checks: Sequence[Callable[[], None]], tried: str, debug:
 
 
 def _listed(counts: Counter[str]) -> str:
-    """Numbers of things in words."""
+    """Counts of things as text, such as ``2 stages and 1 format``."""
     return " and ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count)
 
 
 def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
-    """The plugins that the words of `check_plugin` mean, None if they are a stage and its options; and the files that
-    formats are to read."""
+    """The plugins that the words of `check_plugin` name, and the files that formats should read.
+
+    The plugins are None if the words are a stage and its options.
+    """
     name, files = words[0], words[1:]
     if name.endswith(".py"):
         known.add_file(name, "check-plugin")
@@ -185,7 +187,7 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
 
 
 def _stages(plugin: Plugin) -> Iterator[Stage]:
-    """The stages of a plugin that can be made without options; of the others it is said how to check them."""
+    """The stages of a plugin that need no options; for each other one, print how to check it."""
     for stage in plugin.stages:
         try:
             yield stage()

@@ -74,7 +74,7 @@ class EvaluateOptions(InputOptions):
 @click.option(
     "--train",
     metavar="SHARES",
-    help="Learning curves: train on these shares of all rows, as 10%,20%,50%. A larger part contains the smaller ones.",
+    help="Learning curves: train on these shares of all rows, as in 10%,20%. Larger parts contain smaller ones.",
 )
 @click.option("--one-against-rest", is_flag=True, help="Make each class or label a task of its own.")
 @click.option(
@@ -109,11 +109,11 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     Each chain ends in a learner, and may have a NAME before a colon. All its stages are fitted on the training folds
     only. Folds are stratified by class. DATA is held in memory.
 
-    Measures are taken on each fold and averaged over folds, then over tasks. Behind ± stands the standard error over
-    tasks or, with a single task, over folds. Paired t-tests over the same compare the chains.
+    Measures are computed on each fold and averaged over folds, then over tasks. ± is the standard error over tasks or,
+    with a single task, over folds. Chains are compared by paired t-tests over tasks or folds in the same way.
     """
     known: Registry = context.obj
-    # Before the name of the subcommand, --seed is for stages, too, as it is in a run of a chain.
+    # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     is_before = context.get_parameter_source("seed") is ParameterSource.DEFAULT_MAP
     options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
     _check(paths, options, known)
@@ -137,7 +137,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     """Refuse options that contradict each other, and outputs that would be lost."""
     make_engine(known, options.engine, options.jobs)
     if options.engine not in (None, LocalEngine.name):
-        raise UsageError("evaluate: --engine is of no use, because chains are evaluated in processes of their own")
+        raise UsageError("evaluate: --engine is not supported, because chains are evaluated in separate processes")
     check_goals(options.outputs, paths, known.files)
     check_used(paths, known.formats, {"--encoding": options.encoding != "utf-8"})
     if options.output is not None:
@@ -147,11 +147,11 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
 
         check_plot(options.plot)
     if options.min_positives and not options.one_against_rest:
-        raise UsageError("evaluate: --min-positives goes with --one-against-rest")
+        raise UsageError("evaluate: --min-positives needs --one-against-rest")
 
 
 def _design(options: EvaluateOptions) -> Design:
-    """What the options say of how chains are compared."""
+    """How the options ask to compare chains."""
     from filterkit.evaluation.folds import Design
     from filterkit.evaluation.runner import named_chain
 
@@ -166,7 +166,7 @@ def _design(options: EvaluateOptions) -> Design:
 
 
 def _names(paths: tuple[str, ...]) -> dict[str, str]:
-    """The paths by short names: the last part without endings, or the whole path where two would have the same."""
+    """The paths by short names: the last part without endings, or the whole path if two would be the same."""
     short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
     return {path if short.count(name) > 1 else name: path for name, path in zip(short, paths)}
 
@@ -178,7 +178,7 @@ def _read(path: str, options: EvaluateOptions, known: Registry) -> Batch:
 
 
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
-    """Evaluate all that the journal does not have yet."""
+    """Evaluate what the journal does not have yet."""
     from filterkit.evaluation.journal import Journal
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator, run

@@ -1,4 +1,4 @@
-"""Opening the inputs of a command, whatever their format."""
+"""Opens the inputs of a command, whatever their format."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """Where the work on rows runs, the bytes of `memory` it may keep, and whether to show `progress`; None for only on
-    a terminal."""
+    """The engine, the bytes of memory, and whether to show progress (None: only on a terminal)."""
 
     engine: LocalEngine
     memory: int
@@ -78,7 +77,7 @@ def training_rows(reader: Input, work: Work) -> Iterator[SpooledRows]:
 
     Raises
     ------
-    StageError : of a stage that fails on these rows; it names the input.
+    StageError : a stage fails on these rows; it names the input.
     """
     shown = ReadingProgress(work.progress)
     with reader:
@@ -99,7 +98,7 @@ def training_rows(reader: Input, work: Work) -> Iterator[SpooledRows]:
 
 @contextmanager
 def naming(reader: Input) -> Iterator[None]:
-    """Give the name of `reader` to a `StageError` that passes and names no input yet."""
+    """Add the name of `reader` to a `StageError` that does not name an input yet."""
     try:
         yield
     except StageError as error:
@@ -128,4 +127,4 @@ def check_used(paths: Sequence[str], formats: dict[str, Format], given: dict[str
     kinds = [format_of(path, formats) for path in paths]
     options = [option for option, is_given in given.items() if is_given]
     if kinds[0] is not None and None not in kinds and options:
-        raise UsageError(f"{options[0]} is about ARFF, and {quoted(paths[0], PATH)} is {kinds[0].name}")
+        raise UsageError(f"{options[0]} applies to ARFF only, and {quoted(paths[0], PATH)} is {kinds[0].name}")

@@ -1,4 +1,4 @@
-"""The command ``filterkit``: its options, what its first word means, and what happens when something goes wrong."""
+"""The command ``filterkit``: its options, what its first word means, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from filterkit._version import __version__
 from filterkit.cli import builtin
-from filterkit.cli.memory import keep_freed_memory
+from filterkit.cli.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
     DEBUG,
@@ -45,16 +45,16 @@ _SECTIONS = {
 
 
 class _Command(click.Command):
-    """The command ``filterkit``, which knows its subcommands by the time that its options count."""
+    """The command ``filterkit``. It loads plugins and subcommands before it parses its options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Load plugins and subcommands first: ``--help`` shows what they bring."""
+        """Load plugins and subcommands first, because ``--help`` lists their subcommands."""
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
         if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
-            known.add_own(builtin)  # a run of a chain is spared the import
+            known.add_own(builtin)  # a run of a chain does not need them
         for path in given.get("plugins", ()):
             known.add_file(path)
         return super().parse_args(ctx, args)
@@ -127,7 +127,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
 )
 @PROGRESS
-@click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was done.")
+@click.option("-v", "--verbose", is_flag=True, help="Report on standard error what was done.")
 @DEBUG
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
@@ -168,7 +168,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Refuse a chain without its input, and a misspelt subcommand. A file of such a name is ``./name``."""
+    """Refuse a chain without its input, and a misspelt subcommand. A file of that name is given as ``./name``."""
     if not first:
         raise UsageError("the name of the input is empty")
     if os.path.exists(first) or first == "-" or "://" in first:
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     end_at_once()
     show_warnings()
     keep_freed_memory()
-    # What has been imported lives to the end, so garbage collection need not look at it, now or at exit.
+    # Imported modules live to the end, so garbage collection can ignore them, now and at exit.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
@@ -210,7 +210,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         end_at_once()
         status = 130
     if sys.stdout is not None and ended() is None:
-        with suppress(OSError, FilterkitError):  # of what was printed before an error; that error has been told
+        with suppress(OSError, FilterkitError):  # an error has been reported already
             sys.stdout.flush()
     gc.freeze()
     status_of_signal = ended()
@@ -236,7 +236,7 @@ def _main(arguments: list[str]) -> int:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
         text, status = _told(error)
-        if ended() is None:  # else the error may be what an interrupted import made of the signal
+        if ended() is None:  # otherwise the signal may have made an import fail with this error
             say(f"filterkit: {text}")
         return status
 
@@ -246,7 +246,7 @@ _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError
 
 def _told(error: Exception) -> tuple[str, int]:
     """The message about an error, and the exit status."""
-    if isinstance(error, click.Abort):  # somebody did not answer the question of a subcommand
+    if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted", 1
     if isinstance(error, click.ClickException):
         return message_of(error, "filterkit --help"), 2
@@ -258,7 +258,7 @@ def _told(error: Exception) -> tuple[str, int]:
 
 
 def _run(arguments: list[str]) -> int:
-    # Not command.main, which treats interrupts and closed pipes in its own way.
+    # Not command.main, which handles interrupts and closed pipes in its own way.
     try:
         with command.make_context("filterkit", list(arguments)) as context:
             command.invoke(context)

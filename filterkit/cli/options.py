@@ -1,4 +1,4 @@
-"""Options of the command line: each that several commands have is declared here, once, and reaches them typed."""
+"""Options that several commands have, each declared once, and the dataclasses that hold their values."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def _once(context: click.Context, option: click.Parameter, values: tuple[str, ..
     return values[0] if values else None
 
 
-# For an option that names a file. By click's own rule the last of two would count, and the first file would be missing
-# without a word.
+# For an option that names a file. click itself would take the last of two, and silently ignore the first.
 ONCE: dict[str, Any] = {"multiple": True, "callback": _once}
 
 BLOCK_SIZE = click.option("--block-size", type=Size(), hidden=True)
@@ -65,7 +64,7 @@ LABELS = click.option(
     help="The last N attributes are the labels of multi-label data.  [default: as the relation name says, like MEKA]",
 )
 MEMORY = click.option(
-    "--memory", type=Size(), default="1GB", show_default=True, help="Memory for what is kept between passes."
+    "--memory", type=Size(), default="1GB", show_default=True, help="Memory for tables, and for rows between passes."
 )
 POSITIVE = click.option(
     "--positive", metavar="VALUE", help="The class value that is positive.  [default: the rarer of two]"
@@ -78,14 +77,14 @@ PROGRESS = click.option(
 
 
 def jobs(workers: str) -> Decorator[Any]:
-    """The option ``--jobs``, which says how many `workers` share the work."""
+    """The option ``--jobs``, the number of `workers` that share the work."""
     return click.option(
         "--jobs", metavar="N", type=click.IntRange(1, 1024), help=f"Number of {workers}.  [default: one per core]"
     )
 
 
 def seed(users: str) -> Decorator[Any]:
-    """The option ``--seed``, which the named `users` draw their random numbers by."""
+    """The option ``--seed`` for the random numbers of the named `users`."""
     return click.option("--seed", metavar="N", type=click.IntRange(0), help=f"Seed for {users}.")
 
 
@@ -107,7 +106,7 @@ class InputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(InputOptions):
-    """The options of the command ``filterkit``, each called as the parameter of its click command."""
+    """The options of the command ``filterkit``; the names are those of the parameters of its click command."""
 
     output: str = "-"
     test: tuple[tuple[str, str], ...] = ()

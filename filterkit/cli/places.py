@@ -1,4 +1,4 @@
-"""Checks of where the outputs of a command go, made before any work begins."""
+"""Checks where the outputs of a command go, before any work begins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Goal(NamedTuple):
     ----------
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
-    data : whether it may replace an input, as it appears only when it is complete and the input has been read.
+    data : whether it may replace an input. It may if it appears only after the input has been read.
     """
 
     option: str

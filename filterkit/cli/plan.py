@@ -1,4 +1,4 @@
-"""Planning a run: everything that can be refused is refused before a row is read."""
+"""Plans a run. Everything that can be refused is refused before a row is read."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
 
 
 def resolve(path: str, words: list[str], options: Options, known: Registry) -> Job:
-    """The job that a command line asks for: its words become stages, and the name of an engine an engine.
+    """Turn a command line into a job: words become stages, and the name of an engine becomes an engine.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
     stages = parse_stages(words, known, options.seed)
     if options.chain is not None:
         if stages:
-            raise UsageError("a stage beside --chain: give either")
+            raise UsageError("stages cannot be combined with --chain")
         stages = read_stages(options.chain, known, options.seed)
     return Job(path, stages, options, known.formats, make_engine(known, options.engine, options.jobs))
 
@@ -156,7 +156,7 @@ def check(job: Job) -> None:
     options = job.options
     check_sources(job.sources)
     if options.max_rejects is not None and options.rejects is None:
-        raise UsageError("--max-rejects without --rejects: say where they go")
+        raise UsageError("--max-rejects needs --rejects, which says where they go")
     if options.load is not None:
         _check_beside_load(job)
     _check_endings(job)
@@ -185,7 +185,7 @@ def check(job: Job) -> None:
 
 
 def _check_beside_load(job: Job) -> None:
-    """Refuse what a saved chain has already."""
+    """Refuse what a saved chain already determines."""
     options = job.options
     given = {
         "a stage": bool(job.stages),
@@ -197,11 +197,11 @@ def _check_beside_load(job: Job) -> None:
     }
     for option, is_given in given.items():
         if is_given:
-            raise UsageError(f"{option} beside --load: the chain in the file has its own")
+            raise UsageError(f"{option} cannot be combined with --load: the saved chain decides")
 
 
 def _check_endings(job: Job) -> None:
-    """Refuse a file name whose ending belongs to a format that is not written there."""
+    """Refuse an output whose ending belongs to a format that cannot be written there."""
     for goal in job.goals_of_rows:
         kind = format_of(goal.path, job.formats)
         if kind is not None and kind.write is None:

@@ -24,7 +24,7 @@ def plugins(known: Registry, debug: bool) -> None:
 
 
 def _offers(plugin: Plugin) -> str:
-    """What a plugin offers, in a line."""
+    """What a plugin offers, in one line."""
     return ", ".join(
         [
             *(stage.name for stage in plugin.stages),

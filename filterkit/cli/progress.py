@@ -1,4 +1,4 @@
-"""Progress on standard error, for work that takes a while."""
+"""Shows progress on standard error, for work that takes a while."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATIENCE = 1.0  # seconds before anything is shown
 
 
 class ReadingProgress:
-    """Shows how much of an input has been read: a bar on a terminal, else a line for every tenth.
+    """Shows how much of an input has been read: as a bar on a terminal, otherwise as a line for every tenth.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ReadingProgress:
         self._shown = 0
 
     def watch(self, items: Iterable[T], reader: Input) -> Iterator[T]:
-        """The same `items`, which are made while `reader` is read."""
+        """Yield `items`, which are made while `reader` is read."""
         began = time.monotonic()
         for item in items:
             yield item
@@ -73,7 +73,7 @@ class FoldProgress:
         self._share_shown = 0.0
 
     def show(self, left: int) -> None:
-        """Note that another fold is done, and `left` are not."""
+        """Count another fold as done; `left` folds remain."""
         self._done += 1
         share = self._done / (self._done + left)
         passed = time.monotonic() - self._began

@@ -38,7 +38,7 @@ class ReportOptions:
 
 @click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
 @MEASURE
-@click.option("--within", metavar="X%", help="Tell how often each method comes within X % of the best.")
+@click.option("--within", metavar="X%", help="Show how often each method comes within X % of the best.")
 @PLOT
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], **given: Any) -> None:
@@ -46,8 +46,8 @@ def report(paths: tuple[str, ...], **given: Any) -> None:
 
     RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together.
 
-    --within X% tells on which share of the tasks each method, in its best variant, comes within X % of the best of all
-    methods, and which pair of methods does so most often (residual win analysis, Forman 2003). Chains named
+    --within X% shows on which share of the tasks each method, in its best variant, comes within X % of the best of
+    all methods, and which pair of methods does so most often (residual win analysis, Forman 2003). Chains named
     METHOD/VARIANT are variants of one method.
     """
     from filterkit.evaluation import plots

@@ -14,11 +14,16 @@ from filterkit.evaluation.measures import MEANINGS, MEASURES
 if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
-_SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # what a terminal is wide enough for
-_MOST_PAIRS = 6  # with more pairs of chains, each chain is tested against the first alone
+_SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
+_MOST_PAIRS = 6  # with more pairs of chains, each chain is compared with the first alone
 
 MEASURE = click.option(
-    "--measure", "shown", metavar="NAME", multiple=True, type=click.Choice(MEASURES), help="Show this one. Repeatable."
+    "--measure",
+    "shown",
+    metavar="NAME",
+    multiple=True,
+    type=click.Choice(MEASURES),
+    help="Show this measure. Repeatable.",
 )
 PLOT = click.option(
     "--plot", metavar="FILE", **ONCE, help="Plot the measures to a .png, .svg or .pdf file. Needs matplotlib."
@@ -45,13 +50,13 @@ def share_of(option: str, text: str) -> float:
         share = float(text.strip().removesuffix("%")) / (100 if is_percent else 1)
     except ValueError:
         share = -1.0
-    if not 0 <= share <= 1 or (share == 1 and not is_percent):  # who writes 1 may mean one percent
+    if not 0 <= share <= 1 or (share == 1 and not is_percent):  # 1 may be meant as one percent
         raise UsageError(f"{option}: {quoted(text)} is no share such as 10% or 0.1")
     return share
 
 
 def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """The measures to show: those chosen, or the usual ones, and micro F1 unless it equals one of them."""
+    """The measures to show: those chosen, otherwise the usual ones, with micro F1 unless it equals one of them."""
     if chosen:
         return list(chosen)
     is_new = any(row.values["micro_f1"] not in (row.values["f1"], row.values["accuracy"]) for row in results.rows)
@@ -107,7 +112,7 @@ def _folds(results: Results) -> str:
 
 
 def _units(results: Results) -> str:
-    """What means and tests are taken over: tasks, or the folds of a single one."""
+    """The units of means and tests: tasks or, with a single task, its folds."""
     return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _folds(results)
 
 
@@ -121,5 +126,5 @@ def percent(share: float) -> str:
 
 
 def print_table(rows: list[list[str]], left: int) -> None:
-    """Print rows, the head among them, whose first `left` columns are text."""
+    """Print rows, the first of which is the head. The first `left` columns are text."""
     click.echo("\n".join(aligned(rows, range(left))))

@@ -1,4 +1,4 @@
-"""The main job in three steps: plan, fit, write."""
+"""The main job, in three steps: plan, fit, write."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
 
 def fit(job: Job, training: Training) -> tuple[FittedChain, TrainingRows]:
-    """Fit the chain, and save it if that is asked for; gives the training rows as they come out of it, too."""
+    """Fit the chain, and save it if asked. Returns it, and the training rows as they come out of it."""
     fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory)
     if job.options.save is not None:
         from filterkit.chains import saved
@@ -94,7 +94,7 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
 
 
 def _tell_rejects(rejects: Rejects, options: Options) -> None:
-    """Say how many rows could not be read, and where they are."""
+    """Report how many rows could not be read, and where they are."""
     rows, are = ("row", "is") if rejects.count == 1 else ("rows", "are")
     where = f", and {are} in {options.rejects}" if rejects.count else ""
     say(f"filterkit: {rejects.count} {rows} could not be read{where}")

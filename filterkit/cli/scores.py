@@ -74,12 +74,12 @@ class ScoresOptions(InputOptions):
     "--alpha",
     metavar="X",
     type=click.FloatRange(0, 1),
-    help="Weigh features that go with the positive class by X, the others by 1 − X.",
+    help="Multiply scores of features of the positive class by X, the others by 1 − X.",
 )
 @click.option(
     "--combine",
     type=click.Choice(COMBINATIONS),
-    help="With more than two classes, score each against the rest and take this.",
+    help="With more than two classes, score each against the rest and combine the scores in this way.",
 )
 @target_options
 @ENCODING
@@ -95,9 +95,9 @@ class ScoresOptions(InputOptions):
 def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any) -> None:
     """Score every feature of INPUT by one or several metrics.
 
-    The features that the first METRIC finds best come first. For each feature the table shows the threshold that is
-    best by the first METRIC, the numbers of positive and negative rows at or above it (tp, fp), their rates, and the
-    scores. "filterkit stages" lists the metrics; "filterkit stages METRIC" explains one.
+    Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
+    METRIC, the numbers of positive and negative rows at or above it (tp, fp), their rates, and the scores.
+    "filterkit stages" lists the metrics; "filterkit stages METRIC" explains one.
     """
     options = ScoresOptions(**given)
     _check(path, options, known)
@@ -152,7 +152,7 @@ def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
 
 
 def _name_width() -> int:
-    """How wide a name may be: on a terminal, a third, which leaves room for some eight columns of numbers."""
+    """The width of names: on a terminal a third of it, which leaves room for about eight columns of numbers."""
     if sys.stdout is None or not sys.stdout.isatty():
         return _NAME_WIDTH
     return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
@@ -174,7 +174,7 @@ def text_lines(table: pa.Table, name_width: int) -> list[str]:
 
 
 def _decimals(name: str, values: list[Any]) -> int:
-    """How many decimals a column is shown with: none for whole numbers of rows, else about five digits."""
+    """The number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
     present = [abs(v) for v in values if v is not None]
     if name in _COUNTS and all(v == int(v) for v in present):
         return 0

@@ -9,14 +9,14 @@ from types import FrameType
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
 _heeded: list[int] = []  # the signals that are not ignored, as SIGHUP is under nohup
-_came: list[int] = []  # at most one
+_came: list[int] = []  # the signal that came; at most one
 _clean_up: list[Callable[[], None]] = []
 
 
 def end_at_once() -> None:
-    """Let a signal end the process at once, while there is nothing yet that only unwinding cleans up.
+    """Let a signal end the process at once. Use it while there is nothing to clean up.
 
-    An exception would not do: the module that is being imported may swallow it.
+    An exception would not be reliable: a module that is being imported may swallow it.
     """
     if not _heeded:
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
@@ -25,9 +25,9 @@ def end_at_once() -> None:
 
 
 def end_by_unwinding() -> None:
-    """Let a signal raise a `KeyboardInterrupt`, which cleans up on its way. A second signal ends the process at once.
+    """Let a signal raise a `KeyboardInterrupt`, so that everything is cleaned up. A second ends the process.
 
-    Nothing changes unless `end_at_once` was called before.
+    This has an effect only after `end_at_once`.
     """
     if not _clean_up:
         from filterkit.files.aside import clear_away

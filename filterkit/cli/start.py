@@ -1,4 +1,4 @@
-"""The entry point of the command: what must be set before large imports, and a quick end."""
+"""The entry point of the command: it prepares signals and streams before large imports, and ends quickly."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from filterkit.cli.signals import end_at_once
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    end_at_once()  # before any import, in which an interrupt would show a traceback
-    gc.disable()  # until the imports are done, which leave no garbage
+    end_at_once()  # before other imports: an interrupt in one would show a traceback
+    gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
     from filterkit.cli.streams import secure
 
     secure()
-    # Else numpy's BLAS would start threads when it is imported, and no stage has a use for them.
+    # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run
 
@@ -25,4 +25,4 @@ def main() -> NoReturn:
     except SystemExit as end:
         if not isinstance(end.code, int):
             raise
-        os._exit(end.code)  # without taking all modules apart, which is a twentieth of a short run
+        os._exit(end.code)  # skips the clean-up of all modules, a twentieth of a short run

@@ -1,4 +1,4 @@
-"""The standard streams of the command, made safe to use even if they were closed."""
+"""Makes the standard streams of the command safe to use, even if they were closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from filterkit.files.descriptors import Sink
 
 
 class _Messages(Sink):
-    """Standard error. A message that cannot be written is lost, and the work goes on."""
+    """Standard error. A message that cannot be written is dropped, and the work continues."""
 
     gives_up = False
 
@@ -25,12 +25,11 @@ class _Messages(Sink):
 
 
 def secure() -> None:
-    """Open those of the descriptors 0 to 2 that are closed, and let the streams on 1 and 2 report failures as filterkit
-    does.
+    """Open the descriptors 0 to 2 that are closed, and let the streams on 1 and 2 report failures as filterkit does.
 
-    Otherwise the next file to be opened would get the number of a closed stream, and what goes to that stream would go
-    into the file. A closed standard input is opened for writing and a closed output for reading, so using it is an
-    error.
+    Otherwise the next file to be opened would get the number of a closed stream, and output meant for the stream would
+    end up in the file. A closed standard input is opened for writing and a closed output for reading, so that using it
+    is an error.
     """
     for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
@@ -43,7 +42,7 @@ def secure() -> None:
 
 
 def _text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """A text stream into a sink. It writes characters that its encoding lacks as escapes.
+    """A text stream into a sink. Characters that its encoding lacks are written as escapes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Running a subcommand: options of filterkit that stand before its name reach it, or are refused."""
+"""Runs a subcommand. Options of filterkit before its name are handed to it, or refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.messages import message_of
 
-_EVERYWHERE = ("plugins", "debug")  # serve every subcommand: plugins are loaded, an error shows its traceback
+_EVERYWHERE = ("plugins", "debug")  # serve every subcommand, whether it declares them or not
 
 
 def run_subcommand(command: click.Command, name: str, words: list[str], whole: click.Context) -> None:
@@ -23,8 +23,9 @@ def run_subcommand(command: click.Command, name: str, words: list[str], whole: c
     Parameters
     ----------
     command, name : the subcommand.
-    words : those behind its name.
-    whole : the context of filterkit itself, with the options before the name; its object, the registry, is handed on.
+    words : those after its name.
+    whole : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
+        object of the subcommand's context.
 
     Raises
     ------
@@ -50,8 +51,7 @@ def run_subcommand(command: click.Command, name: str, words: list[str], whole: c
 
 
 def given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]:
-    """The options on the command line, without those that have their default: the name of the parameter, the long flags
-    that mean the same, and the value."""
+    """The options that the command line gives: name of the parameter, long flags of the same meaning, and value."""
     for option in context.command.params:
         name = str(option.name)
         if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -67,7 +67,7 @@ def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
     ----------
     value : of filterkit's option.
     option : the subcommand's, which may be repeatable where filterkit's is not, or the other way round.
-    is_opposite : whether the flag that was given says no for `option`.
+    is_opposite : whether the given flag is the negative one of `option`, such as ``--no-progress``.
     """
     if isinstance(value, bool):
         return not is_opposite
@@ -78,17 +78,17 @@ def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
 
 
 def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> None:
-    """Refuse an option before the name of a subcommand that is not `taken` by it."""
+    """Refuse an option before the name of a subcommand that the subcommand has not `taken`."""
     useful = {*taken, *_EVERYWHERE}
     for option, _, value in given_options(context):
         if option not in useful:
             declared = next(each for each in context.command.params if each.name == option)
             flags = declared.secondary_opts if value is False else declared.opts
-            raise UsageError(f"{flags[-1]} is of no use before '{name}'")
+            raise UsageError(f"{flags[-1]} is not an option of '{name}'")
 
 
 def _refuse_repeated(context: click.Context, name: str, before: dict[str, Any]) -> None:
-    """Refuse an option both before and behind the name of a subcommand."""
+    """Refuse an option that is given both before and after the name of a subcommand."""
     for option in context.command.params:
         if option.name in before and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise UsageError(f"{option.opts[-1]} is given before and behind '{name}'")
+            raise UsageError(f"{option.opts[-1]} is given twice, before and after '{name}'")

@@ -1,4 +1,4 @@
-"""Text tables: aligned columns, for people to read."""
+"""Text tables with aligned columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def aligned(rows: list[list[str]], left: Container[int]) -> list[str]:
 
     Parameters
     ----------
-    rows : cells, the head among them; all of one length.
+    rows : the cells of each row, the head first; all rows have the same length.
     left : the numbers of the columns that are flush left, as names are; the others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]

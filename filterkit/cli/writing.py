@@ -1,4 +1,4 @@
-"""Writing what comes out of a fitted chain: rows, and comments that say how they were made."""
+"""Writes the rows that come out of a fitted chain, and comments that say how they were made."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ChainWriter:
     Parameters
     ----------
     fitted : the chain.
-    options : ``--sparse`` and ``--precision`` among them; by default rows are sparse if they come in so or the chain
-        makes them so, and numbers have their shortest exact text.
+    options : ``--sparse`` and ``--precision`` among them. By default rows are sparse if the input or the output of the
+        chain is, and numbers have their shortest exact text.
     formats : file formats beside ARFF, by ending.
     """
 
@@ -53,8 +53,8 @@ class ChainWriter:
         path : where to, ``-`` for standard output.
         rows : the rows, as the chain puts them out.
         history : comments for the header that say how the output was made.
-        reader : the input. A last comment in ARFF says how many rows were written, and how many it had if that is
-            another number.
+        reader : the input. The last comment of ARFF output says how many rows were written, and how many the input had
+            if that differs.
         onward : as for `open_output`.
         """
         kind = format_of(path, self._formats)
@@ -67,7 +67,7 @@ class ChainWriter:
                 for piece in pieces:
                     out.write(piece)
                 if isinstance(out, BufferedWriter):
-                    out.flush()  # somebody may be waiting for them; compressed text would become longer
+                    out.flush()  # a reader may be waiting; not for compressed text, which would become longer
                 count += size
             of = "" if reader.count in (None, count) else f" of {reader.count}"
             out.write(f"% {count}{of} rows\n".encode())
@@ -119,12 +119,12 @@ class Transformed:
 
 
 def command_comment(words: list[str]) -> str:
-    """The comment that tells by which command line an output was made."""
+    """The comment that says by which command line an output was made."""
     return f"filterkit {__version__}: {' '.join(map(_shell_word, words))}"
 
 
 def _shell_word(word: str) -> str:
-    """`word` as a shell takes it; what is not printed as it is, such as a line end, is spelt as bash and zsh do."""
+    """`word` quoted for a shell; unprintable characters, such as a line end, are spelt as in bash and zsh."""
     if word.isprintable():
         return shlex.quote(word)
     spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
@@ -132,7 +132,7 @@ def _shell_word(word: str) -> str:
 
 
 def words_of_options(options: Options) -> list[str]:
-    """The options that the bytes put out depend on, as words of a command line; seeds are options of stages."""
+    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages."""
     encoding = None if options.encoding == "utf-8" else options.encoding
     given: list[tuple[str, object]] = [
         *(("--plugin", plugin) for plugin in options.plugins),

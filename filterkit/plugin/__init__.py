@@ -1,4 +1,4 @@
-"""What authors of plugins need beyond the names of `filterkit`, for stages that count, score or learn."""
+"""Names for authors of plugins, beyond those of `filterkit`: for stages that count, score or learn."""
 
 from filterkit._lazy import attach
 

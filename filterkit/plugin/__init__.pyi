@@ -1,4 +1,4 @@
-# What authors of plugins need beside the names of `filterkit`, and where each lives.
+# The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
 from filterkit.api import tee as tee
 from filterkit.chains.reorder import take_rows as take_rows

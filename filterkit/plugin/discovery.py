@@ -1,8 +1,8 @@
-"""Which plugins are installed, remembered between runs.
+"""Finds the installed plugins, and remembers them between runs.
 
 Importing Python's own `importlib.metadata` and asking it takes a sixth of a short run. The answer is therefore kept in
-the user's cache folder, together with the folders that packages are looked for in and the time each was last changed.
-Installing, upgrading or removing a package changes one of these times, and then Python is asked again.
+the user's cache folder, together with the folders in which Python looks for packages and the time each was last
+changed. Installing, upgrading or removing a package changes one of these times; then Python is asked again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Installed(NamedTuple):
     Attributes
     ----------
     name : of the entry point.
-    value : what it names, a module or ``module:name``.
+    value : the module that it names, or ``module:name``.
     origin : the distribution that declares it, and its version.
     """
 
@@ -52,11 +52,11 @@ def installed(group: str) -> list[Installed]:
 
 
 def _ask(group: str) -> list[Installed]:
-    """Ask Python. A plugin that two distributions declare is listed once: a project that was renamed is often still
-    installed under its old name, too."""
+    """Ask Python. A plugin that two distributions declare is listed once, because a renamed project is often still
+    installed under its old name."""
     from importlib import metadata
 
-    origins: dict[int, str] = {}  # by distribution, because reading its description takes a millisecond
+    origins: dict[int, str] = {}  # by distribution; reading a description takes a millisecond
     found = []
     for point in metadata.entry_points(group=group):
         if point.dist is None:
@@ -73,8 +73,10 @@ def _ask(group: str) -> list[Installed]:
 
 
 def _folders() -> str | None:
-    """The folders that packages are looked for in, and when each of them, and this module, was last changed. None if
-    the current folder is one of them, as under ``python -m``: files come and go there."""
+    """The folders in which Python looks for packages, and when each of them, and this module, was last changed.
+
+    None if the current folder is one of them, as under ``python -m``, because files come and go there.
+    """
     if sys.path[:1] in ([""], [os.getcwd()]):
         return None
     known = []
@@ -87,7 +89,7 @@ def _folders() -> str | None:
 
 
 def _cache_file(group: str) -> str | None:
-    """The path of the cache file; None if there is no place for one."""
+    """The path of the cache file; None without a cache folder."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(cache):
         return None
@@ -96,8 +98,7 @@ def _cache_file(group: str) -> str | None:
 
 
 def _read_cache(path: str, folders: str) -> list[Installed] | None:
-    """The entry points in the cache file; None if there is no such file, if it is about other folders, or if anything
-    but `_write_cache` has written it."""
+    """The entry points in the cache file; None if it does not exist, is about other folders, or is damaged."""
     with suppress(OSError, ValueError, TypeError):
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             about = os.fstat(file.fileno())
@@ -119,11 +120,11 @@ def _write_cache(path: str, folders: str, found: list[Installed]) -> None:
     with suppress(OSError, FilterkitError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
-            os.unlink(path)  # else a pipe would be written into, or a link followed
+            os.unlink(path)  # otherwise the text would go into a pipe, or to where a link leads
         with open_output(path) as out:
             out.write(_checksum(text) + b"\n" + text)
 
 
 def _checksum(text: bytes) -> bytes:
-    """What tells that a text is complete."""
+    """A checksum that shows whether a text is complete."""
     return b"%08x" % zlib.crc32(text)

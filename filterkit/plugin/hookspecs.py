@@ -1,4 +1,4 @@
-"""The hooks through which a plugin says what it offers, as specifications for pluggy."""
+"""Specifies the hooks through which a plugin says what it offers, for pluggy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from filterkit.engines.local import LocalEngine
     from filterkit.files.formats import Format
 
-PROJECT = "filterkit"  # what pluggy knows the hooks by, and the group of entry points that plugins are found in
+PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins
 
 hookspec = HookspecMarker(PROJECT)
 hookimpl = HookimplMarker(PROJECT)
@@ -24,8 +24,8 @@ hookimpl = HookimplMarker(PROJECT)
 class Hooks:
     """The hooks. A plugin is a module with functions of these names, each marked ``@filterkit.hookimpl``.
 
-    The hooks of one plugin at a time are called, together with the wrappers (``@filterkit.hookimpl(wrapper=True)``) of
-    all plugins.
+    filterkit calls the hooks of one plugin at a time, together with the wrappers of all plugins
+    (``@filterkit.hookimpl(wrapper=True)``).
     """
 
     @hookspec
@@ -37,11 +37,11 @@ class Hooks:
 
     @hookspec
     def filterkit_metrics(self) -> list[Metric]:  # type: ignore[empty-body]
-        """The metrics that the plugin offers. Each becomes a stage of the same name, too."""
+        """The metrics that the plugin offers. Each also becomes a stage of the same name."""
 
     @hookspec
     def filterkit_formats(self) -> list[Format]:  # type: ignore[empty-body]
-        """The file formats beside ARFF that the plugin reads or writes.
+        """The file formats, other than ARFF, that the plugin reads or writes.
 
         Two plugins that offer a format for the same ending are an error that names both.
         """
@@ -57,6 +57,6 @@ class Hooks:
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
         """The click commands that the plugin offers, run as ``filterkit NAME``.
 
-        filterkit's own subcommands come through this hook, too. Two plugins that offer a subcommand of the same name
+        filterkit's own subcommands come through this hook as well. Two plugins that offer a subcommand of the same name
         are an error that names both; filterkit's own names stay its own.
         """

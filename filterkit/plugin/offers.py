@@ -1,4 +1,4 @@
-"""What a plugin offers: pluggy calls its hooks, and every item is checked before it counts."""
+"""Collects what a plugin offers: pluggy calls its hooks, and every item is checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Offers:
-    """Stages, formats, engines and subcommands; a metric is among the stages, as the stage that it becomes."""
+    """Stages, formats, engines and subcommands. Each metric is among the stages, as the stage that it becomes."""
 
     stages: list[type[Stage]] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Offers:
     subcommands: list[click.Command] = field(default_factory=list)
 
     def add(self, other: Offers) -> None:
-        """Take what `other` has, too."""
+        """Add the items of `other`."""
         self.stages += other.stages
         self.formats += other.formats
         self.engines += other.engines
@@ -47,7 +47,7 @@ class Offers:
 
 
 class HookCaller:
-    """Calls the hooks of one plugin at a time, so that each offer has an owner, and no plugin fails for another.
+    """Calls the hooks of one plugin at a time, so that each offer has an owner and a failure affects one plugin.
 
     The wrappers of all registered plugins apply to each call, in the order that pluggy gives them.
     """
@@ -96,7 +96,7 @@ class HookCaller:
         )
 
     def unregister(self, module: ModuleType) -> None:
-        """Let the hooks and wrappers of a module count no more."""
+        """Forget the hooks and wrappers of a module."""
         self._manager.unregister(module)
 
     def _call(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
@@ -105,7 +105,7 @@ class HookCaller:
         return [item for items in self._manager.subset_hook_caller(caller.name, others)() for item in items]
 
     def _try_wrappers(self, module: ModuleType) -> None:
-        """Call the wrappers in `module` around nothing: one that fails always should break its own plugin alone."""
+        """Call the wrappers in `module` around nothing, so that one that always fails breaks its own plugin alone."""
         for caller in self._manager.get_hookcallers(module) or ():
             here = [each for each in caller.get_hookimpls() if each.plugin is module]
             if all(map(_wraps, here)):
@@ -118,7 +118,7 @@ def _wraps(implementation: pluggy.HookImpl) -> bool:
 
 
 def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str) -> list[Any]:
-    """The items of one hook, all of which must be right."""
+    """The items of one hook; a `PluginError` if one is not right."""
     for item in given.get(hook, ()):
         if not is_right(item):
             raise PluginError(f"{hook} gives {item!r}, which is no {wanted}")

@@ -1,4 +1,4 @@
-"""From the words of a chain to stages. A stage's declaration becomes a click command that parses its options."""
+"""Turns the words of a chain into stages. A click command made from a stage's declaration parses its options."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
 
     Parameters
     ----------
-    words : names of stages, each with its options behind it.
+    words : names of stages, each followed by its options.
     plugins : where stages are looked up.
-    seed : for stages that have an option ``--seed`` and are not given it.
+    seed : for stages that have an option ``--seed``, where the words do not give it.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
 
 
 def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
-    """The stages in a text file, one a line with its options, quoted as in a shell. ``#`` starts a comment.
+    """The stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
 
     Parameters
     ----------

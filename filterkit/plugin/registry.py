@@ -1,11 +1,13 @@
-"""Finding and loading plugins, and looking up by name what they offer.
+"""Loads plugins, and looks up by name what they offer.
 
-A plugin is an entry point of the group ``filterkit``, or a Python file named with ``--plugin``. Each plugin is imported
-by itself. A broken one costs a warning and a line in ``filterkit plugins``; the others work.
+A plugin is an entry point of the group ``filterkit`` (`filterkit.plugin.discovery` finds them), or a Python file named
+with ``--plugin``. Each is imported by itself. A broken one causes a warning and a line in ``filterkit plugins``; the
+others work.
 """
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import importlib.util
 import os
@@ -28,6 +30,7 @@ from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import MetricScaling
+from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
     import click
@@ -44,7 +47,7 @@ class Plugin(Offers):
     name : that of the entry point, or of the file without its ending.
     origin : the distribution with its version, or the path of the file.
     problem : one line that says why the plugin cannot be used; empty if it can.
-    trace : the traceback behind the problem; empty if there is none.
+    trace : the traceback of the problem; empty if there is none.
     """
 
     name: str
@@ -74,7 +77,7 @@ class Registry:
     ----------
     plugins : in the order of their names, then those from files.
     files : the paths of the files that plugins were loaded from.
-    own : what filterkit offers without any plugin; not among `plugins`.
+    own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
     formats : file formats by ending.
     engines : engine classes by name.
@@ -107,7 +110,7 @@ class Registry:
                 module = _loaded(point.value)
                 self._hooks.register(plugin.name, module)
                 loaded.append((plugin, module))
-        for plugin, module in loaded:  # all are registered by now, and so are the wrappers in any of them
+        for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
 
     def add_file(self, path: str, by: str = "--plugin") -> None:
@@ -142,13 +145,13 @@ class Registry:
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
 
     def add_own(self, module: ModuleType) -> None:
-        """Take what a module of filterkit's own offers through its hooks, once."""
+        """Take what one of filterkit's own modules offers through its hooks, once."""
         if not self._hooks.has(module):
             self._hooks.register("filterkit", module)
             self._take(self.own, self._hooks.offers(module))
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Take one stage class that no plugin offers."""
+        """Take a stage class that no plugin offers."""
         plugin = Plugin(stage.name, stage.__module__)
         self.plugins.append(plugin)
         self._take(plugin, Offers(stages=[stage]))
@@ -164,7 +167,7 @@ class Registry:
             self._take(plugin, offers)
 
     def _take(self, plugin: Plugin, offers: Offers) -> None:
-        """Make the offers of a plugin known by their names, unless others have claimed them."""
+        """Register the offers of a plugin by name, unless other plugins have claimed the names."""
         plugin.add(offers)
         for kind, name, item in offers.names():
             known: dict[str, Any] = getattr(self, f"{kind}s")
@@ -176,6 +179,8 @@ class Registry:
                 known.pop(name, None)
             for late in owners[1:]:
                 late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+        for stage in offers.stages:
+            copyreg.pickle(stage, _reduced)
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -183,7 +188,7 @@ class Registry:
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
-        """The plugin that offers the stage of this name, and what the plugin comes with.
+        """The plugin that offers the stage of this name, and its distribution or file, as text.
 
         Raises
         ------
@@ -191,7 +196,7 @@ class Registry:
         """
         plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
         if plugin is None:
-            raise PluginError(f"no plugin brings the stage {quoted(stage)}; write a hook filterkit_stages that does")
+            raise PluginError(f"no plugin offers the stage {quoted(stage)}; write a hook filterkit_stages that does")
         return plugin.known_as()
 
     def plugin_of(self, thing: Any) -> Plugin | None:
@@ -249,7 +254,7 @@ class Registry:
 
 
 def _loaded(value: str) -> Any:
-    """What an entry point names: a module, or something in one, ``module:name``."""
+    """What an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition("[")[0].strip().partition(":")
     found = importlib.import_module(path)
     return attrgetter(name)(found) if name else found
@@ -282,13 +287,21 @@ def find_metric(name: str) -> Metric:
     return registry().metric(name)
 
 
+def _reduced(stage: Stage) -> tuple[Any, ...]:
+    """A stage for pickle, by its name: its class may be in a file or, of a metric, in no module at all."""
+    known = registry()
+    if known.stages.get(stage.name) is not type(stage):
+        return stage.__reduce__()
+    return stage_again, (stage.name, known.origin(stage.name), options_of(stage))
+
+
 def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
     """Build a stage anew from the plugins of this process, for pickle.
 
     Parameters
     ----------
     name : of the stage.
-    origin : the plugin that offered it, as `Registry.origin` says.
+    origin : the plugin that offered it, as `Registry.origin` returned.
     options : of the stage, by name.
 
     Raises

@@ -75,12 +75,7 @@ class Stage:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from filterkit.plugin.registry import registry, stage_again
-
-        # By the name that plugins give it: the class may be in a file, or, of a metric, in no module at all.
-        known = registry()
-        if known.stages.get(self.name) is type(self):
-            return stage_again, (self.name, known.origin(self.name), options_of(self))
+        # A stage that a plugin offers is pickled by its name instead; see `filterkit.plugin.registry`.
         return _stage_again, (type(self), options_of(self))
 
     def __post_init__(self) -> None:

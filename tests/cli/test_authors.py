@@ -201,7 +201,7 @@ def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
         "share: all well in 14 checks on 13 samples, 2 of which it refuses",
         "format written (.written): all well in 6 checks on 13 samples; it is only written",
         "format read (.read): all well in its declaration",
-        "format read (.read): no rows were read; name a file of it behind the plugin",
+        "format read (.read): no rows were read; name such a file after the plugin",
         "engine mine: all well in 6 checks",
         "subcommand good: all well in 3 checks of its name and help; it is not run",
     ]

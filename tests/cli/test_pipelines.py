@@ -123,7 +123,7 @@ def test_a_chain_from_a_file(tmp_path):
     [
         ("l2\nbsn\n", [], "my.chain:2: no stage 'bsn'; did you mean 'bns'?"),
         ("l2 'open\n", [], "my.chain:1: No closing quotation"),
-        ("l2\n", ["l2"], "a stage beside --chain: give either"),
+        ("l2\n", ["l2"], "stages cannot be combined with --chain"),
         (None, [], "--chain my.chain: No such file or directory"),
     ],
 )

@@ -102,7 +102,7 @@ def test_what_a_subcommand_has_no_use_for_is_refused(name, capsys):
         for words in example(option):
             if option.opts[-1] not in own and option.name not in ("plugins", "debug"):
                 assert _main([*words, name, "--help"]) == 2
-                assert capsys.readouterr().err == f"filterkit: {words[0]} is of no use before '{name}'\n"
+                assert capsys.readouterr().err == f"filterkit: {words[0]} is not an option of '{name}'\n"
                 tried += 1
     assert tried > 5
 
@@ -156,7 +156,7 @@ def test_an_option_means_the_same_before_and_behind(name, behind, capfd):
 def test_an_option_stands_before_or_behind(option, tmp_path):
     words = [f"--{option}", "1" if option == "jobs" else "o.csv"]
     done = run(*words, "evaluate", *words, IRIS, "--chain", "svm", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given before and behind 'evaluate'\n")
+    assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given twice, before and after 'evaluate'\n")
 
 
 def test_only_the_local_engine_evaluates(plugin):
@@ -164,7 +164,7 @@ def test_only_the_local_engine_evaluates(plugin):
     done = run(*plugin, "--engine", "twin", *behind)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "filterkit: evaluate: --engine is of no use, because chains are evaluated in processes"
+        "filterkit: evaluate: --engine is not supported, because chains are evaluated in separate"
     )
     assert run(*plugin, "--engine", "local", *behind).returncode == 0
     assert run(*plugin, "--engine", "twin", "scores", IRIS, "ig").returncode == 0
@@ -190,10 +190,10 @@ def test_a_plugins_subcommand_gets_the_options_that_it_has(plugin):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ("--jobs 2 describe x", 2, "--jobs is of no use before 'describe'"),
-        ("-o y describe x", 2, "--output is of no use before 'describe'"),
-        ("--class 1 ends status", 2, "--class is of no use before 'ends'"),
-        ("--class 1 describe x --class 2", 2, "--class is given before and behind 'describe'"),
+        ("--jobs 2 describe x", 2, "--jobs is not an option of 'describe'"),
+        ("-o y describe x", 2, "--output is not an option of 'describe'"),
+        ("--class 1 ends status", 2, "--class is not an option of 'ends'"),
+        ("--class 1 describe x --class 2", 2, "--class is given twice, before and after 'describe'"),
         ("describe x --clas 2", 2, "describe: no such option '--clas'; did you mean '--class'?"),
         ("describe", 2, "describe: missing argument 'PATH'; see: filterkit describe --help"),
         ("descibe x", 2, "no file 'descibe'; did you mean 'describe'?"),

@@ -173,12 +173,15 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
             "in.table write o.table",
             "write: 'o.table' would hold ARFF, but its ending is that of Table; name it 'o.arff'",
         ),
-        ("--encoding latin-1 in.table", "--encoding is about ARFF, and 'in.table' is Table"),
-        ("--rejects r in.table", "--rejects is about ARFF, and 'in.table' is Table"),
-        ("--precision 3 -o o.table in.table", "--precision is about ARFF, and 'o.table' is Table"),
-        ("--dense -o o.table in.table", "--dense is about ARFF, and 'o.table' is Table"),
-        ("--encoding latin-1 scores in.table ig", "--encoding is about ARFF, and 'in.table' is Table"),
-        ("--encoding latin-1 evaluate in.table --chain svm", "--encoding is about ARFF, and 'in.table' is Table"),
+        ("--encoding latin-1 in.table", "--encoding applies to ARFF only, and 'in.table' is Table"),
+        ("--rejects r in.table", "--rejects applies to ARFF only, and 'in.table' is Table"),
+        ("--precision 3 -o o.table in.table", "--precision applies to ARFF only, and 'o.table' is Table"),
+        ("--dense -o o.table in.table", "--dense applies to ARFF only, and 'o.table' is Table"),
+        ("--encoding latin-1 scores in.table ig", "--encoding applies to ARFF only, and 'in.table' is Table"),
+        (
+            "--encoding latin-1 evaluate in.table --chain svm",
+            "--encoding applies to ARFF only, and 'in.table' is Table",
+        ),
     ],
 )
 def test_what_a_format_has_no_use_for_is_refused(arguments, message, table, tmp_path):

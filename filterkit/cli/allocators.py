@@ -1,4 +1,4 @@
-"""Settings of the memory allocators, whose defaults are slow when large arrays come and go."""
+"""Settings of the memory allocators. Their defaults are slow when large arrays come and go."""
 
 from __future__ import annotations
 
