@@ -1,12 +1,12 @@
-"""What plugins owe to the chain, checked where they give it, so that an error names the plugin at fault.
+"""Checks of what plugins return, so that an error names the plugin at fault.
 
-Forms, shapes and types are checked, and the order of sparse rows; the conformance kit looks at every value.
+Types, shapes and the order of the indices of sparse rows are checked. Only the conformance kit looks at every value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,26 +16,43 @@ from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError, quoted
 
-if TYPE_CHECKING:
-    from filterkit.files.formats import Format
-    from filterkit.stages.base import Stage
+_LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
-_LOOKED_AT = 16  # rows of a batch whose nominal values are looked at: all of them would take as long as some stages do
+# The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
+# because the id of an object that is gone may be given to another.
+_plugins: dict[int, tuple[Any, str]] = {}
+
+
+class Named(Protocol):
+    """A stage or a format."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+
+def record_plugin(thing: Any, plugin: str) -> None:
+    """Note which plugin offers a stage class, metric or format, for `broken`; the first to offer it counts.
+
+    Parameters
+    ----------
+    thing : what is offered.
+    plugin : name and origin of the plugin, for messages.
+    """
+    _plugins.setdefault(id(thing), (thing, plugin))
 
 
 def broken(name: str, fault: str, thing: Any) -> PluginError:
-    """The error to raise for a fault of a stage, metric or format.
+    """The error to raise for a fault of a stage, metric or format; it names the plugin, if one has offered the thing.
 
     Parameters
     ----------
     name : what the thing is called.
     fault : what is wrong, and what to do.
-    thing : the class of the stage, the metric or the format, by which its plugin is found.
+    thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     """
-    from filterkit.plugin.registry import registry
-
-    plugin = registry().plugin_of(thing)
-    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin.known_as()})"))
+    _, plugin = _plugins.get(id(thing), (None, None))
+    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 
 def kind_of(thing: Any) -> str:
@@ -44,7 +61,7 @@ def kind_of(thing: Any) -> str:
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
 
 
-def check_out(stage: Stage, schema: Schema, out: Any, given: Batch) -> Batch:
+def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     """What `stage`, fitted, gives for a batch.
 
     Raises
@@ -61,7 +78,7 @@ def check_out(stage: Stage, schema: Schema, out: Any, given: Batch) -> Batch:
     return out  # type: ignore[no-any-return]
 
 
-def check_arranged(stage: Stage, batches: Any, schema: Schema) -> Iterator[Batch]:
+def check_arranged(stage: Named, batches: Any, schema: Schema) -> Iterator[Batch]:
     """The batches that a training stage gives, one by one.
 
     Raises
@@ -90,7 +107,7 @@ def check_given(batch: Any) -> Batch:
     return batch  # type: ignore[no-any-return]
 
 
-def check_read(kind: Format, batches: Any) -> Iterator[Batch]:
+def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
     """The batches that a format reads, one by one.
 
     Raises
@@ -108,7 +125,7 @@ def check_read(kind: Format, batches: Any) -> Iterator[Batch]:
         yield batch
 
 
-def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
+def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
     """What a column stage has learned of some columns.
 
     Raises
@@ -129,7 +146,7 @@ def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
     return state  # type: ignore[no-any-return]
 
 
-def check_columns(stage: Stage, columns: Any, width: int) -> None:
+def check_columns(stage: Named, columns: Any, width: int) -> None:
     """The incoming columns that the columns a column stage puts out come from.
 
     Raises
@@ -145,7 +162,7 @@ def check_columns(stage: Stage, columns: Any, width: int) -> None:
         raise broken(stage.name, fault, type(stage))
 
 
-def check_attributes(stage: Stage, attributes: Any, columns: int) -> Sequence[Attribute]:
+def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
     """The attributes that a column stage puts out.
 
     Raises
@@ -160,7 +177,7 @@ def check_attributes(stage: Stage, attributes: Any, columns: int) -> Sequence[At
     return attributes
 
 
-def check_nominal(stage: Stage, nominal: Any, width: int) -> np.ndarray:
+def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     """Which columns of a column stage are nominal.
 
     Raises

@@ -231,9 +231,15 @@ class Schema:
         return np.array([len(a.values) for a in self.features], dtype=np.int64)
 
     @cached_property
+    def passthrough_indices(self) -> tuple[int, ...]:
+        """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
+        return tuple(i for i, a in enumerate(self.attributes) if a.kind in ("string", "date", "relational"))
+
+    @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
-        """The attributes that pass through, because no stage computes with them: string, date, relational."""
-        return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
+        """The string, date and relational attributes, in the order of the columns of `Batch.passthrough`."""
+        attributes = self.attributes
+        return tuple([attributes[i] for i in self.passthrough_indices])
 
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any

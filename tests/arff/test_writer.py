@@ -13,7 +13,8 @@ from weka import WEKA_CONTENT
 
 import filterkit
 from filterkit.arff import writer
-from filterkit.arff.writer import Formatter, header_text, quote
+from filterkit.arff.row_format import quote
+from filterkit.arff.writer import Formatter, header_text
 from filterkit.data.schema import Attribute, Schema
 
 TEXTS = [

@@ -323,10 +323,12 @@ STAGES = [
 def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
     data = sample("dense-two-classes")
     with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
-        Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data)
+        out = Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data)
+        assert out.schema.attributes  # made when they are asked for
     assert "\n" not in str(caught.value)
     with pytest.raises(PluginError, match="^" + re.escape(fault).replace("7", r"\d").replace("21", r"\d+")):
-        Chain([stage]).fit_transform([data.rows(0, 3), data.rows(3, 7)])
+        _, out = Chain([stage]).fit_transform([data.rows(0, 3), data.rows(3, 7)])
+        assert out.schema.attributes
 
 
 def test_classes_of_a_metric_are_checked():
