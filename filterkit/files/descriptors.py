@@ -1,8 +1,7 @@
-"""Files and descriptors of the system: which one a path means, and errors that name it."""
+"""Open files of the system: which one a path means, and writing to it with errors that name it."""
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import select
@@ -10,7 +9,7 @@ import stat
 import sys
 from typing import Any
 
-from filterkit.errors import FilterkitError, file_error
+from filterkit.errors import system_error
 
 try:
     import fcntl
@@ -18,7 +17,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LINKS = 40  # as many as the system follows
-_REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
 
 
 def descriptor_of(path: str) -> int | None:
@@ -56,13 +54,6 @@ def is_read_only(number: int) -> bool:
         os.fstat(number)
         return False
     return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY)
-
-
-def failure(name: str, error: OSError, use: str = "writing") -> FilterkitError:
-    """The error to raise when the system refuses the `use` of a file, which messages call `name`."""
-    if error.errno == errno.EBADF:  # "Bad file descriptor" tells nobody what to do
-        return file_error(f"{name}: it is closed or not open for {use}", error)
-    return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
 
 
 class Sink(io.FileIO):
@@ -105,11 +96,11 @@ class Sink(io.FileIO):
                 return memoryview(data).nbytes
             raise
         except OSError as error:
-            raise failure(self._title, error) from None
+            raise system_error(self._title, error) from None
 
     def close(self) -> None:
         """Close the file; this too can fail, where the system writes late."""
         try:
             super().close()
         except OSError as error:
-            raise failure(self._title, error) from None
+            raise system_error(self._title, error) from None

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from filterkit.errors import PATH, FilterkitError, file_error, quoted
+from filterkit.errors import PATH, FilterkitError, file_error, quoted, system_error
 from filterkit.files.aside import FileAside
-from filterkit.files.descriptors import Sink, descriptor_of, failure, is_read_only
+from filterkit.files.descriptors import Sink, descriptor_of, is_read_only
 
 
 def check_output(path: str) -> None:
@@ -160,7 +160,7 @@ def _failures(path: str) -> Iterator[None]:
     except FilterkitError:
         raise
     except OSError as error:
-        raise failure(_title(path), error) from None
+        raise system_error(_title(path), error) from None
 
 
 def _title(path: str) -> str:

@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 
 from filterkit.engines.local import PAUSE
-from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
-from filterkit.files.descriptors import descriptor_of, failure
+from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
+from filterkit.files.descriptors import descriptor_of
 
 
 def expand(path: str) -> list[str]:
@@ -194,7 +194,7 @@ class _Failures:
         if type(error) is OSError and not error.errno:  # what bz2 and zstd say of damaged data
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if isinstance(error, OSError) and not isinstance(error, FilterkitError):
-            raise failure(self._name, error, "reading") from None
+            raise system_error(self._name, error, "reading") from None
 
 
 def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
