@@ -1,4 +1,4 @@
-"""Date attributes: the part of Java's SimpleDateFormat that data sets use, in UTC."""
+"""Date attributes: the letters of Java's SimpleDateFormat that data sets use, in UTC."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ _HOURS, _MINUTES = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
 _ZONE = rf"(?i:GMT)[+-](?:{_HOURS}|\d):{_MINUTES}|[+-]{_HOURS}{_MINUTES}|(?i:GMT|UTC|Coordinated Universal Time)"
 _ISO_ZONES = ["", rf"Z|[+-]{_HOURS}", rf"Z|[+-]{_HOURS}{_MINUTES}", rf"Z|[+-]{_HOURS}:{_MINUTES}"]
 _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Julian to Gregorian
+_LIMITS = {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
+_REMEMBERED = 10000  # texts whose moments are kept
 
 
 class DateFormat:
-    """A pattern such as ``yyyy-MM-dd HH:mm``, which reads text to milliseconds since 1970 UTC and back.
+    """A pattern such as ``yyyy-MM-dd HH:mm``, which converts text to milliseconds since 1970 UTC and back.
 
-    Letters: y M d H k K h m s S a E z Z X and quoted text. Weka sets the format to be strict, so 31
-    February is refused; two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
-    Weka, text after the date is an error, and zones have no names but UTC and GMT.
+    The letters are y M d H k K h m s S a E z Z X, and text may be quoted. Parsing is strict, as in Weka: 31 February is
+    refused. Two digits for ``yy`` mean a year between 80 years before today and 20 years after. Unlike Weka, filterkit
+    refuses text after the date, and knows no names of zones but UTC and GMT.
 
     Raises
     ------
-    ArffError : a letter that filterkit does not know.
+    ArffError : the pattern has another letter, or a quote that is not closed.
     """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self._fields: list[tuple[str, int, str]] = []  # (letter or '' for literal text, width, literal)
+        self._fields: list[tuple[str, int, str]] = []  # (letter, width, ''), or ('', 0, text) for literal text
         position = 0
         for match in _FIELD.finditer(pattern):
             if match.start() != position:
@@ -50,11 +52,12 @@ class DateFormat:
             raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
         self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]
         self._regex = re.compile(self._expression(), re.ASCII)
-        self._memo: dict[str, int] = {}
+        self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _expression(self) -> str:
+        """The regular expression of the pattern, with a group for each letter."""
         numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
-        last = {_group(letter): i for i, (letter, _, _) in enumerate(self._fields)}  # of two, Java keeps the later
+        last = {_group(letter): i for i, (letter, _, _) in enumerate(self._fields)}  # Java uses the last of several
         parts = []
         for i, (letter, width, literal) in enumerate(self._fields):
             if not letter:
@@ -74,47 +77,44 @@ class DateFormat:
         return "".join(parts) + r"[ \t]*\Z"
 
     def parse(self, text: str) -> int | None:
-        """Milliseconds since 1970-01-01 UTC, or None where `text` does not follow the pattern."""
-        known = self._memo.get(text)
+        """Milliseconds since 1970-01-01 UTC; None if `text` does not follow the pattern."""
+        known = self._known.get(text)
         if known is not None:
             return known
         match = self._regex.match(text)
-        if match is None:
+        moment = None if match is None else self._moment(match.groupdict())
+        if moment is not None and len(self._known) < _REMEMBERED:
+            self._known[text] = moment
+        return moment
+
+    def _moment(self, found: dict[str, str | None]) -> int | None:
+        """Milliseconds from the text of each group; None if there is no such date or time."""
+        date = self._date(found)
+        time = {letter: int(text) for letter, text in found.items() if text and letter in _LIMITS}
+        if date is None or any(not _LIMITS[letter][0] <= time[letter] <= _LIMITS[letter][1] for letter in time):
             return None
-        found = match.groupdict()
+        days = _days(*date)
+        if _civil(days) != date:
+            return None  # such as 31 February
+        weekday = found.get("E")
+        if weekday and _DAYS[(days + 3) % 7][:3].lower() != weekday[:3].lower():
+            return None
+        hour = _hour(time, found.get("a"))
+        if hour is None:
+            return None
+        seconds = (hour * 60 + time.get("m", 0)) * 60 + time.get("s", 0) - _offset(found.get("zone"))
+        return (days * 86400 + seconds) * 1000 + time.get("S", 0)
 
-        def number(letter: str, default: int = 0) -> int:
-            return int(found[letter]) if found.get(letter) else default
-
-        year, day = number("y", 1970), number("d", 1)
+    def _date(self, found: dict[str, str | None]) -> tuple[int, int, int] | None:
+        """(year, month, day), where the day may not exist; None if there is no such year or month."""
+        year, day = int(found.get("y") or 1970), int(found.get("d") or 1)
         name = found.get("M") or "1"
         month = int(name) if name.strip().isdigit() else 1 + _SHORT_MONTHS.index(name[:3].lower())
-        if self._short_year and len(found["y"].strip()) == 2:
+        if self._short_year and len((found.get("y") or "").strip()) == 2:
             today = datetime.date.today()
             year += (today.year - 80) // 100 * 100
             year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
-        limits = {"H": (0, 23), "k": (1, 24), "K": (0, 11), "h": (1, 12), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
-        if not (1 <= year <= _LATEST_YEAR and 1 <= month <= 12) or any(
-            not low <= number(letter, low) <= high for letter, (low, high) in limits.items()
-        ):
-            return None
-        days = _days(year, month, day)
-        if _civil(days) != (year, month, day):
-            return None  # such as 31 February
-        if found.get("E") and _DAYS[(days + 3) % 7][:3].lower() != found["E"][:3].lower():
-            return None
-        afternoon = (found.get("a") or "").upper() == "PM"
-        hour = number("K") + number("h") % 12 + 12 * afternoon
-        if found.get("H") or found.get("k"):
-            full = number("H") + number("k") % 24
-            if found.get("a") and (full >= 12) != afternoon:
-                return None
-            hour = full
-        seconds = (hour * 60 + number("m")) * 60 + number("s") - _offset(found.get("zone"))
-        result = (days * 86400 + seconds) * 1000 + number("S")
-        if len(self._memo) < 10000:
-            self._memo[text] = result
-        return result
+        return (year, month, day) if 1 <= year <= _LATEST_YEAR and 1 <= month <= 12 else None
 
     def format(self, milliseconds: int) -> str:
         """The text of a moment given in milliseconds since 1970-01-01 UTC."""
@@ -145,19 +145,28 @@ class DateFormat:
 
 
 def _group(letter: str) -> str:
-    """The name of the group of a pattern letter in the regular expression."""
+    """The name that the group of a pattern letter has in the regular expression."""
     return "zone" if letter in ("z", "Z", "X") else letter
 
 
+def _hour(time: dict[str, int], half: str | None) -> int | None:
+    """The hour of the day from 0, where `half` is AM, PM or nothing; None if the two contradict each other."""
+    afternoon = (half or "").upper() == "PM"
+    if "H" not in time and "k" not in time:
+        return time.get("K", 0) + time.get("h", 0) % 12 + 12 * afternoon
+    hour = time.get("H", 0) + time.get("k", 0) % 24
+    return None if half and (hour >= 12) != afternoon else hour
+
+
 def _digits(width: int) -> str:
-    """A number that another one follows: it and blanks before it are sought in `width` characters."""
+    """The expression of a number that another follows: it and the blanks before it lie within `width` characters."""
     choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
     choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
     return rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
 
 
 def _offset(zone: str | None) -> int:
-    """Seconds east of Greenwich."""
+    """How many seconds a zone is ahead of UTC."""
     digits = re.sub(r"[^0-9]", "", zone or "")
     if not digits:
         return 0

@@ -1,4 +1,4 @@
-"""From schema and batches to ARFF text that Weka 3.6 and 3.9 read back to the same values."""
+"""Writing schemas and batches as ARFF text, which Weka 3.6 and 3.9 read back to the same values."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Formatter:
         self._fast: FastFormatter | None = None  # made for the first large batch
 
     def rows(self, batch: Batch) -> list[bytes] | list[memoryview]:
-        """The rows of `batch` as UTF-8 text, each with its line end, in pieces to be written one by one."""
+        """The rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
         form = self._format
         if batch.schema.labels:
             batch = join(batch, form.schema)

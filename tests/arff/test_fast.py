@@ -259,7 +259,7 @@ def test_bad_rows_are_left_to_the_exact_path(sparse, text):
 
 def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "SMALL", 0)
-    monkeypatch.setattr(reader, "ODD", 0)
+    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
     path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n{}\n3,4\n{}{2}\n")
     assert [tuple(row.values()) for row in content(load(path))["rows"]] == [
         (1.0, [1.0, 2.0]),
@@ -298,7 +298,7 @@ SAMPLES = ["breast-cancer", "digits", "fortunes", "iris", "wine", "mixed", "one-
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_take_the_fast_path(arff_samples, count, monkeypatch, name):
-    monkeypatch.setattr(reader, "ODD", 0)
+    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
     read_both_ways(arff_samples / f"{name}.arff", monkeypatch, class_="last")
     assert count == {"taken": 1, "left": 0}
 
@@ -325,7 +325,7 @@ def test_one_odd_line_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypa
     assert batch.X[9000, 2] == np.inf
     size = len("\n".join(rows))
     assert count["taken"] >= 4
-    assert count["left"] <= 2 + np.log2(size / reader.ODD)
+    assert count["left"] <= 2 + np.log2(size / reader.SMALLEST_HALF)
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])
