@@ -400,7 +400,7 @@ def test_labels_that_make_no_sense_in_a_file(labels):
 
 def test_a_class_beside_labels_in_a_file():
     note = note_of(0)
-    with pytest.raises(FilterkitError, match="its labels make no sense"):
+    with pytest.raises(FilterkitError, match="a class beside labels, or labels that do not ascend"):
         schema_from_json(note | {"class": 1})
 
 
