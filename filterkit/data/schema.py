@@ -265,7 +265,7 @@ class Schema:
         # These stay the same. They are computed here, because the copy would have to make its attributes first.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
         copy = self._unchecked(nominal=nominal, _lazy=(self, make), **changes)
-        for name in ("attributes", "features"):
+        for name in ("attributes", "features", "label_counts"):
             vars(copy).pop(name, None)
         return copy
 

@@ -227,7 +227,9 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
 
 def test_renewed_attributes_may_change_their_kind():
     schema = Schema("r", [A, B, C], 2)
+    assert schema.label_counts.tolist() == [0, len(B.values)]
     out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
+    assert out.label_counts.tolist() == [0, 0]
     assert out.features == tuple(new("a", "b"))
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 
