@@ -24,9 +24,9 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def begins_run(numbers: np.ndarray) -> np.ndarray:
     """bool (n,): whether each number differs from the one before it; True for the first."""
-    turn = np.ones(len(numbers), bool)
-    np.not_equal(numbers[1:], numbers[:-1], out=turn[1:])
-    return turn
+    begins = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
+    return begins
 
 
 def row_starts(row: np.ndarray, rows: int) -> np.ndarray:
@@ -81,15 +81,15 @@ class Ragged:
         found = self._search_counts(rows, values)
         if found is not None:
             return found
-        turns = np.flatnonzero(rows[1:] != rows[:-1]) + 1
-        if len(values) > 256 * (len(turns) + 1):  # few long runs: searching row by row is faster
-            return self._search_runs(rows, values, turns)
+        changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1
+        if len(values) > 256 * (len(changes) + 1):  # few long runs: searching row by row is faster
+            return self._search_runs(rows, values, changes)
         return np.searchsorted(self._key, sort_key(rows, values))
 
-    def _search_runs(self, rows: np.ndarray, values: np.ndarray, turns: np.ndarray) -> np.ndarray:
-        """As `search`, run by run. A run is in one row, and ends at the next of `turns`."""
+    def _search_runs(self, rows: np.ndarray, values: np.ndarray, changes: np.ndarray) -> np.ndarray:
+        """As `search`, run by run. A run is in one row, and ends at the next of `changes`."""
         found = np.empty(len(values), np.int64)
-        bounds = [0, *turns.tolist(), len(values)]
+        bounds = [0, *changes.tolist(), len(values)]
         for begin, end in pairwise(bounds):
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
             found[begin:end] = np.searchsorted(self.values[first:stop], values[begin:end]) + first

@@ -1,4 +1,4 @@
-"""What filterkit says of a bad file: one line with file, line, attribute and value where there are any."""
+"""Error messages for invalid files: one line that names file, line, attribute and value."""
 
 import gzip
 import os
@@ -17,7 +17,7 @@ BAGGED = "@relation r\n@attribute a numeric\n@attribute g relational\n@attribute
 
 
 def message(folder, text, name="t.arff"):
-    """The message of the error in `text`, less the folder; it must be the same at every block size."""
+    """The error message for `text`, without the folder; it must be the same at every block size."""
     path = write_text(folder, text, name)
     messages = set()
     for block_size in (1, 64, 1 << 20):

@@ -1,4 +1,4 @@
-"""The contract of plugins: what a stage, learner, metric or format gives that does not fit is refused by name."""
+"""The contract of plugins: an error names the stage, learner, metric or format that returns something invalid."""
 
 import re
 import subprocess
@@ -124,23 +124,23 @@ UNSOUND = {
 
 
 @pytest.mark.parametrize("batch", SOUND, ids=lambda batch: batch.schema.relation)
-def test_what_fits_is_taken(batch):
+def test_a_valid_batch_is_accepted(batch):
     assert misfit(batch, batch.schema) is None
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
-def test_what_does_not_fit_is_said(fault):
+def test_the_fault_of_an_invalid_batch_is_told(fault):
     batch = UNSOUND[fault]
     assert misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
-def test_a_stage_that_gives_it_is_named(fault):
-    """Whatever the stages before and behind it; so is one that arranges training rows, and a format."""
+def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
+    """Whatever stages come before and after it. So is a training stage, and a format."""
     batch = UNSOUND[fault]
 
     class Gives(Stage):
-        """Give it."""
+        """Return the invalid batch."""
 
         name = "gives"
 
@@ -148,7 +148,7 @@ def test_a_stage_that_gives_it_is_named(fault):
             return FittedGives(getattr(batch, "schema", SCHEMA), batch)
 
     class Arranges(TrainingStage):
-        """Give it among training rows."""
+        """Return the invalid batch as training rows."""
 
         name = "gives"
 
@@ -184,7 +184,7 @@ class FittedGives(Fitted):
 
 
 class Columns(ColumnStage):
-    """A column stage, of which tests break one part."""
+    """A valid column stage, one method of which the tests replace."""
 
     name = "columns"
     needs_class = False
@@ -217,7 +217,7 @@ class Good:
 
 
 class Learns(Learner):
-    """A learner whose model gives what tests ask for."""
+    """A learner whose model is given by the tests."""
 
     name = "learns"
 
@@ -321,7 +321,7 @@ STAGES = [
 
 @pytest.mark.parametrize(("fault", "stage"), STAGES, ids=[fault for fault, _ in STAGES])
 def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
-    """At the latest when somebody asks for the attributes, which are made only then."""
+    """At the latest when its attributes are asked for, because they are made only then."""
     data = sample("dense-two-classes")
     with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
         list(Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data).schema.attributes)
@@ -339,8 +339,8 @@ def test_classes_of_a_metric_are_checked():
 
 
 def test_settings_of_folds_are_checked():
-    class Settles(Columns):
-        """Settle wrongly."""
+    class Chooses(Columns):
+        """Return invalid settings."""
 
         needs_class = True
 
@@ -351,12 +351,12 @@ def test_settings_of_folds_are_checked():
             return {"one": np.ones(1)}
 
     with pytest.raises(PluginError, match="columns: the 'one' of fit_columns has 1 entries for 3 columns"):
-        Chain([Settles()]).fit(sample("dense-two-classes"))
+        Chain([Chooses()]).fit(sample("dense-two-classes"))
 
 
 def test_what_arrange_gives_is_checked():
     class Arranges(TrainingStage):
-        """Give nothing."""
+        """Return nothing."""
 
         name = "arranges"
 
