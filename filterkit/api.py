@@ -91,7 +91,7 @@ def write(
     stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
     first = next(stream, None)
     if first is None:
-        raise FilterkitError("there is no batch to write; one of no rows would do")
+        raise FilterkitError("there is no batch to write; an empty one would do")
     formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
     with open_output(place) as out:
         out.write(header_text(first.schema, comments).encode())

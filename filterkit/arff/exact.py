@@ -113,7 +113,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
             )
         attribute = layout.schema.attributes[position]
         if position in values:
-            raise ArffError(f"index {position} stands twice in the row", line=token.line, attribute=attribute.name)
+            raise ArffError(f"index {position} occurs twice in the row", line=token.line, attribute=attribute.name)
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
@@ -121,7 +121,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
     for position in layout.unlabelled:
         if position not in values:
             raise ArffError(
-                "a sparse row leaves it out, which means its first value, and it has none",
+                "a sparse row omits it, which means its first value, but it declares none",
                 line=line,
                 attribute=layout.schema.attributes[position].name,
             )

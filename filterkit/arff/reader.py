@@ -235,7 +235,7 @@ class Reader:
         for item in waiting:
             column = next(column for column in item.omitted if column not in self._first)
             raise ArffError(
-                "a sparse row leaves it out, which means the first value in the file, and there is none",
+                "a sparse row omits it, which means the first value in the file, but there is none",
                 source=self.name,
                 attribute=self.schema.passthrough[column].name,
             )

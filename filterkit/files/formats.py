@@ -79,7 +79,7 @@ class FormatReader:
             stream = self._guarded(kind, partial(kind.read, place, class_ if labels is None else "none", positive))
             first = next(stream, None)
             if first is None:
-                raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
+                raise FilterkitError(f"{path}: it has no batch; an empty one would do")
         except BaseException:
             self.__exit__()
             raise

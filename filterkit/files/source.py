@@ -189,9 +189,9 @@ class _Failures:
         if isinstance(error, EOFError):
             raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
         if isinstance(error, UnicodeDecodeError):
-            raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
+            raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=self._name) from None
         if isinstance(error, UnicodeError):
-            raise ArffError(f"this is no text in the encoding asked for ({error})", source=self._name) from None
+            raise ArffError(f"this is not text in the encoding asked for ({error})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if type(error) is OSError and not error.errno:  # raised by bz2 and zstd for damaged data
