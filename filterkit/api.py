@@ -1,4 +1,4 @@
-"""The Python way in: read, batches, write and chain."""
+"""The functions for Python users: read, batches, write, tee and chain."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def batches(
     block_size: int | None = None,
     labels: int | None = None,
 ) -> Iterator[Batch]:
-    """The rows of an ARFF file as a stream of batches; memory does not grow with the rows.
+    """The rows of an ARFF file as a stream of batches. Memory does not grow with the number of rows.
 
     Parameters
     ----------
-    path : a file (``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are recognised), a glob of parts, an fsspec URL,
-        or ``-`` for standard input; a text or a `pathlib.Path`.
-    class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``; by default the
-        last attribute if it is nominal, or labels if the relation's name says so in MEKA's way.
-    positive : the positive class value, as a text or as what ``str`` makes one of.
+    path : a file, compressed or not (``.gz``, ``.bz2``, ``.xz``, ``.zst``), a glob of parts, an fsspec URL, or ``-``
+        for standard input; a text or a `pathlib.Path`.
+    class_ : the class attribute: a name, a number from 1, ``first``, ``last`` or ``none``. Default: the last attribute
+        if it is nominal; no class if the relation's name declares labels, as MEKA's do.
+    positive : the positive class value; anything but a text is converted by ``str``.
     encoding : of the text.
-    block_size : about how many bytes of text make a batch, by default what is fast.
-    labels : how many of the last attributes are the labels of multi-label data.
+    block_size : bytes of text per batch, approximately. Default: a size that is fast.
+    labels : the number of attributes at the end that are the labels of multi-label data.
 
     Raises
     ------
-    FilterkitError : whatever is wrong with the file, with file, line, attribute and value; it is a `FileNotFoundError`
-        too if there is no such file, and a `PermissionError` and so on in the same way.
-    TypeError : an open file instead of its path.
+    FilterkitError : the file cannot be read; the message names file, line, attribute and value. If there is no such
+        file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the same way.
+    TypeError : `path` is an open file.
     """
     with Reader(path_text(path), class_, positive, encoding, block_size, labels=labels) as reader:
         yield from reader.batches()
@@ -57,7 +57,7 @@ def read(
     encoding: str = "utf-8",
     labels: int | None = None,
 ) -> Batch:
-    """A whole ARFF file as one batch: its schema, X, y, weights and others. Parameters and errors as for `batches`."""
+    """A whole ARFF file as one batch. Parameters and errors are those of `batches`."""
     with Reader(path_text(path), class_, positive, encoding, labels=labels) as reader:
         return concatenate(reader.batches(), reader.schema)
 
@@ -69,28 +69,29 @@ def write(
     precision: int | None = None,
     comments: Iterable[str] = (),
 ) -> None:
-    """Write batches as an ARFF file, which appears under its name when it is complete.
+    """Write batches as an ARFF file, which appears under its name once it is complete.
 
     Parameters
     ----------
-    rows : one batch, or at least one batch of one schema.
-    path : the file, compressed by its ending, or ``-`` for standard output.
-    sparse : whether to write sparse rows; by default as the batches are.
-    precision : significant digits; by default the shortest text that reads back to the same float64.
+    rows : one batch, or an iterable of at least one batch, all of the same schema.
+    path : the file, compressed according to its ending, or ``-`` for standard output.
+    sparse : whether to write sparse rows. Default: as the batches are.
+    precision : significant digits. Default: the shortest text that reads back to the same float64.
     comments : lines to put at the top.
 
     Raises
     ------
     UsageError : the ending of the file belongs to another format than ARFF.
-    FilterkitError : the file cannot be written; of the system's kind too, as for `batches`.
-    TypeError : an open file instead of its path.
+    FilterkitError : there is no batch, or the file cannot be written; then the error is of the system's class, too, as
+        for `batches`.
+    TypeError : `path` is an open file.
     """
     place = path_text(path)
     check_ending(place)
     stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
     first = next(stream, None)
     if first is None:
-        raise FilterkitError("there is no batch to write; one of no rows would do")
+        raise FilterkitError("there is no batch to write; an empty one would do")
     formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
     with open_output(place) as out:
         out.write(header_text(first.schema, comments).encode())
@@ -100,12 +101,14 @@ def write(
 
 
 def tee(rows: Rows, path: AnyPath) -> Iterator[Batch]:
-    """The batches of `rows`, which are also written to `path` as they pass, in the form that they have.
+    """Yield the batches of `rows` unchanged, and write them to `path`, as an ARFF file, on the way.
+
+    The file appears under its name once all rows have passed.
 
     Raises
     ------
     UsageError : the ending of the file belongs to another format than ARFF.
-    FilterkitError : the file cannot be written; it appears under its name only when all rows have passed.
+    FilterkitError : the file cannot be written.
     """
     place = path_text(path)
     check_ending(place)
@@ -123,6 +126,6 @@ def chain(text: str) -> Chain:
 
     Raises
     ------
-    UsageError : an unknown stage or option, with a suggestion where one is likely.
+    UsageError : an unknown stage or option; the message suggests a similar one.
     """
     return Chain.parse(text)

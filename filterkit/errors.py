@@ -1,34 +1,38 @@
-"""What can go wrong, as exceptions whose text is fit for a user: one or two lines, no traceback."""
+"""The errors that filterkit raises, and the parts that their messages are made of."""
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any
 
 
 class FilterkitError(Exception):
-    """Base of every error that filterkit raises on purpose; ``str(error)`` is the message to show: one line, without
-    control characters, which a terminal would obey."""
+    """Base of every error that filterkit raises on purpose.
+
+    ``str(error)`` is the message to show: one line, in which control characters are escaped.
+    """
 
     def __str__(self) -> str:
         return visible(self._text())
 
     def _text(self) -> str:
-        """The message, with whatever is in the names and values that it tells."""
-        return Exception.__str__(self)  # not that of the system's errors, see `file_error`
+        """The message before escaping."""
+        return Exception.__str__(self)  # `OSError` has a text of its own, see `file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Python's own way calls the class with `args` alone, and what else an error takes would be missing.
+        # Python would call the class with `args` alone, without the other arguments that some errors need.
         return _again, (type(self), self.args), vars(self)
 
 
 class ArffError(FilterkitError):
-    """An ARFF text that cannot be read.
+    """ARFF text that cannot be read.
 
     Parameters
     ----------
     message : what is wrong, without the place.
-    source : name of the file, or None while it is not known yet.
-    line : 1-based number of the physical line, or None.
+    source : name of the file; None while it is unknown.
+    line : number of the physical line, from 1, or None.
     attribute : name of the attribute concerned, or None.
     """
 
@@ -53,7 +57,7 @@ class ArffError(FilterkitError):
 
 
 class StageError(FilterkitError):
-    """A stage that cannot do its work on the data it was given.
+    """A stage that cannot work on the data it was given.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ class StageError(FilterkitError):
         self.stage = stage
         self.message = message
         self.row = row
-        self.source: str | None = None  # the input's name, once known
+        self.source: str | None = None  # the name of the input, once it is known
 
     def _text(self) -> str:
         source = "" if self.source is None else f"{self.source}: "
@@ -80,46 +84,51 @@ class UsageError(FilterkitError):
 
 
 class PluginError(FilterkitError):
-    """A plugin that cannot be loaded or gives what does not fit, or two plugins that claim one name."""
+    """A plugin that cannot be loaded or returns something wrong, or two plugins that claim the same name."""
 
 
-PATH = 4096  # the limit for `quoted` that leaves a path whole
+PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
 
 
 def file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
-    """An error with this message that is of `kind` and of the system's kind too: whoever expects a `FileNotFoundError`
-    catches it.
+    """An error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
 
     Parameters
     ----------
     message : names the file.
-    error : what the system said; its ``errno``, ``strerror`` and ``filename`` are taken over.
-    kind : `FilterkitError`, or a class derived from it that takes a message alone.
+    error : the system's error; its ``errno``, ``strerror`` and ``filename`` are copied.
+    kind : `FilterkitError`, or a subclass that takes nothing but a message.
     """
-    system = next((each for each in _OF_FILES if isinstance(error, each)), OSError)
+    system = next((each for each in _SYSTEM_CLASSES if isinstance(error, each)), OSError)
     made: FilterkitError = _both(kind, system)(message)
-    for name in _TAKEN_OVER:
+    for name in _COPIED:
         setattr(made, name, getattr(error, name))
     return made
 
 
-_OF_FILES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
-_TAKEN_OVER = ("errno", "strerror", "filename")
+def system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
+    """The error to raise when the system does not allow the `use` of a file, which messages call `name`."""
+    if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
+        return file_error(f"{name}: it is closed or not open for {use}", error)
+    return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
 
 
-_KINDS: dict[tuple[type, type], type[Any]] = {}  # what `_both` has made
+_SYSTEM_CLASSES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
+_COPIED = ("errno", "strerror", "filename")
+_REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
+_CLASSES: dict[tuple[type, type], type[Any]] = {}  # made by `_both`
 
 
 def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
-    """The class of errors that are of both kinds."""
+    """The class of errors that are of both classes."""
 
     def reduced(error: Any) -> tuple[Any, ...]:
-        return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _TAKEN_OVER}
+        return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _COPIED}
 
-    if (kind, system) not in _KINDS:
+    if (kind, system) not in _CLASSES:
         members = {"__module__": __name__, "__reduce__": reduced}
-        _KINDS.setdefault((kind, system), type(system.__name__, (kind, system), members))
-    return _KINDS[kind, system]
+        _CLASSES.setdefault((kind, system), type(system.__name__, (kind, system), members))
+    return _CLASSES[kind, system]
 
 
 def _both_again(kind: type[FilterkitError], system: type[OSError], args: tuple[Any, ...]) -> FilterkitError:
@@ -127,24 +136,23 @@ def _both_again(kind: type[FilterkitError], system: type[OSError], args: tuple[A
 
 
 def _again(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
-    """An error without its attributes, for pickle, which then sets them."""
+    """An error without its attributes; pickle sets them afterwards."""
     return kind.__new__(kind, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """`text` in single quotes for a message: control characters escaped, cut to `limit` characters."""
+    """`text` in single quotes for a message, cut to `limit` characters, with control characters escaped."""
     return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 
 def visible(text: str) -> str:
-    """`text` for a terminal: line ends, escape sequences and all else that is not printed as it is, as Python escapes
-    it."""
+    """`text` for a terminal: what is not printable, such as line ends and escape sequences, is escaped as in Python."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def suggestion(word: str, known: list[str]) -> str:
-    """``"; did you mean 'x'?"`` when a word of `known` is close to `word`, else the empty text."""
-    if len(word) > 100:  # no slip of the pen, and comparing takes time that grows with its square
+    """``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text."""
+    if len(word) > 100:  # not a typing error; and the time to compare grows with the square of the length
         return ""
     from difflib import get_close_matches
 
@@ -160,5 +168,5 @@ def not_nominal(name: str, kind: str) -> str:
 
 
 def one_line(error: BaseException | str, limit: int = 300) -> str:
-    """The text of a foreign error or warning as a line of at most `limit` characters."""
+    """The text of an error or warning from outside filterkit, as one line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

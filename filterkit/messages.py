@@ -1,4 +1,4 @@
-"""Messages, which go to standard error: standard output carries results and nothing else."""
+"""Messages, which go to standard error; standard output carries results only."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Write a line to standard error, in which control characters are escaped."""
+    """Write a line to standard error, with control characters escaped."""
     draw(visible(text) + "\n")
 
 
 def draw(text: str) -> None:
-    """Write text to standard error as it is, with whatever moves the cursor of a terminal."""
+    """Write text to standard error unescaped, as progress needs it to move the cursor of a terminal."""
     if sys.stderr is not None:
         print(text, end="", file=sys.stderr)
 
@@ -28,7 +28,7 @@ def is_watched() -> bool:
 
 
 def show_warnings() -> None:
-    """Show any later Python warning, such as one of scikit-learn, as one line without its place in the code."""
+    """Show each Python warning from now on, such as one of scikit-learn, as one line without its place in the code."""
     import warnings
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -38,16 +38,16 @@ def show_warnings() -> None:
 
 
 def message_of(error: ClickException, help: str = "") -> str:
-    """The message of a click exception as one line in filterkit's manner.
+    """The message of a click exception as one line in the style of filterkit's messages.
 
     Parameters
     ----------
-    error : of click itself, or raised by a subcommand.
-    help : the command that shows more; named unless the message suggests something itself.
+    error : raised by click or by a subcommand.
+    help : the command that shows more; added unless the message already ends in a suggestion.
     """
     from click import NoSuchOption
 
-    if isinstance(error, NoSuchOption):  # click's own words for it differ from version to version
+    if isinstance(error, NoSuchOption):  # click words it differently from version to version
         name = error.option_name
         text = f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
     else:

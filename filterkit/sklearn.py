@@ -23,24 +23,24 @@ from filterkit.stages.options import options_of
 
 
 class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A chain of stages for scikit-learn's pipelines, searches and tools.
+    """A chain of stages as a transformer for scikit-learn's pipelines and searches.
 
     Parameters
     ----------
     chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
-    positive : the positive class, one of the values of y; by default, of two, the rarer.
+    positive : the positive class, one of the values of y. Default: the rarer one of two.
 
-    The options of a stage are parameters too, as ``shape__neighbors``; those of a second stage of one name as
-    ``shape_2__neighbors``.
+    The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
+    are ``shape_2__neighbors``.
 
-    X is float64, dense or sparse, and may have missing values, NaN; sparse X keeps its zeros and stays sparse. y may be
-    left out if no stage needs it. `fit_transform` gives what the command line writes for training rows: with
-    ``shape --cross-fit`` that differs from ``fit(X, y).transform(X)``.
+    X is float64 (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
+    stays sparse. y, (rows,), may be left out if no stage needs it. `fit_transform` returns what the command line writes
+    for training rows: with ``shape --cross-fit`` that differs from ``fit(X, y).transform(X)``.
 
     Attributes
     ----------
     fitted_ : the `FittedChain`.
-    classes_ : the values of y, None without y.
+    classes_ : the distinct values of y, ascending; None without y.
     """
 
     def __init__(self, chain: str = "", positive: Any = None) -> None:
@@ -52,7 +52,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : the chain, or what it is to be fitted on, is not right.
+        ValueError : the chain is invalid, or cannot be fitted on X and y.
         """
         chain, batch = self._training(X, y)
         with _value_errors():
@@ -60,22 +60,28 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit the chain, and what it makes of the training rows; arguments and errors as of `fit`."""
+        """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
         chain, batch = self._training(X, y)
         with _value_errors():
             self.fitted_, out = chain.fit_transform(batch)
         return out.X
 
     def transform(self, X: Any) -> Any:
-        """What the chain makes of X, (rows, features): (rows, features put out), sparse if X was sparse in `fit` and
-        the chain keeps it so."""
+        """Transform X, (rows, features), to (rows, columns).
+
+        The result is sparse if X was sparse in `fit` and no stage makes it dense.
+
+        Raises
+        ------
+        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **_FORM)
         with _value_errors():
             return self.fitted_.transform(_batch(X, None, self.fitted_.incoming)).X
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the columns put out, as objects."""
+        """object (columns,): the names of the columns that `transform` returns."""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
         return np.array([a.name for a in self.fitted_.schema.features], dtype=object)
@@ -108,6 +114,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return chain, _batch(X, codes, self._schema(features, scipy.sparse.issparse(X)))
 
     def _schema(self, features: list[Attribute], sparse: bool) -> Schema:
+        """The schema of the training rows, with `classes_` as the values of the class."""
         if self.classes_ is None:
             return Schema("X", features, sparse=sparse)
         labels = [str(value) for value in self.classes_.tolist()]
@@ -118,7 +125,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Schema("X", [*features, Attribute(name, "nominal", tuple(labels))], len(features), positive, sparse)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with `deep` the options of the stages too."""
+        """The parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for prefix, stage in _named(self._stages()):
@@ -126,11 +133,11 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> ChainTransformer:
-        """Set parameters, options of stages among them.
+        """Set parameters, including options of stages.
 
         Raises
         ------
-        ValueError : there is no such parameter or stage, or a wrong value.
+        ValueError : there is no such parameter or stage, or a value is invalid.
         """
         own = super().get_params(deep=False).keys()
         super().set_params(**{key: value for key, value in params.items() if key in own or "__" not in key})
@@ -153,7 +160,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _stages(self) -> list[Stage]:
-        """The stages of the chain; none if it is wrong, which only `fit` says."""
+        """The stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
             return Chain.parse(str(self.chain)).stages
         except FilterkitError:
@@ -175,7 +182,7 @@ _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_al
 
 
 class _value_errors:
-    """What filterkit refuses is a `ValueError` to scikit-learn."""
+    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects."""
 
     def __enter__(self) -> None:
         pass
@@ -190,7 +197,7 @@ def _numbered(count: int) -> list[str]:
 
 
 def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
-    """The stages by names that tell those of one name apart."""
+    """The stages with distinct names: a second stage `shape` is `shape_2`."""
     seen: dict[str, int] = {}
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
@@ -198,15 +205,17 @@ def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
 
 
 def _changed(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
-    """`stage`, which is called `name`, with the options that are `given` as ``name__option``; all of a stage at once,
-    because one may need another."""
+    """`stage` with the options that are `given` as ``name__option``.
+
+    All options of the stage are set at once, because one may need another.
+    """
     options = options_of(stage)
     changes = {option: given[f"{name}__{option}"] for option in options if f"{name}__{option}" in given}
     return type(stage)(**(options | changes)) if changes else stage
 
 
 def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:
-    """X as rows of `schema`, in its form; without `codes` the class is missing."""
+    """X as rows of `schema`, sparse or dense as it says; without `codes`, the class is missing."""
     matrix: Any
     if scipy.sparse.issparse(X):
         X = scipy.sparse.csr_array(X, copy=True)

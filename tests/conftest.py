@@ -72,7 +72,7 @@ def _need_java():
 def way(request, monkeypatch):
     """Both ways to read rows: the exact path alone, and the fast path wherever it takes a block."""
     monkeypatch.setattr(reader, "SMALL", 1 << 62 if request.param == "exact" else 0)
-    monkeypatch.setattr(reader, "ODD", 0)
+    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
     return request.param
 
 

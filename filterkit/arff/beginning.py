@@ -1,4 +1,4 @@
-"""The beginning of an ARFF input: its header, and the text read past it."""
+"""The beginning of an ARFF input: reading its header, and finding its first row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from filterkit.files.endings import other_format
 from filterkit.files.source import Lines, Source, count_lines
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
-# How files begin that are no text in the encoding asked for: what they are, and what to do.
+# The first bytes of files that are not ARFF text in the encoding asked for: what they are, and what to do.
 _BEGINNINGS = (
     (b"\x1f\x8b", "compressed by gzip, which the name of a file must show by the ending .gz"),
     (b"BZh", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
@@ -23,7 +23,12 @@ _BEGINNINGS = (
 
 
 def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
-    """The header, the number of the line where rows begin, and the text read past it."""
+    """The header, the number of the line where rows begin, and the text after the header that has been read.
+
+    Raises
+    ------
+    ArffError : the input does not begin with an ARFF header; closes the source.
+    """
     text = source.read(max(block_size, 4096))
     lines = Lines(source, text, block_size)
     try:
@@ -41,7 +46,7 @@ def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
 
 
 def _check_begin(text: bytes) -> None:
-    """Refuse what is no ARFF at all before a large file of it has been read."""
+    """Refuse what cannot be ARFF at once, because looking for ``@data`` could take reading a large file."""
     for begin, what in _BEGINNINGS:
         if text.startswith(begin):
             raise ArffError(f"this is {what}")
@@ -54,20 +59,21 @@ def _check_begin(text: bytes) -> None:
 
 
 def _before_row(text: bytes) -> int:
-    """Where something begins that is no separator or comment."""
+    """Where the first character is that is neither a separator nor in a comment."""
     match = BETWEEN.match(text)
     assert match is not None
     return match.end()
 
 
 def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes]:
-    """Read on to the first row.
+    """Read up to the first row.
 
     Returns
     -------
-    text, lines, row : the text from there on, what has been read of it; how many lines before it are left out; and the
-        first characters of the row, none if there is no row. Lines with commas are not left out: rows they are, of
-        empty fields.
+    text : what has been read, without pieces that hold nothing but empty lines and comments. Lines of commas stay: they
+        are rows of empty fields, which are errors.
+    dropped : the number of lines in the pieces left out.
+    row : the first characters of the row; empty if there is no row.
     """
     dropped, kept, row = 0, bytearray(), b""
     lines = Lines(source, rest, block_size)

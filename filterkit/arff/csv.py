@@ -1,4 +1,4 @@
-"""What both kinds of rows need of pyarrow's CSV reader."""
+"""What dense and sparse rows need of pyarrow's CSV reader."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.csv
 
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import Odd
+from filterkit.arff.plain import NotPlain
 from filterkit.data import arrow
 
 
 def read(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
-    """The Arrow table of plain `text` with columns of `types`; only bare `null_values` are null."""
+    """The Arrow table of plain `text`, whose columns have these names and Arrow types; `null_values` are null."""
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),
@@ -36,13 +36,13 @@ def numbers(array: Any) -> np.ndarray:
 
     Raises
     ------
-    Odd : a number that is not finite: its spelling decides whether Weka takes it.
+    NotPlain : a number is not finite. Whether Weka accepts it depends on its spelling.
     """
     values = arrow.plain_values(array)
     if array.null_count:
         values = np.where(arrow.nulls(array), np.nan, values)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
-        raise Odd
+        raise NotPlain
     return values
 
 

@@ -23,33 +23,34 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 # What a part of a date may be. Java checks the hours that count from 1 as it reads them, and the others at the end.
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
+_REMEMBERED = 10000  # texts whose moments are kept
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 
 class DateFormat:
-    """A pattern such as ``yyyy-MM-dd HH:mm``, which reads text to milliseconds since 1970 UTC and back.
+    """A pattern such as ``yyyy-MM-dd HH:mm``, which converts text to milliseconds since 1970 UTC and back.
 
-    Letters: y M d H k K h m s S a E z Z X and quoted text. Weka sets the format to be strict, so 31
-    February is refused, and so are parts that contradict each other, such as hour 13 and AM; of a part that is there
-    twice, the later counts. Two digits for ``yy`` lie within 80 years before and 20 after today. Unlike in
-    Weka, text after the date is an error, and zones have no names but UTC and GMT.
+    The letters are y M d H k K h m s S a E z Z X, and text may be quoted. Parsing is strict, as in Weka: 31 February is
+    refused, and so are parts that contradict each other, such as hour 13 and AM. If a letter stands there twice, the
+    later part counts. Two digits for ``yy`` mean a year between 80 years before today and 20 years after. Unlike Weka,
+    filterkit refuses text after the date, and knows no names of zones but UTC and GMT.
 
     Attributes
     ----------
-    has_zone : whether a text says its time zone.
-    holds_milliseconds : whether a text says them.
-    holds_nothing : whether the pattern is empty.
+    has_zone : whether the pattern has the time zone.
+    holds_milliseconds : whether it has milliseconds.
+    holds_nothing : whether it is empty.
 
     Raises
     ------
-    ArffError : a letter that filterkit does not know, or a pattern that is very long.
+    ArffError : the pattern has another letter, a quote that is not closed, or more than 1000 characters.
     """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         if len(pattern) > _LONGEST:
             raise ArffError(f"date format {quoted(pattern)}: it is longer than {_LONGEST} characters")
-        self._fields: list[tuple[str, int, str]] = []  # (letter or '' for literal text, width, literal)
+        self._fields: list[tuple[str, int, str]] = []  # (letter, width, ''), or ('', 0, text) for literal text
         position = 0
         for match in _FIELD.finditer(pattern):
             if match.start() != position:
@@ -69,11 +70,13 @@ class DateFormat:
         self.holds_milliseconds = "S" in self._letters
         self.holds_nothing = not self._fields
         self._regex = re.compile(self._expression(), re.ASCII)
-        self._memo: dict[str, int] = {}
+        self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _expression(self) -> str:
-        """What a text must be, with a group for each letter. Nothing that has matched is tried again shorter: Java does
-        not, and the time would grow without bounds."""
+        """The regular expression of the pattern, with a group for each letter.
+
+        It never backtracks into what has matched: Java does not, and the time would grow without bounds.
+        """
         numeric = [letter in _NUMERIC and not (letter == "M" and width > 2) for letter, width, _ in self._fields]
         parts = []
         for i, (letter, width, literal) in enumerate(self._fields):
@@ -91,44 +94,34 @@ class DateFormat:
         return "".join(parts) + r"[ \t]*+\Z"
 
     def parse(self, text: str) -> int | None:
-        """Milliseconds since 1970-01-01 UTC, or None where `text` does not follow the pattern."""
-        known = self._memo.get(text)
+        """Milliseconds since 1970-01-01 UTC; None if `text` does not follow the pattern."""
+        known = self._known.get(text)
         if known is not None:
             return known
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
-        if match is None:
-            return None
+        moment = None if match is None else self._moment(match.groups())
+        if moment is not None and len(self._known) < _REMEMBERED:
+            self._known[text] = moment
+        return moment
+
+    def _moment(self, parts: tuple[str, ...]) -> int | None:
+        """Milliseconds from the text of each letter; None if there is no such date or time."""
         found: dict[str, int] = {}
         short = False
-        for letter, part in zip(self._letters, match.groups()):
-            if letter in _NUMERIC and (letter != "M" or part.strip().isdigit()):
-                value = int(part)
-                if letter in _FROM_ONE:
-                    letter, most = _FROM_ONE[letter]
-                    if not 1 <= value <= most:
-                        return None
-                    value %= most
-                elif letter == "y":
-                    short = self._short_year and len(part.strip()) == 2
-            elif letter == "M":
-                value = 1 + _SHORT_MONTHS.index(part[:3].lower())
-            elif letter == "E":
-                value = _SHORT_DAYS.index(part[:3].lower())
-            elif letter == "a":
-                value = int(part.upper() == "PM")
-            elif part[:1] in "UuCc":  # the name of UTC, which leaves another offset as it is
+        for letter, part in zip(self._letters, parts):
+            if letter == "z" and part[:1] in "UuCc":  # the name of UTC, which leaves another offset as it is
                 continue
-            else:
-                value = _offset(part)
+            if letter == "y":
+                short = self._short_year and len(part.strip()) == 2
+            letter, value = _value(letter, part)
+            if value is None:
+                return None
             found[letter] = value
         days, hour = _day(found, short), _hour(found)
         if days is None or hour is None:
             return None
         seconds = (hour * 60 + found.get("m", 0)) * 60 + found.get("s", 0) - found.get("z", 0)
-        result = (days * 86400 + seconds) * 1000 + found.get("S", 0)
-        if len(self._memo) < 10000:
-            self._memo[text] = result
-        return result
+        return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
         """The text of a moment given in milliseconds since 1970-01-01 UTC."""
@@ -158,9 +151,28 @@ class DateFormat:
         return "".join(parts)
 
 
+def _value(letter: str, part: str) -> tuple[str, int | None]:
+    """The letter that a part of a date stands for, hours from 0, and its value; None for a value that is refused."""
+    if letter == "M" and not part.strip().isdigit():
+        return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
+    if letter == "E":
+        return letter, _SHORT_DAYS.index(part[:3].lower())
+    if letter == "a":
+        return letter, int(part.upper() == "PM")
+    if letter == "z":
+        return letter, _offset(part)
+    value = int(part)
+    if letter in _FROM_ONE:
+        letter, most = _FROM_ONE[letter]
+        return letter, value % most if 1 <= value <= most else None
+    return letter, value
+
+
 def _day(found: dict[str, int], short: bool) -> int | None:
-    """The day that the parts of a date say, counted from 1970-01-01, None if there is none; `short` says that the year
-    has two digits. Without a day of the month, a day of the week is the first such day."""
+    """The day, counted from 1970-01-01; None if there is no such day.
+
+    `short` says that the year has two digits. A day of the week without a day of the month is the first such day.
+    """
     for letter, value in found.items():
         low, high = _LIMITS.get(letter, (value, value))
         if not low <= value <= high and not (short and letter == "y"):
@@ -182,7 +194,7 @@ def _day(found: dict[str, int], short: bool) -> int | None:
 
 
 def _hour(found: dict[str, int]) -> int | None:
-    """The hour that the parts of a date say, None if they contradict each other."""
+    """The hour of the day; None if the parts contradict each other."""
     if "H" not in found:
         return found.get("K", 0) + 12 * found.get("a", 0)
     hour = found["H"]

@@ -1,7 +1,7 @@
-"""The exact path: rows read token by token with Weka's grammar, plain Python, good messages.
+"""The exact path: plain Python that reads rows token by token, by Weka's grammar, and explains what is wrong.
 
-It is the reference of the fast path (`filterkit.arff.fast`), reads whatever that one leaves, and serves
-small files for which loading pyarrow would take longer than reading.
+The fast path (`filterkit.arff.fast`) is tested against it and leaves to it what it cannot read. Small files take the
+exact path at once, because importing pyarrow would take longer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
 
-OMITTED = object()  # stands for a string or bag that a sparse row leaves out, until the first one is known
+OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
 
 
 class Row(NamedTuple):
-    """One row: its line, its weight, whether it was written sparse, and its values.
+    """One row.
 
-    `values` maps attribute positions to float64 values (nominal: index, missing: NaN, date:
-    milliseconds), or to text (string, bag; missing: None). A sparse row has only what it states.
+    Attributes
+    ----------
+    line : the number of its line.
+    weight : its instance weight.
+    sparse : whether it is written as index and value pairs.
+    values : maps the position of an attribute to its value: a float for a number, an index of a label, or NaN for
+        missing; int milliseconds for a date; a text for a string or bag; and None for one of these that is missing. A
+        sparse row has only the values that it states.
     """
 
     line: int
@@ -38,11 +44,11 @@ class Row(NamedTuple):
 
 
 def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
-    """The rows in `text`, whose first line has number `line`.
+    """The rows in `text`, whose first line has the number `line`.
 
     Raises
     ------
-    ArffError : at the first row that Weka refuses or would lose a part of.
+    ArffError : a row that Weka refuses, or would lose a part of.
     """
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
@@ -59,7 +65,7 @@ def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
 
 
 def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
-    """The next token, or None at the end; an error in it, such as an open quote, names `attribute`."""
+    """The next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
     except ArffError as error:
@@ -107,7 +113,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
             )
         attribute = layout.schema.attributes[position]
         if position in values:
-            raise ArffError(f"index {position} stands twice in the row", line=token.line, attribute=attribute.name)
+            raise ArffError(f"index {position} occurs twice in the row", line=token.line, attribute=attribute.name)
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
@@ -115,7 +121,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
     for position in layout.unlabelled:
         if position not in values:
             raise ArffError(
-                "a sparse row leaves it out, which means its first value, and it has none",
+                "a sparse row omits it, which means its first value, but it declares none",
                 line=line,
                 attribute=layout.schema.attributes[position].name,
             )
@@ -123,7 +129,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
 
 
 def _value(token: Token, position: int, layout: Layout) -> Any:
-    """What `token` means for the attribute at `position`: a float, or text; missing is NaN or None."""
+    """The value that `token` is for the attribute at `position`, in the form of `Row.values`."""
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
         raise ArffError(f"expected a value, found {token.describe()}", line=token.line, attribute=attribute.name)
@@ -167,7 +173,7 @@ def _bad_value(token: Token, attribute: Attribute) -> ArffError:
 
 
 def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float:
-    """The instance weight ``{w}`` that may follow the values; nothing else may."""
+    """The instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none."""
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:
@@ -189,17 +195,22 @@ def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float
 
 
 def parse_bag(text: str, attribute: Attribute) -> list[Row]:
-    """The rows of a relational value, given as the ARFF text between its quotes.
+    """The rows of a value of a relational attribute.
+
+    Parameters
+    ----------
+    text : the value, as the ARFF text between its quotes.
+    attribute : the relational attribute.
 
     Raises
     ------
-    ArffError : with the line inside the bag.
+    ArffError : the text cannot be read; the line is counted within it.
     """
     return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
 
 
 def check_bag(text: str, bag: Layout, line: int) -> None:
-    """Raise an `ArffError` for `line` unless `text` is rows of the relational attribute whose layout is `bag`."""
+    """Raise an `ArffError` for `line` unless `text` can be read as rows of the layout `bag`."""
     try:
         deque(parse_rows(text, 1, bag), maxlen=0)
     except ArffError as error:
@@ -210,12 +221,17 @@ def check_bag(text: str, bag: Layout, line: int) -> None:
 
 
 def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """The rows of `text` as a batch in the layout's form.
+    """The rows of `text` as a batch.
 
     Returns
     -------
-    batch, omitted : `omitted` maps a column of `Batch.passthrough` to the rows that left it out, for the reader
-        to fill in.
+    batch : sparse or dense, as the layout is.
+    omitted : maps a column of `Batch.passthrough` to the int64 numbers of the rows that omit it, which the reader fills
+        in.
+
+    Raises
+    ------
+    ArffError : a row cannot be read.
     """
     rows = list(parse_rows(text, line, layout))
     omitted: dict[int, np.ndarray] = {}

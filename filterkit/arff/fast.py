@@ -1,11 +1,10 @@
-"""The fast path: whole blocks of rows through pyarrow's CSV reader and numpy.
+"""The fast path: whole blocks of rows are read by pyarrow's CSV reader and numpy.
 
-A block is first made plain: quoted values become bare words or numbered marks, comments go, odd
-separators become commas. Then dense rows are columns of a CSV, and sparse rows a CSV of two columns,
-index and value, after their commas have become line ends. Whatever does not fit, valid or not, is left
-to the exact path: `parse_block` returns None and nothing is lost.
+A block is first made plain: quoted values become bare words or numbered marks, comments disappear, and other separators
+become commas. Then dense rows are a CSV. The commas of sparse rows become line ends, which gives a CSV of two columns,
+index and value. A block that does not fit, valid or not, is left to the exact path.
 
-What is read here equals what `filterkit.arff.exact` reads; the tests hold the two against each other.
+Both paths read the same values; the tests compare them.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ import pyarrow as pa
 
 from filterkit.arff import fast_dense, fast_sparse
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import Odd, make_plain
+from filterkit.arff.plain import NotPlain, make_plain
 from filterkit.data.batch import Batch
 from filterkit.errors import ArffError
 
 
 def parse_block(text: bytes, layout: Layout) -> Batch | None:
-    """The rows of `text` as a batch, or None if the block must be read by the exact path."""
+    """The rows of `text` as a batch; None if the exact path has to read the block."""
     parse = fast_sparse.parse if layout.sparse else fast_dense.parse
     try:
         return parse(make_plain(text), layout)
-    except (Odd, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
+    except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

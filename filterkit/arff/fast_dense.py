@@ -1,4 +1,4 @@
-"""Dense rows of plain text as the columns of a CSV."""
+"""The fast path for dense rows: plain text is a CSV with a column for each attribute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import Odd, Plain, no_empty_lines, take_weights, tidy_blanks
+from filterkit.arff.plain import NotPlain, Plain, no_empty_lines, take_weights, tidy_blanks
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
@@ -19,24 +19,11 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse(plain: Plain, layout: Layout) -> Batch:
-    """The batch of dense rows; raises what `filterkit.arff.fast` catches."""
-    text = plain.text
-    weights = None
-    if b" " in text:
-        text = tidy_blanks(text)
-    if b"{" in text or b"}" in text:
-        text, weights = take_weights(_WEIGHT, no_empty_lines(text))
-        if b"{" in text or b"}" in text or b",\n" in text:
-            raise Odd
-    if b",\n" in text:
-        if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
-            raise Odd
-        text = text.replace(b",\n", b"\n")
-    if not text.strip(b"\n"):
-        raise Odd
+    """The batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
+    text, weights = _without_weights(plain.text)
     table = csv.read(text, _types(layout), ",", ["?"])
     if weights is not None and len(weights) != table.num_rows:
-        raise Odd
+        raise NotPlain
     schema = layout.schema
     y = None
     passthrough: list[Any] = [None] * len(schema.passthrough)
@@ -56,15 +43,38 @@ def parse(plain: Plain, layout: Layout) -> Batch:
     )
 
 
+def _without_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
+    """The text as a CSV, and the weight of each row, None if there are no weights.
+
+    Raises
+    ------
+    NotPlain : there are no rows, a row may be sparse, or a field at the end of a row may be empty.
+    """
+    weights = None
+    if b" " in text:
+        text = tidy_blanks(text)
+    if b"{" in text or b"}" in text:
+        text, weights = take_weights(_WEIGHT, no_empty_lines(text))
+        if b"{" in text or b"}" in text or b",\n" in text:
+            raise NotPlain
+    if b",\n" in text:
+        if b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
+            raise NotPlain
+        text = text.replace(b",\n", b"\n")
+    if not text.strip(b"\n"):
+        raise NotPlain
+    return text, weights
+
+
 def _types(layout: Layout) -> dict[str, Any]:
-    """The Arrow type of each column, by its number as text."""
+    """The Arrow type of each column; columns are named by their numbers."""
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
     return {str(i): kinds.get(a.kind, labels) for i, a in enumerate(layout.schema.attributes)}
 
 
 def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
-    """X from the table's columns; the numeric ones go over all at once."""
+    """X from the columns of the table. All numeric ones are converted at once."""
     positions = layout.schema.feature_indices
     numeric = positions[~layout.textual[positions]]
     X = np.empty((table.num_rows, 0))
@@ -72,9 +82,9 @@ def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
         (part,) = table.select(numeric.tolist()).combine_chunks().to_batches()
         X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
         finite = np.count_nonzero(np.isfinite(X))
-        # The spelling of a number that is not finite decides whether Weka takes it.
+        # Whether Weka accepts a number that is not finite depends on its spelling.
         if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
-            raise Odd
+            raise NotPlain
     if len(numeric) == len(positions):
         return X
     mixed = np.empty((table.num_rows, len(positions)))
@@ -85,18 +95,18 @@ def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
 
 
 def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:
-    """float64 label indices, NaN for missing, of a dictionary-encoded column of labels."""
+    """float64 indices of labels, NaN for missing, from a dictionary-encoded column."""
     codes = layout.codes[position]
     assert codes is not None
     try:
         image = [codes[_unmark(word, marked)] for word in column.dictionary.to_pylist()]
     except KeyError:
-        raise Odd from None
+        raise NotPlain from None
     return _spread(column, np.array([*image, np.nan]))
 
 
 def _spread(column: Any, image: np.ndarray) -> np.ndarray:
-    """`image` of each entry of a dictionary-encoded column; its last element stands for null."""
+    """The element of `image` for each entry of a dictionary-encoded column; the last element is for null."""
     codes = arrow.plain_values(column.indices)
     if column.null_count:
         codes = np.where(arrow.nulls(column.indices), len(image) - 1, codes)
@@ -104,10 +114,11 @@ def _spread(column: Any, image: np.ndarray) -> np.ndarray:
 
 
 def _unmark(word: str, marked: list[str]) -> str:
+    """The value that a word or mark stands for."""
     if word.startswith('"'):
         return marked[int(word[1:])]
     if not word:
-        raise Odd  # an empty field: an empty value in quotes would be a mark
+        raise NotPlain  # an empty field; an empty value in quotes would be a mark
     return word
 
 
@@ -117,7 +128,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
     if attribute.kind == "string":
         if not marked:
             if (arrow.lengths(column)[~arrow.nulls(column)] == 0).any():
-                raise Odd
+                raise NotPlain
             return column
         return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])
     words = [_unmark(word, marked) for word in column.dictionary.to_pylist()]
@@ -128,5 +139,5 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
         return arrow.take(arrow.strings(words), column.indices)
     moments = [dates.parse(word) for word in words]
     if None in moments:
-        raise Odd
+        raise NotPlain
     return arrow.take(arrow.moments(moments), column.indices)

@@ -1,4 +1,4 @@
-"""Sparse rows of plain text as a CSV of two columns, index and value."""
+"""The fast path for sparse rows: plain text becomes a CSV of two columns, index and value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from filterkit.arff import csv
 from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import MARK, Odd, Plain, no_empty_lines, take_weights
+from filterkit.arff.plain import MARK, NotPlain, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
@@ -20,8 +20,8 @@ _PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 
 
-class _Census(NamedTuple):
-    """How often the characters that structure sparse rows occur."""
+class _Characters(NamedTuple):
+    """How often each character that structures sparse rows occurs."""
 
     lines: int
     blanks: int
@@ -30,15 +30,23 @@ class _Census(NamedTuple):
     close: int
 
 
-def _census(text: bytes) -> _Census:
+def _count_characters(text: bytes) -> _Characters:
     characters = np.frombuffer(text, np.uint8)
-    return _Census(*(int(np.count_nonzero(characters == ord(mark))) for mark in "\n ,{}"))
+    return _Characters(*(int(np.count_nonzero(characters == ord(mark))) for mark in "\n ,{}"))
 
 
 class _Pairs(NamedTuple):
-    """The pairs of all rows: `indptr` (rows + 1) says which are whose; `text` has one a line, and the row's
-    line end at `ends`. A value that is no number is NaN in `values` and true in `words` (None if there is no
-    such value)."""
+    """The index and value pairs of all rows.
+
+    Attributes
+    ----------
+    text : one pair in each line.
+    ends : int64 (rows,): where the line end of each row is in `text`.
+    indptr : int64 (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
+    positions : int32 (pairs,): the position of the attribute.
+    values : float64 (pairs,): the value; NaN if it is not a number.
+    words : bool (pairs,): whether the value is not a number; None if all are numbers.
+    """
 
     text: bytes
     ends: np.ndarray
@@ -49,16 +57,16 @@ class _Pairs(NamedTuple):
 
 
 def parse(plain: Plain, layout: Layout) -> Batch:
-    """The batch of sparse rows; raises what `filterkit.arff.fast` catches."""
+    """The batch of sparse rows. What it raises is caught by `filterkit.arff.fast`."""
     text, weights = plain.text, None
     if layout.unlabelled:
-        raise Odd
-    found = _census(text)
+        raise NotPlain
+    found = _count_characters(text)
     if found.open != found.lines or found.blanks != found.commas + found.lines:
         text = _tidy_braces(text)
         if text.count(b"{") != text.count(b"\n"):
             text, weights = take_weights(_WEIGHT, text)
-        found = _census(text)
+        found = _count_characters(text)
     pairs = _read_pairs(text, found, layout, len(plain.marked))
     passthrough: list[list[Any]] = [
         [0 if layout.dates[i] is not None else ...] * (len(pairs.indptr) - 1)
@@ -66,7 +74,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
     ]
     values = _with_words(pairs, plain.marked, layout, passthrough)
     if any(... in column for column in passthrough):
-        raise Odd  # an omitted string: the exact path notes which
+        raise NotPlain  # a string is omitted; the exact path notes in which row
     y = None
     if layout.class_index is not None:
         y = np.zeros(len(pairs.indptr) - 1)
@@ -88,7 +96,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
 
 
 def _tidy_braces(text: bytes) -> bytes:
-    """Sparse rows with single blanks inside pairs and no others, and no empty lines."""
+    """Sparse rows without empty lines, and without blanks except one inside each pair."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     for blank, tidy in ((b" ,", b","), (b", ", b","), (b"{ ", b"{"), (b" }", b"}"), (b" \n", b"\n"), (b"\n ", b"\n")):
@@ -96,41 +104,41 @@ def _tidy_braces(text: bytes) -> bytes:
     return no_empty_lines(text.removeprefix(b" "))
 
 
-def _read_pairs(text: bytes, found: _Census, layout: Layout, marks: int) -> _Pairs:
-    """The pairs of rows in braces, one a line, with ascending indices.
+def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> _Pairs:
+    """The pairs of `text`, which has one row in braces in each line.
 
     Raises
     ------
-    Odd : anything else.
+    NotPlain : a line is something else, or the indices of a row do not ascend.
     """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)
     starts = np.concatenate([[0], ends[:-1] + 1])
     if not found.lines or found.open != found.lines or found.close != found.lines:
-        raise Odd
+        raise NotPlain
     if (characters[starts] != 0x7B).any() or (characters[ends - 1] != 0x7D).any():
-        raise Odd
+        raise NotPlain
     commas = np.flatnonzero(characters == 0x2C)
     counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    lines = text.translate(_PAIRS)  # empty lines do not count
-    for mark in (b"x", b"X"):  # Arrow would read a hexadecimal index
+    lines = text.translate(_PAIRS)  # the empty lines in it are ignored
+    for mark in (b"x", b"X"):  # Arrow would accept a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
-            raise Odd
+            raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
     table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = csv.column(table, 0), csv.column(table, 1)
     positions = arrow.plain_values(index)
     if index.null_count or len(positions) != indptr[-1]:
-        raise Odd
+        raise NotPlain
     if len(positions):
         if positions.min() < 0 or positions.max() >= layout.count:
-            raise Odd
+            raise NotPlain
         rising = positions[1:] > positions[:-1]
         begins = indptr[1:-1]
         rising[begins[(begins > 0) & (begins < len(positions))] - 1] = True
         if not rising.all():
-            raise Odd
+            raise NotPlain
     missing = arrow.nulls(value) if value.null_count else None
     return _Pairs(lines, ends, indptr, positions, csv.numbers(value), missing)
 
@@ -141,9 +149,9 @@ def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:
 
 
 def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
-    """`pairs.values` with the values that are read as text in their places, and `passthrough` filled in."""
+    """`pairs.values` with the codes of nominal values; fills `passthrough` in."""
     if layout.class_alone:
-        # Only the last pair of a row can be the class, and no other can be text unless it is missing.
+        # Only the last pair of a row can be the class. Other pairs are numbers, or missing.
         last = pairs.indptr[1:][np.diff(pairs.indptr) > 0] - 1
         chosen = last[pairs.positions[last] == layout.class_index]
         if pairs.words is not None and np.count_nonzero(pairs.words) > np.count_nonzero(pairs.words[chosen]):
@@ -164,7 +172,7 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: l
             quoted = word.startswith(MARK)
             text = marked[int(word[1:])] if quoted else word.decode()
             code = _text_value(text, quoted, position, row, layout, passthrough)
-            if not passthrough:  # only labels and missing numbers, which recur
+            if not passthrough:  # all are labels or missing, which recur
                 known[position, word] = code
         image.append(code)
     values[chosen] = image
@@ -174,8 +182,8 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: l
 def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int]) -> list[bytes]:
     """The values of the `chosen` pairs, which are in `rows`, as plain text."""
     text = pairs.text
-    if (chosen == pairs.indptr[1:][rows] - 1).all():  # the last of each row, before "}" and line end
-        stops = (pairs.ends[rows] - 1).tolist()
+    if (chosen == pairs.indptr[1:][rows] - 1).all():  # each is the last of its row
+        stops = (pairs.ends[rows] - 1).tolist()  # where the brace was
         return [text[text.rindex(b" ", 0, stop) + 1 : stop] for stop in stops]
     starts = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x20)[chosen] + 1
     return [text[start : text.index(b"\n", start)] for start in starts.tolist()]
@@ -184,7 +192,7 @@ def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int]) -> list[bytes]:
 def _text_value(
     word: str, quoted: bool, position: int, row: int, layout: Layout, passthrough: list[list[Any]]
 ) -> float:
-    """The value of X for `word`, which is noted in `passthrough` where it belongs there."""
+    """The value of X for `word`; 0 for a string, date or bag, which is noted in `passthrough`."""
     missing = word == "?" and not quoted
     other = int(layout.other[position])
     if other < 0:
@@ -192,7 +200,7 @@ def _text_value(
             return float("nan")
         code = (layout.codes[position] or {}).get(word)
         if code is None:
-            raise Odd
+            raise NotPlain
         return float(code)
     if missing:
         passthrough[other][row] = None
@@ -202,7 +210,7 @@ def _text_value(
     if dates is not None:
         value = dates.parse(word)
         if value is None:
-            raise Odd
+            raise NotPlain
     elif layout.schema.attributes[position].kind == "relational":
         check_bag(word, layout.bags[position], 1)
     passthrough[other][row] = value

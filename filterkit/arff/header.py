@@ -1,4 +1,4 @@
-"""The ARFF header: from text to relation name and attributes, as Weka's ArffLoader reads it."""
+"""The ARFF header: reading relation name and attributes, as Weka's ArffLoader does."""
 
 from __future__ import annotations
 
@@ -13,27 +13,34 @@ from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT, Attribute
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.files.source import count_lines as count_line_ends
 
-_SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # behind a %, as `filterkit.arff.writer` leaves it
+_SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # after %, as `filterkit.arff.writer` writes it
 _PLAIN = (
     rb"@attribute[ \t]++([!#$&(-+\--\[\]-z|~]++)[ \t]++(?:numeric|real|integer)[ \t]*+"
     rb"((?:%[ \t]*+[\w.-]++=[-+.\w]++[ \t]*+)*)(?:\r\n|\n|\r)"
 )
 _PLAIN_LINE = re.compile(_PLAIN.decode(), re.I | re.A)
 _PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")+", re.I)
-# A line, which a quoted name or value may carry on behind a backslash, and the comment that ends it.
+# A line with its comment. A quoted name or value may continue on the next line after a backslash.
 _LINE = re.compile(
     rb"""(?:[^\r\n%'"]++|'[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'?|"[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"?)*+"""
     rb"""(?:%(?P<comment>[^\r\n]*+))?(?:\r\n|\n|\r|\Z)"""
 )
 _DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
 _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
-_NUMERIC = "plain numeric"  # kind of a token that stands for lines that declare numeric attributes of plain names
-# Separators and comments, which may stand before a declaration and before a row.
+_NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
+# The separators and comments that may come before a declaration and before a row.
 BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
 
 
 class Header(NamedTuple):
-    """What stands before the rows: relation name, attributes, and the comments in which filterkit says what it did."""
+    """What comes before the rows.
+
+    Attributes
+    ----------
+    relation : the name of the relation.
+    attributes : in order.
+    history : the comments that tell what filterkit did to the data before.
+    """
 
     relation: str
     attributes: tuple[Attribute, ...]
@@ -41,15 +48,15 @@ class Header(NamedTuple):
 
 
 class _Tokens:
-    """The tokens of a header, with one of look-ahead; each run of empty lines is left out.
+    """The tokens of a header without its empty lines; the last one can be pushed back.
 
     Attributes
     ----------
-    line : of the token taken last, or of ``@data``.
-    scores : that stand in the comment behind a declaration, by its line.
-    history : the comments in which filterkit says what it did.
-    begun : the text read past ``@data``, None while that has not come.
-    next_line : the number of the line where the text that follows begins.
+    line : the line of the token taken last, or of ``@data``.
+    scores : the scores in the comment after a declaration, by the line of the declaration.
+    history : the comments that tell what filterkit did to the data before.
+    begun : the text after ``@data`` that has been read; None until ``@data`` is found.
+    next_line : the number of the line where the text to be read next begins.
     """
 
     def __init__(self, lines: Iterator[bytes], line: int) -> None:
@@ -61,7 +68,7 @@ class _Tokens:
         self._ahead: list[Token] = []
 
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """The tokens in `lines`; a run of lines that declare numeric attributes of plain names is one token."""
+        """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
         for text in lines:
             position = self._skip(text, 0)
             while position < len(text) and not (data := _DATA.match(text, position)):
@@ -108,7 +115,7 @@ class _Tokens:
         return token
 
     def need(self, what: str) -> Token:
-        """The next token of this line; `what` says what should have been there."""
+        """The next token of this line; an error says that `what` is missing if there is none."""
         token = self.next()
         if token is None or token.kind == EOL:
             raise ArffError(f"{what} is missing", line=self.line)
@@ -118,7 +125,7 @@ class _Tokens:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
 
     def rest_of_line(self) -> list[Token]:
-        """The first tokens of what is left of this line, which is passed over."""
+        """The first three tokens of the rest of this line, all of which is skipped."""
         rest: list[Token] = []
         token = self.next()
         while token is not None and token.kind != EOL:
@@ -129,19 +136,22 @@ class _Tokens:
 
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
-    """The header in `lines`, UTF-8 text of whole lines, in pieces that are taken up to the one that has ``@data``.
+    """Read a header.
 
     Parameters
     ----------
+    lines : UTF-8 text in pieces of whole lines, which are taken up to the piece that has ``@data``.
     line : the number of the first line.
 
     Returns
     -------
-    header, line, text : `text` is what `lines` gave behind ``@data``, and `line` the number of its first line.
+    header : what was read.
+    line : the number of the line where `text` begins.
+    text : the rest of the last piece after ``@data``.
 
     Raises
     ------
-    ArffError : with the line, for whatever Weka refuses too, and for a quote that is not closed.
+    ArffError : Weka refuses the header, too, or a quote is not closed; has the line.
     """
     tokens = _Tokens(lines, line)
     token = tokens.first_of_line()
@@ -175,10 +185,10 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
 
 
 def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attribute], list[int], Token | None]:
-    """Attribute declarations up to the end of the header or, inside a bag named `bag`, its ``@end``; `depth` is how
-    many bags they are inside of.
+    """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
 
-    Returns the attributes, their lines, and the token that is no declaration (None at the end).
+    `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
+    that does not begin a declaration (None at the end).
     """
     attributes: list[Attribute] = []
     lines: list[int] = []
@@ -212,7 +222,7 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attr
 
 
 def _scores(comment: str) -> tuple[tuple[str, float], ...]:
-    """The scores that end a comment behind a declaration."""
+    """The scores at the end of a comment after a declaration."""
     pairs = []
     for part in reversed(comment.split("%")):
         match = _SCORE.fullmatch(part)
@@ -225,6 +235,7 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 
 def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
+    """Raise an `ArffError` if two attributes have the same name."""
     if len({attribute.name for attribute in attributes}) == len(attributes):
         return
     first: dict[str, int] = {}
@@ -237,7 +248,7 @@ def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
 
 
 def _attribute(tokens: _Tokens, depth: int) -> Attribute:
-    """The declaration after an ``@attribute`` keyword, through the end of its line."""
+    """Read the rest of a declaration after ``@attribute``."""
     token = tokens.need("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
         raise ArffError(f"expected the name of an attribute, found {token.describe()}", line=token.line)
@@ -308,7 +319,7 @@ def _date(tokens: _Tokens, name: str) -> Attribute:
 
 
 def _weight(tokens: _Tokens, name: str) -> float:
-    """The attribute weight ``{w}`` that may end a declaration; other text after a type means nothing to Weka."""
+    """The attribute weight ``{w}`` at the end of a declaration, 1 if there is none; Weka ignores other text there."""
     rest = tokens.rest_of_line()
     if not rest or rest[0].kind != OPEN:
         return 1.0

@@ -1,4 +1,4 @@
-"""Layout: where each attribute of a file goes in a batch."""
+"""Layout: where the values of each attribute go in a batch."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ if TYPE_CHECKING:
 
 
 class Layout:
-    """Look-up tables from attribute positions of `schema` to the parts of a `Batch`.
+    """Look-up tables from the positions of attributes to the parts of a `Batch`.
 
     Attributes
     ----------
-    feature : int32 per attribute, its column of X or -1.
-    other : int64 per attribute, its column of `Batch.passthrough` or -1.
-    codes : per attribute, None or the dict from a nominal label to its index.
-    dates : per attribute, None or the `DateFormat` of a date attribute.
+    schema : the attributes.
+    count : how many attributes there are.
+    class_index : the position of the class, or None.
+    sparse : whether X is sparse.
+    feature : int32 (attributes,), the column of X, or -1.
+    other : int64 (attributes,), the column of `Batch.passthrough`, or -1.
+    codes : per attribute, the dict from a nominal label to its index; None if it is not nominal.
+    dates : per attribute, the `DateFormat`; None if it is not a date.
     bags : the layout of the bags of each relational attribute, by its position.
-    textual : bool per attribute, whether its values are read as text: all but numeric ones.
+    textual : bool (attributes,), whether it is anything but numeric.
     class_alone : whether the class comes last and everything else is numeric.
-    unlabelled : the positions of nominal attributes without any value.
-    words : the nominal labels that do not read as a number.
+    unlabelled : the positions of nominal attributes without values.
+    words : the nominal labels that are not numbers.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -37,14 +41,14 @@ class Layout:
         self.sparse = schema.sparse
         self.feature = np.full(self.count, -1, np.int32)
         self.feature[schema.feature_indices] = np.arange(len(schema.feature_indices))
-        riding = [i for i, a in enumerate(attributes) if a.kind in ("string", "date", "relational")]
+        passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
-        self.other[riding] = np.arange(len(riding))
+        self.other[passthrough] = np.arange(len(passthrough))
         self.codes: list[dict[str, int] | None] = [
             {value: code for code, value in enumerate(a.values)} if a.kind == "nominal" else None for a in attributes
         ]
         self.dates = [_date_format(a.format) if a.kind == "date" else None for a in attributes]
-        relational = [i for i in riding if attributes[i].kind == "relational"]
+        relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
         self.textual = np.array([a.kind != "numeric" for a in attributes])
         self.class_alone = self.class_index == self.count - 1 and not self.textual[:-1].any()

@@ -1,4 +1,4 @@
-"""Numbers as ARFF text: what Java's ``Double.valueOf`` takes, and the shortest text that reads back."""
+"""Numbers as ARFF text: reading them as Java's ``Double.valueOf`` does, and writing the shortest text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _JAVA_DOUBLE = re.compile(
 
 
 def parse_number(text: str) -> float | None:
-    """The float64 that Java's ``Double.valueOf`` makes of `text`, or None where it refuses.
+    """The float64 that Java's ``Double.valueOf`` returns for `text`; None where it fails.
 
-    So ``NaN`` is NaN, ``Infinity``, ``1d`` and ``0x1p3`` are numbers; ``nan``, ``inf`` and ``0x10`` are not.
+    It accepts ``NaN``, ``Infinity``, ``1d`` and ``0x1p3``, and refuses ``nan``, ``inf`` and ``0x10``.
     """
     match = _JAVA_DOUBLE.match(text)
     if match is None:
@@ -34,8 +34,8 @@ def parse_number(text: str) -> float | None:
 def format_number(value: float, precision: int | None = None) -> str:
     """The shortest decimal text that reads back to `value`: Python's ``repr`` without ``.0`` or ``e-0``.
 
-    `precision` rounds to so many significant digits first. Infinities are spelt as Java reads them;
-    NaN is ARFF's ``?``.
+    With `precision`, the value is first rounded to this many significant digits. Infinities are written as Java reads
+    them, and NaN is ``?``.
     """
     if not math.isfinite(value):
         return "?" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -52,5 +52,5 @@ def rounded(value: float, digits: int) -> float:
 
 
 def weight_text(weight: float) -> str:
-    """What follows the values of a row of this instance weight."""
+    """The text of an instance weight after the values of a row; empty for 1."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"

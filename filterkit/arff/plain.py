@@ -1,4 +1,4 @@
-"""Plain text: a block of rows without quotes, comments, controls and odd separators, for the fast path."""
+"""Plain text for the fast path: rows without quotes, comments and control characters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import unescape
 
-# A quoted value that stands between separators, or a comment. The characters that may begin a match come
-# first in every alternative, so that the search for them is quick.
+# A quoted value between separators, or a comment. Every alternative starts with the character that begins the match,
+# so that the search is quick.
 _MASKED = re.compile(
     rb"""('(?<![^\x00-\x20,{}]')[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'(?![^\x00-\x20,{}%])"""
     rb"""|"(?<![^\x00-\x20,{}]")[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"(?![^\x00-\x20,{}%])"""
@@ -19,33 +19,33 @@ _MASKED = re.compile(
 )
 _BARE = re.compile(rb"[^\x00-\x20,%'\"{}\\]+")
 _CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))
-MARK = b'"'  # and a number stand for a quoted value that is no bare word; plain text has no quotes
+MARK = b'"'  # begins a mark, such as "12, which stands for a quoted value that cannot be a bare word
 
 
-class Odd(Exception):
-    """A block that is not for the fast path."""
+class NotPlain(Exception):
+    """A block that only the exact path can read."""
 
 
 class Plain(NamedTuple):
-    """Plain text, with line ends as LF, and the values behind its marks, by their numbers."""
+    """Plain text, whose lines end in LF, and the list of the values that its marks stand for."""
 
     text: bytes
     marked: list[str]
 
 
 def make_plain(text: bytes) -> Plain:
-    """`text` with line ends as LF, without comments, quotes and controls.
+    """`text` with LF as line end, without comments, quotes and control characters.
 
     Raises
     ------
-    Odd : a quote that does not enclose a value between separators.
+    NotPlain : a quote does not enclose a value between separators.
     """
     marked: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
         pieces = _MASKED.split(text)
         rest = b"".join(pieces[::2])
         if b"'" in rest or MARK in rest:
-            raise Odd
+            raise NotPlain
         masked = pieces[1::2]
         words = {piece: _word(piece, marked) for piece in dict.fromkeys(masked)}
         pieces[1::2] = [words[piece] for piece in masked]
@@ -61,8 +61,7 @@ def make_plain(text: bytes) -> Plain:
 
 
 def _word(piece: bytes, marked: list[str]) -> bytes:
-    """What takes the place of a comment or quoted value: nothing, a bare word, or a mark, whose value joins
-    `marked`."""
+    """What replaces a comment or quoted value: nothing, a bare word, or a mark whose value is added to `marked`."""
     if piece.startswith(b"%"):
         return b""
     inner = piece[1:-1]
@@ -73,19 +72,19 @@ def _word(piece: bytes, marked: list[str]) -> bytes:
 
 
 def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
-    """`text`, which has no empty lines, without the instance weights, and the weight of each line."""
+    """`text`, which has no empty lines, without instance weights; and float64 (lines,), the weight of each line."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
     matches = list(pattern.finditer(text))
     values = [parse_number(match[1].decode().strip(" ,")) for match in matches]
     if any(value is None or value != value for value in values):
-        raise Odd
+        raise NotPlain
     weights[np.searchsorted(ends, [match.start() for match in matches])] = values
     return pattern.sub(b"", text), weights
 
 
 def tidy_blanks(text: bytes) -> bytes:
-    """`text` with one comma for every run of blanks and a comma, as Weka separates."""
+    """`text` with one comma in place of every run of blanks with at most one comma: Weka's separators."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     text = text.replace(b" ,", b",").replace(b", ", b",").replace(b" \n", b"\n").replace(b"\n ", b"\n")
@@ -93,6 +92,7 @@ def tidy_blanks(text: bytes) -> bytes:
 
 
 def no_empty_lines(text: bytes) -> bytes:
+    """`text` without its empty lines."""
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.removeprefix(b"\n")

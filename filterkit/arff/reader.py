@@ -1,4 +1,4 @@
-"""Reader: an ARFF input as schema and batches, whichever path reads its text."""
+"""Reader: the schema and the batches of an ARFF input, read by the fast or the exact path."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from filterkit.files.source import Source, blocks, count_lines, cut, expand, fir
 T = TypeVar("T")
 
 BLOCK_SIZE = 1 << 20
-# Below this many bytes the exact path is done before pyarrow would be imported.
+# The exact path reads fewer bytes than this before pyarrow could be imported.
 SMALL = 1 << 16
-# A block that the fast path does not take is halved down to this size, so that one odd line costs little.
-ODD = 1 << 13
+# A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
+SMALLEST_HALF = 1 << 13
 
 
 class Block(NamedTuple):
-    """Some whole lines: UTF-8 `text`, the number of its first `line`, and the `name` of its input."""
+    """Whole lines: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
 
     text: bytes
     line: int
@@ -37,7 +37,14 @@ class Block(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A batch; for columns of its `passthrough` the rows that left out a string or bag; and the rows `rejected`."""
+    """The rows of a block.
+
+    Attributes
+    ----------
+    batch : the rows that could be read.
+    omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
+    rejected : the rows that could not be read.
+    """
 
     batch: Batch
     omitted: dict[int, np.ndarray]
@@ -45,24 +52,24 @@ class Parsed(NamedTuple):
 
 
 class Reader:
-    """An ARFF input, its header read and its rows to come; they can be read once.
+    """An ARFF input: its header has been read, its rows can be read once.
 
     Parameters
     ----------
-    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first either repeat the
-        attributes of the first or have no header.
+    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first either declare the same attributes
+        or have no header.
     class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
     positive : the positive class value, or None.
     encoding : of the text.
-    block_size : about how many bytes of text make a batch, by default what is fast; the rows do not depend
-        on it.
-    rejects : takes the rows that cannot be read; without it they are errors.
-    like : a schema whose class or labels are to be found by their names, instead of `class_`.
-    labels : how many of the last attributes are the labels of multi-label data.
+    block_size : bytes of text per batch, approximately; the rows do not depend on it. Default: a size that is fast.
+    like : a schema; the attributes named as its class or labels are class and labels here, whatever `class_` and
+        `labels` are.
+    rejects : takes the rows that cannot be read; without it, such a row is an error.
+    labels : the number of attributes at the end that are the labels of multi-label data.
 
     Raises
     ------
-    FilterkitError : whatever is wrong with the input, with file, line, attribute and value.
+    FilterkitError : the input cannot be read; the message names file, line, attribute and value.
     """
 
     def __init__(
@@ -85,7 +92,7 @@ class Reader:
         self._header, self.history = header, header.history
         self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
         self._line = line + empty_lines
-        sparse = row.startswith(b"{")  # the first row decides for all
+        sparse = row.startswith(b"{")  # the first row decides
         try:
             index, of_labels = find_targets(header.relation, header.attributes, class_, labels, like)
             self.schema = Schema(header.relation, header.attributes, index, positive, sparse, labels=of_labels)
@@ -93,25 +100,25 @@ class Reader:
             self.close()
             raise type(error)(f"{self.name}: {error}") from None
         self.layout = Layout(self.schema.replace(labels=()) if self.schema.labels else self.schema)
-        if block_size is None and not sparse:  # a block should have some rows, however long they are
+        if block_size is None and not sparse:  # a block should have many rows, even if they are long
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
-        self._first: dict[int, str] = {}  # of each column of strings or bags
+        self._first: dict[int, str] = {}  # the first value of each column of strings or bags
         self._use_fast = False
         self._rejects = rejects
-        self.count: int | None = None  # of all rows, once they have been read to the end
+        self.count: int | None = None  # of rows, once all have been read
 
     @property
     def live(self) -> bool:
-        """Whether rows may arrive one by one, and each is to go on before the next is asked for."""
+        """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
         return self.source.live
 
     @property
     def size(self) -> int | None:
-        """The number of bytes stored in the part that is being read, None if unknown."""
+        """The stored bytes of the part that is being read; None if unknown."""
         return self.source.size
 
     def position(self) -> int:
-        """How many of these bytes have been read."""
+        """How many of the stored bytes have been read."""
         return self.source.position()
 
     def close(self) -> None:
@@ -125,7 +132,7 @@ class Reader:
         self.close()
 
     def blocks(self) -> Iterator[Block]:
-        """The rows' text in blocks of whole lines, in order."""
+        """The text of the rows in blocks of whole lines, in order."""
         line = self._line
         rest = self._rest
         for number, path in enumerate(self._paths):
@@ -142,7 +149,7 @@ class Reader:
                 line += count_lines(text)
 
     def _next_part(self, source: Source) -> tuple[int, bytes]:
-        """Where the rows of a further part begin: (line, text read so far)."""
+        """The line where the rows of a further part begin, and the text from there on that has been read."""
         text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
         if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
             return 1 + empty_lines, text
@@ -167,7 +174,7 @@ class Reader:
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
 
     def _salvage(self, block: Block) -> Parsed:
-        """The rows of `block`, in which something is wrong, without those that cannot be read."""
+        """The rows of `block` that can be read, and the others as rejected; halves the block to find them."""
         text, line, name = block
         try:
             return self._parse(text, line)
@@ -180,13 +187,14 @@ class Reader:
             return _join(head, tail)
 
     def _parse(self, text: bytes, line: int) -> Parsed:
-        if len(text) >= ODD or (self._use_fast and len(text) >= 512):
+        """Rows by the fast path; those of halves that it cannot read by the exact path."""
+        if len(text) >= SMALLEST_HALF or (self._use_fast and len(text) >= 512):
             from filterkit.arff import fast
 
             batch = fast.parse_block(text, self.layout)
             if batch is not None:
                 return Parsed(batch, {})
-            if len(text) > ODD:
+            if len(text) > SMALLEST_HALF:
                 middle = cut(text[: len(text) // 2])
                 if middle:
                     head = self._parse(text[:middle], line)
@@ -198,12 +206,14 @@ class Reader:
         return Parsed(*exact.parse_block(text.decode("utf-8", "surrogateescape"), line, self.layout))
 
     def ordered(self, parsed: Iterator[Parsed]) -> Iterator[Batch]:
-        """Batches from what `parse` made of the blocks, in order: rows are numbered and omitted strings
-        become the first string of the file, as in Weka; batches wait until that is known.
+        """The batches of parsed blocks, in order, with their rows numbered.
+
+        A string that a sparse row omits becomes the first string of the file, as in Weka. Batches wait until that
+        string is known.
 
         Raises
         ------
-        ArffError : a string is omitted and the file has none.
+        ArffError : a string is omitted, and the file has none.
         """
         waiting: list[Parsed] = []
         start = 0
@@ -225,7 +235,7 @@ class Reader:
         for item in waiting:
             column = next(column for column in item.omitted if column not in self._first)
             raise ArffError(
-                "a sparse row leaves it out, which means the first value in the file, and there is none",
+                "a sparse row omits it, which means the first value in the file, but there is none",
                 source=self.name,
                 attribute=self.schema.passthrough[column].name,
             )
@@ -236,6 +246,7 @@ class Reader:
             self._rejects.add(each, self._encoding)
 
     def _note_first(self, batch: Batch) -> None:
+        """Remember the first value of each column of strings or bags."""
         for column, attribute in enumerate(self.schema.passthrough):
             if column not in self._first and attribute.kind != "date":
                 assert batch.passthrough is not None
@@ -244,6 +255,7 @@ class Reader:
                     self._first[column] = values[0].as_py()
 
     def _fill(self, item: Parsed) -> Batch:
+        """The batch with the first value of the column wherever a row omits it."""
         batch = item.batch
         for column, rows in item.omitted.items():
             import pyarrow.compute as pc
@@ -261,7 +273,7 @@ class Reader:
         return batch
 
     def batches(self) -> Iterator[Batch]:
-        """All rows as batches, in order, read in this thread; of an input without rows, one batch of no rows."""
+        """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
         some = False
         for batch in self.ordered(block if block is PAUSE else self.parse(block) for block in self.blocks()):
             if batch is not PAUSE:
@@ -271,8 +283,10 @@ class Reader:
             yield empty(self.schema)
 
     def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
-        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine. What has arrived
-        of a live input is given out before more is waited for."""
+        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
+
+        The results for what has arrived of a live input are yielded before more input is waited for.
+        """
         if not self.schema.passthrough:
             yield from self._map_at_once(function, engine)
             return
@@ -304,6 +318,7 @@ class Reader:
 
 
 def _join(head: Parsed, tail: Parsed) -> Parsed:
+    """The rows of `head`, and then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

@@ -1,10 +1,9 @@
-"""Weka's ARFF tokenizer, exactly, one regular expression for header and rows alike.
+"""Weka's ARFF tokenizer, as one regular expression for header and rows.
 
-Weka 3.9 splits a file with Java's StreamTokenizer: characters up to U+0020 and the comma separate;
-``%`` starts a comment anywhere outside quotes; a quoted token ends at the same quote; braces are tokens
-of their own; everything else is part of a word. filterkit differs in two ways, both because Weka would
-lose something silently: an end quote that is missing is an error, and the number of commas between two
-tokens is kept, so that an empty field can be refused.
+Weka 3.9 splits a file with Java's StreamTokenizer: characters up to U+0020 and commas separate tokens; ``%`` starts a
+comment anywhere outside quotes; a quoted token ends at the same quote; each brace is a token; everything else is part
+of a word. filterkit differs in two ways, because Weka would silently lose data. A missing end quote is an error. The
+commas between two tokens are counted, so that an empty field can be refused.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from filterkit.errors import ArffError, quoted
 
 WORD, QUOTED, OPEN, CLOSE, EOL = "word", "quoted", "{", "}", "end of line"
 
-# Every repeat is possessive where it may be: what does not match is found out in time and memory that do not grow with
-# the square of the text. (A group must not be repeated possessively if it can fail behind its first character: Python
-# before 3.11.5 goes wrong there.)
+# Repeats are possessive where possible, so that time and memory do not grow with the square of a text that does not
+# match. (A group that can fail after its first character must not be repeated possessively: Python before 3.11.5 has a
+# bug there.)
 _TOKEN = re.compile(
     r"""(?P<separators>[\x00-\x09\x0b\x0c\x0e-\x20,]*+)(?:%[^\r\n]*+)?(?:
         (?P<eol>[\r\n]++)
@@ -35,8 +34,15 @@ _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\
 
 
 class Token(NamedTuple):
-    """One token: its `kind`, its `text` with escapes resolved, its 1-based `line`, and the number of
-    `commas` between it and the token before."""
+    """One token.
+
+    Attributes
+    ----------
+    kind : `WORD`, `QUOTED`, `OPEN`, `CLOSE` or `EOL`.
+    text : its text, without quotes and with escapes resolved.
+    line : the number of its line, from 1.
+    commas : how many commas are between the token before and this one.
+    """
 
     kind: str
     text: str
@@ -54,7 +60,7 @@ class Token(NamedTuple):
 
 
 def unescape(text: str) -> str:
-    """The text inside quotes with its backslash escapes resolved as StreamTokenizer does."""
+    """The text inside quotes with its backslash escapes resolved, as StreamTokenizer does."""
     if "\\" not in text:
         return text
 
@@ -68,13 +74,14 @@ def unescape(text: str) -> str:
 
 
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
-    """The tokens of `text`, whose first line has number `line`; a last line without end gets an EOL, and line ends that
-    follow each other are one.
+    """The tokens of `text`, whose first line has the number `line`.
+
+    Consecutive line ends are one EOL, and so is a missing line end at the end.
 
     Raises
     ------
-    ArffError : a quote that is not closed on its line, or bytes in a token that were not valid in the
-        encoding (they are surrogates in `text`).
+    ArffError : a quote is not closed on its line, or a token has bytes that are not valid in the encoding (they are
+        surrogates in `text`).
     """
     commas = 0
     position, length = 0, len(text)
@@ -118,5 +125,5 @@ def _encodable(text: str) -> bool:
 
 
 def count_lines(text: str) -> int:
-    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    """The number of line ends in `text`: LF, CRLF or CR."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")

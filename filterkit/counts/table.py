@@ -1,8 +1,7 @@
-"""ContingencyTable: value × class counts of every column, the one statistic that column stages need.
+"""ContingencyTable: the value × class counts of every column, which are all that column stages learn from.
 
-It is exact and does not depend on the order or grouping of rows: instance weights are split into parts on
-fixed binary grids (`filterkit.counts.tabulate.exact_parts`), whose sums are exact in float64, and the parts are added
-last.
+The counts are exact and do not depend on the order or grouping of rows. Instance weights are split into parts on fixed
+binary grids (`filterkit.counts.tabulate.exact_parts`), whose sums are exact in float64; the parts are added last.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ from filterkit.data.ragged import begins_run, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
-# Fewer cells are merged sooner than threads are started.
+# Fewer cells are merged faster without threads.
 _WORTH_THREADS = 1 << 18
 
 
 class ContingencyTable:
-    """For each of some columns of X, its distinct training values and the class weights of each.
+    """The distinct training values of some columns of X, and the weight of the rows of each class for each value.
 
-    Only rows with a known class and a positive weight are counted (a table that is not supervised has
-    one class, of all rows). Zeros are implicit: they are what is left of the class totals.
+    Only rows with a known class and a positive weight are counted. A table that is not supervised counts all rows as
+    one class. Zeros have no cells: their weights are the class totals minus everything else.
 
     Attributes
     ----------
-    schema : of the rows counted.
-    columns : int64 (k,), ascending numbers of the columns of X that the table covers.
+    schema : the schema of the rows counted.
+    columns : int64 (k,), the ascending numbers of the columns of X that the table covers.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), non-zero, finite and ascending within a column.
-    exact_parts : float64 (cells, classes, parts), the same as `counts`, in parts whose sums are exact.
-    missing_parts : float64 (k, classes, parts), the same as `missing`.
-    total_parts : float64 (classes, parts), the same as `totals`.
+    exact_parts : float64 (cells, classes, parts), the weights of `counts` in parts whose sums are exact.
+    missing_parts : float64 (k, classes, parts), those of `missing`.
+    total_parts : float64 (classes, parts), those of `totals`.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class ContingencyTable:
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes the table takes."""
+        """The bytes that the table takes, approximately."""
         return self.values.nbytes + self.exact_parts.nbytes + self.missing_parts.nbytes
 
     @cached_property
@@ -72,26 +71,27 @@ class ContingencyTable:
 
     @cached_property
     def missing(self) -> np.ndarray:
-        """float64 (k, classes): the weight of rows that miss the value."""
+        """float64 (k, classes): the weight of the rows whose value is missing."""
         return _added(self.missing_parts)
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of rows with the cell's value."""
+        """float64 (cells, classes): the weight of the rows with the cell's value."""
         return _added(self.exact_parts)
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """float64 (cells,): the weight of rows of any class with the cell's value."""
+        """float64 (cells,): the weight of the rows of any class with the cell's value."""
         return sum_over_classes(self.counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """float64 (k, classes): the weight of rows whose value is zero."""
+        """float64 (k, classes): the weight of the rows whose value is zero."""
         return _added(self._zero_parts)
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
+        """float64 (k, classes, parts): the weights of `zeros` in parts."""
         sums = np.empty_like(self.missing_parts)
         for code, part in np.ndindex(*self.exact_parts.shape[1:]):
             sums[:, code, part] = np.bincount(self.column_of_cell, self.exact_parts[:, code, part], len(self))
@@ -99,17 +99,17 @@ class ContingencyTable:
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
-        """bool (k,): whether a row has the value zero that is not among the cells."""
+        """bool (k,): whether a row has the value zero, unless zeros have a cell as in `with_zeros`."""
         return np.asarray(self._zero_parts.any(axis=(1, 2)))
 
     @cached_property
     def column_of_cell(self) -> np.ndarray:
-        """int64 (cells,): which of the covered columns a cell belongs to, from 0."""
+        """int64 (cells,): the covered column that each cell belongs to, from 0."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     @cached_property
     def nominal(self) -> np.ndarray:
-        """bool (k,): whether the column is a nominal attribute."""
+        """bool (k,): which columns are nominal."""
         return np.asarray(self.schema.nominal[self.columns])
 
     def first_columns(self, count: int) -> ContingencyTable:
@@ -128,7 +128,7 @@ class ContingencyTable:
         )
 
     def slice_columns(self, low: int, high: int) -> ContingencyTable:
-        """The table of the covered columns from `low` up to, not including, `high`; nothing is copied."""
+        """The table of the covered columns from `low` up to, but not including, `high`, without a copy."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
         return ContingencyTable(
             self.schema,
@@ -141,7 +141,7 @@ class ContingencyTable:
         )
 
     def without_classes(self) -> ContingencyTable:
-        """The same rows counted as of one class."""
+        """The table of the same rows counted as one class."""
         return ContingencyTable(
             self.schema,
             self.columns,
@@ -153,7 +153,7 @@ class ContingencyTable:
         )
 
     def with_zeros(self) -> ContingencyTable:
-        """This table with zero as an ordinary, explicit value of the columns where it occurs."""
+        """This table with a cell for zero in each column where zero occurs."""
         have = self.zero_occurs
         if not have.any():
             return self
@@ -161,7 +161,7 @@ class ContingencyTable:
         column = self.column_of_cell
         below = self.values < 0
         at = np.arange(len(column)) + np.where(below, before[column], before[column + 1])
-        own = self.indptr[:-1] + before[:-1]  # the place of zero in each column, if it occurs
+        own = self.indptr[:-1] + before[:-1]  # where the cell of zero goes in each column, if it occurs
         if below.any():
             own += np.bincount(column[below], minlength=len(self))
         own = own[have]
@@ -178,7 +178,7 @@ class ContingencyTable:
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """float64 (k,) twice: the least and the largest value of each column, zero among them; 0 if there is none."""
+        """The least and the largest value of each column, zeros included: float64 (k,) each; 0 if all are missing."""
         first, last = self.indptr[:-1], self.indptr[1:] - 1
         filled = np.flatnonzero(last >= first)
         low, high = np.zeros(len(self)), np.zeros(len(self))
@@ -187,46 +187,53 @@ class ContingencyTable:
         return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
 
     def cumulative(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of rows at most the cell's value, among explicit cells."""
+        """float64 (cells, classes): the weight of the rows in cells of the column up to the cell's value."""
         running = self._running()
         return _added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
 
     def at_least(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of rows at least the cell's value, among explicit cells; exact, so the
-        same whether a zero below is among them or not."""
+        """float64 (cells, classes): the weight of the rows in cells of the column from the cell's value on.
+
+        It is exact, and thus the same whether or not there is a cell for a zero below.
+        """
         running = self._running()
         return _added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
 
     def _running(self) -> np.ndarray:
-        """float64 (cells + 1, classes, parts): the sum of the parts before each cell, and of all."""
+        """float64 (cells + 1, classes, parts): the sum of the parts of all cells before each cell, and of all cells."""
         running = np.zeros((len(self.exact_parts) + 1, *self.exact_parts.shape[1:]))
         np.cumsum(self.exact_parts, axis=0, out=running[1:])
         return running
 
     def tasks(self) -> list[int]:
-        """The classes to tell from the rest: `Schema.positive_classes` of the rows counted."""
+        """The codes of the classes to tell from the rest: `Schema.positive_classes` of the rows counted."""
         return self.schema.positive_classes(self.totals)
 
 
 def _added(parts: np.ndarray) -> np.ndarray:
-    """The weights of which these are the parts."""
+    """The sums of parts."""
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
 def sum_over_classes(weights: np.ndarray) -> np.ndarray:
-    """float64 (n,): class weights (n, classes), added up class by class, which is ten times faster than by row."""
+    """float64 (n,): the sums of weights (n, classes), added class by class, which is ten times faster than by row."""
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
 
 def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable:
-    """The table of all rows of some tables, at least one, of the same schema and columns; `jobs` threads merge so
-    many parts of the columns."""
+    """One table of the rows of several tables.
+
+    Parameters
+    ----------
+    tables : at least one; all have the same schema and columns.
+    jobs : the number of threads; each merges a part of the columns.
+    """
     tables = list(tables)
     first = tables[0]
     if len(tables) == 1:
         return first
     if 1 < jobs <= len(first) and sum(len(table.values) for table in tables) > _WORTH_THREADS:
-        # Cut where the cells of all tables together come in parts of one size.
+        # The columns are cut so that all parts have the same number of cells, summed over the tables.
         upto = np.sum([table.indptr for table in tables], axis=0)
         cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
         bounds = sorted({0, *cuts.tolist(), len(first)})
@@ -251,7 +258,7 @@ def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable
 
 
 def _side_by_side(parts: list[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
-    """One table of the columns of all parts, which are those of `whole`, in order."""
+    """One table of the columns of all parts, in order; together they are the columns of `whole`."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
     return ContingencyTable(
@@ -274,15 +281,15 @@ def from_cells(
     missing_parts: np.ndarray,
     total_parts: np.ndarray,
 ) -> ContingencyTable:
-    """A table from cells in any order, of which those of one column and value are added up.
+    """A table from cells in any order; cells of the same column and value are added up, and cells of zero dropped.
 
-    `column` counts within `columns`; the other arguments are the attributes of `ContingencyTable`. Zero
-    cells are dropped: they are implicit.
+    `column` is int64 (cells,), the covered column of each cell, from 0. The other arguments are attributes of
+    `ContingencyTable`.
     """
     if not values.all():
         keep = np.flatnonzero(values)
         column, values, parts = column[keep], values[keep], parts.take(keep, axis=0)
-    order = np.argsort(sort_key(column, values), kind="stable")  # quick on the sorted runs that most cells come in
+    order = np.argsort(sort_key(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], parts.take(order, axis=0)
     begin = begins_run(values) | begins_run(column)
     if not begin.all():

@@ -1,4 +1,4 @@
-"""Counting: the contingency table of a batch."""
+"""Counting the rows of a batch in a contingency table."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from filterkit.data.batch import Batch
 from filterkit.data.ragged import begins_run, row_starts
 from filterkit.errors import StageError, quoted
 
-# Parts of a weight: multiples of 2**-10, of 2**-37 and of 2**-64. Sums of each stay exact up to 2**43 in
-# total weight and 2**27 (134 million) rows; what is below 2**-65 of a single weight is rounded off.
+# The parts of a weight are multiples of 2**-10, 2**-37 and 2**-64. The sums of each part are exact up to a total weight
+# of 2**43 and 2**27 (134 million) rows. A single weight is rounded to a multiple of 2**-64.
 _GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
 _LARGEST = 2.0**43
-_LOST = 2.0**-65
-_LEAST_MEAN = 2.0**-40  # what is rounded off is less than a ten-millionth of it
+_LOST = 2.0**-65  # a weight of at most this is rounded to 0
+_LEAST_MEAN = 2.0**-40  # rounding changes a weight by less than a ten-millionth of this
 
 
 def exact_parts(weights: np.ndarray) -> np.ndarray:
-    """Split non-negative float64 `weights` (n,) into exactly summable parts (n, 1) or (n, 3)."""
+    """Split `weights`, float64 (n,) and at least 0, into parts (n, 1) or (n, 3) that can be summed exactly."""
     rest = weights.astype(np.float64)
     parts = []
     for grid in _GRIDS:
@@ -31,7 +31,7 @@ def exact_parts(weights: np.ndarray) -> np.ndarray:
 
 
 def check_weights(reader: str, batch: Batch) -> None:
-    """Raise a `StageError` that names the first row whose weight cannot be counted, if there is one."""
+    """Raise a `StageError` that names the first row whose weight cannot be counted, if any; `reader` is the stage."""
     if batch.weights is None:
         return
     bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
@@ -44,8 +44,7 @@ def check_weights(reader: str, batch: Batch) -> None:
 
 
 def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
-    """The sum of the weights of the rows that `tabulate` takes into account, about, and how many there are whose weight
-    is above 0."""
+    """The approximate sum of the weights that `tabulate` counts, and the number of rows whose weight is above 0."""
     known = batch.class_known if supervised else np.ones(len(batch), bool)
     if batch.weights is None:
         rows = int(np.count_nonzero(known))
@@ -54,8 +53,13 @@ def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
-    """Raise a `StageError` if the `weights` of so many `rows` add up to more than can be counted exactly, or to so
-    little that rounding matters."""
+    """Raise a `StageError` if the sum of weights is too large to be counted exactly, or so small that rounding matters.
+
+    Parameters
+    ----------
+    reader : the name of the stage, for the message.
+    weights, rows : as `sum_of_weights` returns them.
+    """
     if weights > _LARGEST:
         raise StageError(
             reader,
@@ -76,14 +80,13 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
     Parameters
     ----------
     batch : some rows.
-    columns : int64, ascending columns of X to cover.
-    supervised : whether to count by the class, which is nominal, and only rows whose class is known;
-        otherwise all rows count as of one class.
-    reader : the name of the stage that asks, for messages.
+    columns : int64 (k,), the ascending numbers of the columns of X to cover.
+    supervised : True counts the rows whose class is known by their nominal class. False counts all rows as one class.
+    reader : the name of the stage that needs the table, for messages.
 
     Raises
     ------
-    StageError : a negative weight or one that is too large, or an infinite value.
+    StageError : a weight is negative or too large, or a value is infinite.
     """
     schema = batch.schema
     if supervised:
@@ -131,7 +134,7 @@ def tabulate(batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -
 
 
 def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column (counted within `columns`), value and row of the entries in some columns of a sparse batch."""
+    """The column (its place in `columns`), value and row of each entry in some columns of a sparse batch."""
     X = batch.csr
     column, value, row = X.indices, X.data, X.row_of_entry
     if len(columns) == X.columns:
@@ -144,7 +147,7 @@ def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `_sparse_entries`, of a dense batch, without its zeros."""
+    """As `_sparse_entries`, for a dense batch; zeros are left out."""
     X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
     value = X.T.ravel()
     column = np.repeat(np.arange(X.shape[1]), X.shape[0])
@@ -154,14 +157,14 @@ def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _sums(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
-    """(length, parts) sums of the weights that fall on each number of `at`."""
+    """float64 (length, parts): the sum of the weights of the entries with each number in `at`."""
     if weights is None:
         return np.bincount(at, minlength=length).astype(np.float64)[:, None]
     return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
 
 
 def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The place of each value among ascending distinct ones, and these."""
+    """int (n,): the place of each value among the distinct values; and these, ascending, perhaps with others."""
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
         if (whole == value).all():
@@ -173,7 +176,11 @@ def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _cells(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column, value and parts of the cells counted by `key` = (column, value, class)."""
+    """The column, value and parts of each cell.
+
+    `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
+    its value in `distinct`.
+    """
     if weights is None and key.max(initial=0) < len(key):
         count = np.bincount(key)
         key = np.flatnonzero(count)

@@ -1,8 +1,8 @@
-"""Thresholds: every way of making a column a yes or a no, and the best score over them.
+"""Thresholds: all tests that turn a column into a yes-or-no feature, and the best score over them.
 
-A column of numbers is cut between any two of its neighbouring training values, zeros included: a row is
-selected if its value is at least the threshold (Forman, Scholz and Rajaram 2009, 3.4). A nominal column has
-one test for each of its values: a row is selected if it has that value.
+A numeric column has a threshold between any two neighbouring training values, zeros included. A test selects the rows
+whose value is at least the threshold (Forman, Scholz and Rajaram 2009, section 3.4). A nominal column has a test for
+each of its values, which selects the rows with that value.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ COMBINATIONS = ("max", "mean", "weighted")
 
 
 class Counts(NamedTuple):
-    """One class against the rest: float64 (n,) `tp` and `fp` of the distinct pairs of counts that tests
-    have, int64 (tests,) `pair`, which of them each test has, and the class weights `pos` and `neg`."""
+    """The counts of all tests for one class against the rest.
+
+    Attributes
+    ----------
+    tp, fp : float64 (n,), the distinct pairs of counts.
+    pair : int64 (tests,), which of the pairs each test has.
+    pos, neg : the weight of all rows of the class, and of the rest.
+    """
 
     tp: np.ndarray
     fp: np.ndarray
@@ -38,14 +44,15 @@ class Thresholds:
     Attributes
     ----------
     table : the table.
-    column : int64 (tests,): which of the covered columns a test is of, ascending.
-    values : float64 (tests,): the threshold, or the nominal value.
-    selected : float64 (tests, classes): the weight of the rows of each class that the test selects.
+    column : int64 (tests,), ascending: the covered column of each test, from 0.
+    values : float64 (tests,): the threshold, or the index of the nominal value.
+    selected : float64 (tests, classes): the weight of the rows of each class that each test selects.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
         self.table = table
-        # Where zero can only be the least value, it is no threshold, and that there is less makes one of the next.
+        # If zero can only be the least value of a column, it is not a threshold itself, and needs no cell. But it makes
+        # the least value above it a threshold.
         least = not table.nominal.any() and bool((table.values > 0).all())
         cells = table if least else table.with_zeros()
         selected, column = cells.at_least(), cells.column_of_cell
@@ -60,24 +67,26 @@ class Thresholds:
         tests = np.flatnonzero(is_test)
         self.column = column[tests]
         self.values = cells.values[tests]
-        self.selected = np.clip(selected.take(tests, axis=0), 0.0, cells.totals)  # weights not whole may round
+        self.selected = np.clip(
+            selected.take(tests, axis=0), 0.0, cells.totals
+        )  # sums of fractional weights may be rounded
         self._against: dict[int, Counts] = {}
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The columns that have a test, and the first test of each."""
+        """int64 (columns with a test,) each: these columns, and the first test of each."""
         begin = np.flatnonzero(begins_run(self.column))
         return self.column[begin], begin
 
     @property
     def varied(self) -> np.ndarray:
-        """bool per covered column: whether it has a test, that is, two different training values."""
+        """bool (columns,): which covered columns have a test, that is, at least two distinct training values."""
         varied = np.zeros(len(self.table), bool)
         varied[self._starts[0]] = True
         return varied
 
     def best(self, scores: np.ndarray, constant: float) -> np.ndarray:
-        """float64 per covered column: the best of its tests' `scores`, or `constant` if it has none."""
+        """float64 (columns,): the best of `scores`, (tests,), of each covered column; `constant` if it has no test."""
         best = np.full(len(self.table), constant)
         columns, begin = self._starts
         if len(columns):
@@ -85,7 +94,7 @@ class Thresholds:
         return best
 
     def against(self, task: int | None) -> Counts:
-        """The counts of class `task` against the rest; None takes all rows as positive."""
+        """The counts of the class with code `task` against the rest; with None, all rows are positive."""
         key = -1 if task is None else task
         if key not in self._against:
             rows = sum_over_classes(self.selected)
@@ -97,9 +106,23 @@ class Thresholds:
         return self._against[key]
 
     def score(self, metric: Metric, task: int | None, alpha: float | None = None) -> tuple[np.ndarray, float]:
-        """The score of every test for one class against the rest, and that of a feature in no row.
+        """The scores of all tests for one class against the rest.
 
-        Without positive or without negative rows nothing can be told apart, and all scores are 0.
+        Parameters
+        ----------
+        metric : what to score by.
+        task : as for `against`.
+        alpha : as for `score_columns`.
+
+        Returns
+        -------
+        scores : float64 (tests,). All are 0 if there are no positive rows, or no negative ones.
+        constant : the score of a feature that is in no row.
+
+        Raises
+        ------
+        StageError : a score is not finite.
+        PluginError : the metric returns something else than float64 (n,).
         """
         tp, fp, pair, pos, neg = self.against(task)
         if pos <= 0 or (neg <= 0 and task is not None):
@@ -122,8 +145,8 @@ class Thresholds:
 
 
 def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """The distinct pairs among (tp, fp): tests of rare words are mostly alike."""
-    width = np.floor(neg) + 1  # more than any whole fp
+    """`Counts` with each distinct pair of `tp` and `fp` once. Most tests of rare words have equal counts."""
+    width = np.floor(neg) + 1  # greater than any whole fp
     room = (np.floor(pos) + 1) * width
     if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
         return Counts(tp, fp, np.arange(len(tp)), pos, neg)
@@ -142,7 +165,7 @@ def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
 def one_against_rest(
     thresholds: Thresholds, metric: Metric, alpha: float | None = None
 ) -> tuple[np.ndarray, list[int]]:
-    """float64 (columns, tasks): for every task of the table the best score over all tests; and the tasks."""
+    """float64 (columns, tasks): the best score of each column for each task; and the tasks, as codes of classes."""
     tasks = thresholds.table.tasks()
     scores = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
     return (np.stack(scores, axis=1) if scores else np.zeros((len(thresholds.table), 0))), tasks
@@ -151,18 +174,22 @@ def one_against_rest(
 def score_columns(
     thresholds: Thresholds, metric: Metric, *, alpha: float | None = None, combine: str | None = None, seed: int = 0
 ) -> np.ndarray:
-    """float64 per covered column: its score.
+    """float64 (columns,): the score of each covered column.
 
     Parameters
     ----------
-    thresholds : of a table; of one class of all rows if the metric needs no class.
+    thresholds : the tests of a table. If the metric needs no class, the table counts all rows as one class.
     metric : what to score by.
-    alpha : weight of features that go with the positive class, and 1 - alpha of the others (Forman 2003,
-        lesion study); None weighs nothing.
-    combine : how the scores of several classes, each against the rest, become one: the largest, the mean,
-        or the mean weighted by the classes' shares. None takes the metric's own form for several classes
-        if it has one and `alpha` is None, else the largest.
-    seed : for metrics of chance.
+    alpha : the weight of features that go with the positive class; others weigh 1 - alpha (Forman 2003, lesion study).
+        None leaves all scores as they are.
+    combine : how the scores of several classes, each against the rest, become one: ``max``, ``mean``, or ``weighted``,
+        the mean weighted by the shares of the classes. None takes the metric's own form for several classes if it has
+        one and `alpha` is None, else ``max``.
+    seed : for metrics that are random.
+
+    Raises
+    ------
+    StageError, PluginError : as for `Thresholds.score`.
     """
     table = thresholds.table
     if metric.by_column is not None:
@@ -184,13 +211,20 @@ def score_columns(
 
 
 def combined(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
-    """float64 (n,): one score from those of several classes (n, tasks), whose weights are `totals`."""
+    """float64 (n,): one score from those of several classes.
+
+    Parameters
+    ----------
+    scores : float64 (n, tasks).
+    totals : float64 (tasks,), the weights of the classes.
+    how : one of `COMBINATIONS`.
+    """
     if not scores.shape[1]:
         return np.zeros(len(scores))
     if scores.shape[1] == 1 or how == "max":
         return np.asarray(scores.max(axis=1))
     if how == "mean":
         return np.asarray(scores.mean(axis=1))
-    # Class by class, so that the sum does not depend on how many columns there are.
+    # Added class by class, so that the sum does not depend on the number of columns.
     share = totals / totals.sum()
     return np.asarray(sum(scores[:, i] * share[i] for i in range(len(share))))

@@ -1,4 +1,4 @@
-"""Alignment: rows of other data brought into the columns of the data that a chain was fitted on."""
+"""Alignment: converting rows of other data to the schema that a chain was fitted on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from filterkit.errors import FilterkitError, quoted
 
 
 class _Target(NamedTuple):
-    """Where the class or a label of the rows wanted is found: its number in y, or its column in X, and its codes."""
+    """Where the class or a label is found in the given batches.
+
+    Attributes
+    ----------
+    known : its column in y, or None.
+    column : its column in X, or None.
+    codes : as `_codes` returns them.
+    """
 
     known: int | None
     column: int | None
@@ -22,21 +29,21 @@ class _Target(NamedTuple):
 
 
 class Alignment:
-    """Maps batches of one schema to batches of another that has attributes of the same names.
+    """Converts batches of one schema to another whose attributes have the same names.
 
-    Attributes may stand in another order, sparse rows may become dense or the reverse, and nominal attributes may
-    declare fewer values or in another order. Class and labels may be among the attributes, or be left out, and then
-    are missing.
+    The order of the attributes may differ, and sparse rows may become dense or the reverse. Nominal attributes may
+    declare fewer values, or in another order. The class and the labels may be ordinary attributes of the given batches.
+    If they are left out, their values are missing.
 
     Parameters
     ----------
-    given : the schema of the batches that come.
-    wanted : the schema of those that go, as the chain was fitted on.
+    given : the schema of the batches to be converted.
+    wanted : the schema that the chain was fitted on.
 
     Raises
     ------
-    FilterkitError : an attribute is missing, is extra, or is of another type, or declares a value that the wanted
-        one does not; names the first few.
+    FilterkitError : an attribute is missing, extra, or of another type, or declares a value that the wanted one does
+        not; names the first few.
     """
 
     def __init__(self, given: Schema, wanted: Schema) -> None:
@@ -83,7 +90,7 @@ class Alignment:
             raise FilterkitError(f"the class is {quoted(target.name)}, and that of the data fitted on is {fitted}")
 
     def apply(self, batch: Batch) -> Batch:
-        """The same rows, of the wanted schema and in its form."""
+        """The same rows in the wanted schema, sparse or dense as it says."""
         X = self._sparse(batch) if batch.sparse else self._dense(batch)
         passthrough = batch.passthrough
         if passthrough is not None:
@@ -92,6 +99,7 @@ class Alignment:
         return out.in_form(self.wanted.sparse)
 
     def _y(self, batch: Batch) -> np.ndarray | None:
+        """The y of the converted batch."""
         if not self._targets:
             return None
         values = np.column_stack([self._values(batch, target) for target in self._targets])
@@ -102,7 +110,7 @@ class Alignment:
         return values.astype(np.int8) if target is None else values[:, 0].astype(np.int32)
 
     def _values(self, batch: Batch, target: _Target) -> np.ndarray:
-        """The class or a label as float64, NaN for missing."""
+        """float64 (rows,): the class or a label, NaN for missing."""
         values: np.ndarray
         if target.known is not None and batch.y is not None:
             y = batch.y if batch.y.ndim == 1 else batch.y[:, target.known]
@@ -126,7 +134,7 @@ class Alignment:
         row, column, value = X.row_of_entry, column_of[X.indices], X.data
         taken = ~np.isin(column, [-1, *self._recoded])
         rows, columns, values = [row[taken]], [column[taken]], [value[taken]]
-        for recoded, codes in self._recoded.items():  # what is left out of a row means the first value: of which list?
+        for recoded, codes in self._recoded.items():  # a zero is the given first value, not the wanted one
             image = _recode(_column(X, int(self._source[recoded])), codes)
             there = np.flatnonzero(image)
             rows.append(there)
@@ -137,7 +145,7 @@ class Alignment:
 
 
 def _column(X: Csr, column: int) -> np.ndarray:
-    """One column of a sparse matrix, dense."""
+    """float64 (rows,): one column of a sparse matrix."""
     values = np.zeros(X.shape[0])
     chosen = X.indices == column
     values[X.row_of_entry[chosen]] = X.data[chosen]
@@ -145,7 +153,7 @@ def _column(X: Csr, column: int) -> np.ndarray:
 
 
 def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
-    """For each value of `given` its code in `wanted`, and NaN for missing; None if these are the codes."""
+    """float64: the code in `wanted` of each value of `given`, and NaN for missing; None if the codes are the same."""
     if given.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
         return None
     code = {value: float(i) for i, value in enumerate(wanted.values)}
@@ -153,16 +161,18 @@ def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
 
 
 def _recode(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+    """The new codes of nominal values, by what `_codes` has returned."""
     if codes is None:
         return values
     return np.asarray(codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)])
 
 
 def _check_kind(given: Attribute, wanted: Attribute) -> None:
+    """Raise a `FilterkitError` if an attribute is of another type, or has a value that is not among the wanted."""
     if given.kind != wanted.kind:
         raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
     if given.attributes != wanted.attributes:
-        raise FilterkitError(f"attribute {quoted(given.name)} has other attributes within than the one fitted on")
+        raise FilterkitError(f"attribute {quoted(given.name)} contains other attributes than the one fitted on")
     known = set(wanted.values)
     _refuse(
         [value for value in given.values if value not in known],
@@ -172,7 +182,7 @@ def _check_kind(given: Attribute, wanted: Attribute) -> None:
 
 
 def _refuse(found: Iterable[Any], one: str, several: str) -> None:
-    """Raise a `FilterkitError` that names the first few of what was `found`, if anything."""
+    """Raise a `FilterkitError` that names the first few of `found`, unless it is empty."""
     found = list(found)
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")

@@ -1,7 +1,7 @@
-"""Arrays to and from Arrow without a copy, and what is computed of texts.
+"""Arrow arrays: converting them to and from numpy without a copy, and computing with texts.
 
-`pyarrow.array` and `to_numpy` import pandas where it is installed, which takes longer than many a file; so does
-`pyarrow.compute`, which wraps every function and reads its documentation, and which methods like `take` import.
+These functions avoid slow imports. `pyarrow.array` and `to_numpy` import pandas where it is installed, and methods such
+as `take` import `pyarrow.compute`, which wraps every function of Arrow. Either takes longer than reading a small file.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import pyarrow as pa
 
 try:
     from pyarrow._compute import CastOptions, CountOptions, JoinOptions, call_function
-except ImportError:  # should it move, this only takes longer
+except ImportError:  # pyarrow has moved this private module; the public one is slower to import
     from pyarrow.compute import CastOptions, CountOptions, JoinOptions, call_function
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
 
 def numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """An Arrow array of contiguous float64, int64 or int32 `values`, null where `missing` is true."""
+    """An Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
     buffers = [_valid(missing), pa.py_buffer(values)]
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
@@ -33,7 +33,7 @@ def flags(values: np.ndarray) -> Any:
 
 
 def strings(words: Sequence[str | None]) -> Any:
-    """An Arrow array of `words`, null where one is None."""
+    """An Arrow array of texts, null for None."""
     texts = [b"" if word is None else word.encode() for word in words]
     offsets = np.zeros(len(texts) + 1, np.int32)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
@@ -43,85 +43,86 @@ def strings(words: Sequence[str | None]) -> Any:
 
 
 def join(*parts: Any, separator: str = "") -> Any:
-    """The texts of several arrays, or single words, joined element by element."""
+    """The texts of several arrays joined element by element; a single text joins every element."""
     scalars = [strings([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
 
 
 def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
-    """The texts from each of the int32 `offsets` to the next joined to one."""
+    """One text for each pair of consecutive int32 `offsets`: the texts between them, joined."""
     lists = pa.ListArray.from_arrays(numbers(offsets), texts)
     return call_function("binary_join", [lists, strings([separator])[0]])
 
 
 def take(array: Any, places: Any) -> Any:
-    """The elements of `array` at `places`, an integer array of Arrow or an int32 or int64 one of numpy."""
+    """The elements of `array` at `places`, an Arrow array of integers or a numpy array of int32 or int64."""
     places = numbers(places) if isinstance(places, np.ndarray) else places
     return call_function("array_take", [array, places])
 
 
 def texts_of(array: Any) -> Any:
-    """Numbers as Arrow spells them."""
+    """The texts that Arrow gives to numbers."""
     return call_function("cast", [array], CastOptions(target_type=pa.string()))
 
 
 def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
-    """`texts` with `words` one after the other where `chosen`, bool, is true."""
+    """`texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
     return call_function("replace_with_mask", [texts, flags(chosen), words])
 
 
 def count_distinct(array: Any) -> int:
-    """How many different elements an array has."""
+    """The number of distinct elements of an array."""
     return int(call_function("count_distinct", [array], CountOptions()).as_py())
 
 
 def dictionary(array: Any) -> Any:
-    """A `DictionaryArray` of the same elements."""
+    """The same elements as a `DictionaryArray`."""
     return call_function("dictionary_encode", [array])
 
 
 def moments(values: Sequence[int | None]) -> Any:
-    """An Arrow array of ``timestamp[ms]`` from milliseconds, null where one is None."""
+    """An Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
     filled = np.array([value or 0 for value in values], np.int64)
     return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_valid(missing), pa.py_buffer(filled)])
 
 
 def _bits(values: np.ndarray) -> Any:
+    """An Arrow buffer with a bit for each of bool `values`."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
 def _valid(missing: np.ndarray | None) -> Any:
-    """The validity buffer of an array, None where nothing is missing."""
+    """The validity buffer of an array; None if nothing is missing."""
     return None if missing is None or not missing.any() else _bits(~missing)
 
 
 def text_of(array: Any) -> memoryview:
-    """All strings of an Arrow array, one after the other, without a copy."""
+    """The bytes of all strings of an Arrow array, concatenated, without a copy."""
     offsets = _offsets(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
 def lengths(array: Any) -> np.ndarray:
-    """How many bytes each string of an Arrow array has, 0 where it is null."""
+    """int32 (n,): the bytes of each string of an Arrow array, 0 for null."""
     return np.diff(_offsets(array))
 
 
 def _offsets(array: Any) -> np.ndarray:
-    """Where each string of an Arrow array begins in its text, and the end."""
+    """int32 (n + 1,): where each string of an Arrow array begins in its buffer, and where the last one ends."""
     if not len(array):
         return np.zeros(1, np.int32)
     return np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
 
 
 def plain_values(array: Any) -> np.ndarray:
-    """The elements of a float64, int64 or int32 array without a copy, whatever they are where it is null."""
+    """The elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
     dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
     return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array)]
 
 
 def nulls(array: Any) -> np.ndarray:
-    """bool per element: whether it is null."""
+    """bool (n,): which elements are null."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")

@@ -1,4 +1,4 @@
-"""Batch: a run of rows, as one numeric matrix and what rides along."""
+"""Batch: some rows as a numeric matrix X, with their class, weights and other attributes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ class Batch:
 
     Parameters
     ----------
-    schema : what the columns are.
-    X : float64 matrix of shape (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or
-        `scipy.sparse.csr_array` with sorted int32 indices and no stored zeros. A nominal value is the
-        index of its label, a missing value NaN.
-    y : the class, one entry a row, or None without a class: int32 codes of a nominal class with -1 for
-        missing, or float64 with NaN for missing when the class is numeric. Of multi-label data, int8 codes of
-        shape (rows, labels).
-    weights : float64 instance weights, or None when all are 1.
-    passthrough : pyarrow Table of the columns of `schema.passthrough` in order, or None when there are none.
-        Strings and bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, missing is null.
-    start : number of the first row in its source, from 0.
+    schema : the columns.
+    X : float64 (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or `scipy.sparse.csr_array` with sorted
+        int32 indices and no stored zeros. A nominal value is the index of its label, a missing value NaN.
+    y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
+        float64 (rows,), NaN for missing. The labels of multi-label data are int8 (rows, labels), -1 for missing.
+    weights : float64 (rows,) instance weights; None if all are 1.
+    passthrough : pyarrow Table of the columns of `schema.passthrough` in order; None if there are none. Strings and
+        bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, and missing is null.
+    start : the number of the first row in its source, from 0.
 
     Attributes
     ----------
@@ -82,17 +80,17 @@ class Batch:
 
     @property
     def csr(self) -> Csr:
-        """The arrays of a sparse matrix; quicker to get than `X` where scipy has not been imported."""
+        """The arrays of a sparse matrix; unlike `X`, they do not need scipy."""
         return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
 
     def replace(self, **changes: Any) -> Batch:
-        """A copy with some of the parameters exchanged."""
+        """A copy with some of the constructor's arguments changed."""
         parts: dict[str, Any] = {"X": self._X}
         parts |= {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
         return Batch(**(parts | changes))
 
     def in_form(self, sparse: bool) -> Batch:
-        """The same rows with X sparse, or dense."""
+        """The same rows with X sparse or dense."""
         if sparse == self.sparse:
             return self
         if not sparse:
@@ -102,14 +100,14 @@ class Batch:
 
     @property
     def class_known(self) -> np.ndarray:
-        """bool (rows,): whether the class is known, or every label of multi-label data; True where there is neither."""
+        """bool (rows,): whether the class, or every label, is known; all True without class and labels."""
         if self.y is None:
             return np.ones(len(self), bool)
         known = np.asarray(~np.isnan(self.y) if self.y.dtype.kind == "f" else self.y >= 0)
         return known if known.ndim == 1 else np.asarray(known.all(axis=1))
 
     def rows(self, first: int, stop: int) -> Batch:
-        """The rows from `first` up to, not including, `stop`, numbered within this batch."""
+        """The rows from `first` up to, but not including, `stop`, counted within this batch."""
         return self.replace(
             X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
             y=None if self.y is None else self.y[first:stop],
@@ -119,7 +117,7 @@ class Batch:
         )
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """The rows of these numbers within this batch, in this order; `start` stays."""
+        """The rows with these numbers, counted within this batch, in this order; `start` stays."""
         return self.replace(
             X=self.csr.take(numbers) if self.sparse else self.X[numbers],
             y=None if self.y is None else self.y[numbers],
@@ -128,7 +126,12 @@ class Batch:
         )
 
     def labels(self) -> np.ndarray:
-        """The class as an object array of its labels, None where it is missing (nominal classes only)."""
+        """object (rows,): the label of the class, None where it is missing.
+
+        Raises
+        ------
+        ValueError : there is no nominal class.
+        """
         target = self.schema.class_attribute
         if target is None or target.kind != "nominal" or self.y is None:
             raise ValueError("this batch has no nominal class")
@@ -136,7 +139,7 @@ class Batch:
 
 
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
-    """One batch of all rows of `batches`, in order; with no batch, one of no rows."""
+    """One batch of all rows of `batches`, in order; an empty one if there are no batches."""
     parts = list(batches)
     if not parts:
         return empty(schema)
@@ -174,7 +177,7 @@ def empty(schema: Schema) -> Batch:
 
 
 def unknown(schema: Schema, rows: int) -> np.ndarray | None:
-    """The y of `rows` rows whose class or labels are missing; None if `schema` has neither."""
+    """The y of this many rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
     if schema.labels:
         return np.full((rows, len(schema.labels)), -1, np.int8)
@@ -190,7 +193,10 @@ def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:
 
 
 def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
-    """The Arrow table of `schema.passthrough` from Python values (dates in milliseconds), None without any."""
+    """The Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
+
+    Dates are milliseconds since 1970 UTC, and missing values None.
+    """
     if not schema.passthrough:
         return None
     import pyarrow as pa
@@ -205,7 +211,7 @@ def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | No
 
 
 def same(one: Batch, other: Batch) -> bool:
-    """Whether two batches hold the same rows, to the last bit, in the same form."""
+    """Whether two batches hold the same rows to the last bit, both sparse or both dense."""
     if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
     pairs: list[tuple[Any, Any]] = []

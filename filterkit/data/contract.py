@@ -1,12 +1,12 @@
-"""What plugins owe to the chain, checked where they give it, so that an error names the plugin at fault.
+"""Checks of what plugins return, so that an error names the plugin at fault.
 
-Forms, shapes and types are checked, and the order of sparse rows; the conformance kit looks at every value.
+Types, shapes and the order of the indices of sparse rows are checked. Only the conformance kit looks at every value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,26 +16,43 @@ from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError, quoted
 
-if TYPE_CHECKING:
-    from filterkit.files.formats import Format
-    from filterkit.stages.base import Stage
+_LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
-_LOOKED_AT = 16  # rows of a batch whose nominal values are looked at: all of them would take as long as some stages do
+# The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
+# because the id of an object that is gone may be given to another.
+_plugins: dict[int, tuple[Any, str]] = {}
+
+
+class Named(Protocol):
+    """A stage or a format."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+
+def record_plugin(thing: Any, plugin: str) -> None:
+    """Note which plugin offers a stage class, metric or format, for `broken`; the first to offer it counts.
+
+    Parameters
+    ----------
+    thing : what is offered.
+    plugin : name and origin of the plugin, for messages.
+    """
+    _plugins.setdefault(id(thing), (thing, plugin))
 
 
 def broken(name: str, fault: str, thing: Any) -> PluginError:
-    """The error to raise for a fault of a stage, metric or format.
+    """The error to raise for a fault of a stage, metric or format; it names the plugin, if one has offered the thing.
 
     Parameters
     ----------
     name : what the thing is called.
     fault : what is wrong, and what to do.
-    thing : the class of the stage, the metric or the format, by which its plugin is found.
+    thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     """
-    from filterkit.plugin.registry import registry
-
-    plugin = registry().plugin_of(thing)
-    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin.known_as()})"))
+    _, plugin = _plugins.get(id(thing), (None, None))
+    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 
 def kind_of(thing: Any) -> str:
@@ -44,29 +61,29 @@ def kind_of(thing: Any) -> str:
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
 
 
-def check_out(stage: Stage, schema: Schema, out: Any, given: Batch) -> Batch:
-    """What `stage`, fitted, gives for a batch.
+def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
+    """Check what a fitted `stage` returns for the batch `given`, and return it.
 
     Raises
     ------
-    PluginError : it does not fit the `schema` that the fitted stage says, or has another number of rows.
+    PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `given`.
     """
     fault = misfit(out, schema)
     if fault is None and len(out) != len(given):
         fault = f"transform gives {len(out)} rows for {len(given)}"
     if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
-        fault = f"X is {'sparse' if out.sparse else 'dense'}, and its schema says otherwise; see Schema.sparse"
+        fault = f"X is {'sparse' if out.sparse else 'dense'}, but its schema says otherwise; see Schema.sparse"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
     return out  # type: ignore[no-any-return]
 
 
-def check_arranged(stage: Stage, batches: Any, schema: Schema) -> Iterator[Batch]:
-    """The batches that a training stage gives, one by one.
+def check_arranged(stage: Named, batches: Any, schema: Schema) -> Iterator[Batch]:
+    """Check the batches that a training stage returns, and yield them.
 
     Raises
     ------
-    PluginError : one does not fit the schema of the rows that it arranges.
+    PluginError : one does not fit `schema`, that of the rows to be arranged.
     """
     if not hasattr(batches, "__iter__"):
         raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
@@ -78,7 +95,7 @@ def check_arranged(stage: Stage, batches: Any, schema: Schema) -> Iterator[Batch
 
 
 def check_given(batch: Any) -> Batch:
-    """A batch that somebody hands in.
+    """Check a batch that a user passes in, and return it.
 
     Raises
     ------
@@ -86,16 +103,16 @@ def check_given(batch: Any) -> Batch:
     """
     fault = misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
-        raise FilterkitError(f"the batch given does not fit: {fault}")
+        raise FilterkitError(f"the batch does not fit its schema: {fault}")
     return batch  # type: ignore[no-any-return]
 
 
-def check_read(kind: Format, batches: Any) -> Iterator[Batch]:
-    """The batches that a format reads, one by one.
+def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
+    """Check the batches that a format reads, and yield them.
 
     Raises
     ------
-    PluginError : one does not fit its schema, or has not the schema of the first.
+    PluginError : one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
         raise broken(kind.name, f"read gives {kind_of(batches)}; yield batches", kind)
@@ -108,12 +125,12 @@ def check_read(kind: Format, batches: Any) -> Iterator[Batch]:
         yield batch
 
 
-def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
-    """What a column stage has learned of some columns.
+def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
+    """Check what a column stage has learned of some `columns`, and return it.
 
     Raises
     ------
-    PluginError : it is no dict of arrays that have an entry for each column.
+    PluginError : it is not a dict of arrays with an entry for each column.
     """
     fault = None
     if not isinstance(state, dict):
@@ -129,28 +146,28 @@ def check_state(stage: Stage, state: Any, columns: int) -> dict[str, Any]:
     return state  # type: ignore[no-any-return]
 
 
-def check_columns(stage: Stage, columns: Any, width: int) -> None:
-    """The incoming columns that the columns a column stage puts out come from.
+def check_columns(stage: Named, columns: Any, width: int) -> None:
+    """Check the numbers of the incoming columns that a column stage makes its columns from.
 
     Raises
     ------
-    PluginError : they are no ascending numbers of `width` columns.
+    PluginError : they are not ascending, or not all from 0 to `width` - 1.
     """
     fault = None
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
         fault = f"output_columns gives {kind_of(columns)}; return an array of column numbers"
     elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
-        fault = f"output_columns gives no ascending numbers of {width} columns"
+        fault = f"output_columns must give ascending numbers of the {width} columns"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
 
 
-def check_attributes(stage: Stage, attributes: Any, columns: int) -> Sequence[Attribute]:
-    """The attributes that a column stage puts out.
+def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
+    """Check the attributes that a column stage makes, and return them.
 
     Raises
     ------
-    PluginError : there is not an attribute for each of the `columns`.
+    PluginError : they are not as many as there are `columns`.
     """
     if not isinstance(attributes, (list, tuple)):
         raise broken(stage.name, f"output_attributes gives {kind_of(attributes)}; return a list", type(stage))
@@ -160,12 +177,12 @@ def check_attributes(stage: Stage, attributes: Any, columns: int) -> Sequence[At
     return attributes
 
 
-def check_nominal(stage: Stage, nominal: Any, width: int) -> np.ndarray:
-    """Which columns of a column stage are nominal.
+def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
+    """Check which columns a column stage declares nominal, and return it.
 
     Raises
     ------
-    PluginError : it is no array of bool for `width` columns.
+    PluginError : it is not bool (`width`,).
     """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         fault = f"output_nominal gives {kind_of(nominal)}; return an array of bool, one for each of {width} columns"
@@ -174,50 +191,61 @@ def check_nominal(stage: Stage, nominal: Any, width: int) -> np.ndarray:
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:
-    """What a function of a plugin gives, which is to be float64 of a shape.
+    """Check the numbers that a function of a plugin returns, and return them.
+
+    Parameters
+    ----------
+    found : what the function has returned.
+    shape : the shape that it must have.
+    name, thing : as for `broken`.
+    what : the name of the function, for the message.
 
     Raises
     ------
-    PluginError : it is something else; `what` names the function, `name` and `thing` are for `broken`.
+    PluginError : it is not float64 of that shape.
     """
     if not isinstance(found, np.ndarray):
         raise broken(name, f"{what} gives {kind_of(found)}; return an array of float64", thing)
     if found.shape != shape:
-        raise broken(name, f"{what} gives an array of shape {found.shape}, and {shape} is due", thing)
+        raise broken(name, f"{what} gives an array of shape {found.shape}; expected {shape}", thing)
     if found.dtype != np.float64:
         raise broken(name, f"{what} gives {found.dtype}; make it float64", thing)
     return found
 
 
 def misfit(batch: Any, schema: Any) -> str | None:
-    """What of a batch does not fit `schema`, and what to do; None if all does. X may be sparse or dense, whatever the
-    schema says of the source: see `Batch.in_form`."""
+    """What in a batch does not fit `schema`, and what to do; None if everything fits.
+
+    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`.
+    """
     if not isinstance(batch, Batch):
-        return f"there is {kind_of(batch)} where a Batch is due"
+        return f"expected a Batch, found {kind_of(batch)}"
     if not isinstance(schema, Schema):
         return f"its schema is {kind_of(schema)}; make it a Schema"
     if batch.schema is not schema and batch.schema != schema:
-        return f"a batch has another schema than is due: {_difference(batch.schema, schema)}"
+        return f"a batch has the wrong schema: {_difference(batch.schema, schema)}"
     return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
 
 
-def _difference(found: Any, due: Schema) -> str:
-    """Where two schemas differ first."""
+def _difference(found: Any, expected: Schema) -> str:
+    """The first difference between two schemas."""
     if not isinstance(found, Schema):
         return f"it is {kind_of(found)}"
-    for number, (one, other) in enumerate(zip(found.attributes, due.attributes), 1):
+    for number, (one, other) in enumerate(zip(found.attributes, expected.attributes), 1):
+        if one.name != other.name:
+            return f"attribute {number} is {quoted(one.name)}; expected {quoted(other.name)}"
         if one != other:
-            due_is = "is due in another declaration" if one.name == other.name else f"{quoted(other.name)} is due"
-            return f"attribute {number} is {quoted(one.name)}, and {due_is}"
-    if len(found.attributes) != len(due.attributes):
-        return f"it has {len(found.attributes)} attributes, and {len(due.attributes)} are due"
+            return f"attribute {number}, {quoted(one.name)}, is declared differently than expected"
+    if len(found.attributes) != len(expected.attributes):
+        return f"it has {len(found.attributes)} attributes; expected {len(expected.attributes)}"
     for name in ("relation", "class_index", "positive", "sparse", "zero", "labels"):
-        if getattr(found, name) != getattr(due, name):
-            return f"its {name} is {getattr(found, name)!r}, and {getattr(due, name)!r} is due"
+        if getattr(found, name) != getattr(expected, name):
+            return f"its {name} is {getattr(found, name)!r}; expected {getattr(expected, name)!r}"
     return "it differs"
 
 
 def _matrix_misfit(batch: Batch, schema: Schema) -> str | None:
+    """What is wrong with X."""
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):
@@ -233,7 +261,9 @@ def _matrix_misfit(batch: Batch, schema: Schema) -> str | None:
     if data.dtype != np.float64:
         return f"X is {data.dtype}; make it float64"
     if X.shape[1] != schema.width:
-        return f"X has {X.shape[1]} columns, and the schema {schema.width} features; say in the schema what comes out"
+        return (
+            f"X has {X.shape[1]} columns, but the schema {schema.width} features; the schema must describe the output"
+        )
     return _order_misfit(batch.csr, schema.width) if batch.sparse else None
 
 
@@ -241,9 +271,9 @@ def _order_misfit(X: Csr, width: int) -> str | None:
     """What is wrong with the arrays of sparse rows."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
-        return "the indices of X are no integers; make them int32"
+        return "the indices of X are not integers; make them int32"
     if indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(X.data) or (np.diff(indptr) < 0).any():
-        return "the arrays of X do not fit together; indptr goes from 0 to the number of entries"
+        return "the arrays of X do not fit together; indptr must go from 0 to the number of entries"
     if not len(indices):
         return None
     if indices.min() < 0 or indices.max() >= width:
@@ -261,12 +291,12 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     target = schema.class_attribute
     if (y is None) != (not schema.targets):
-        return f"y is {kind_of(y)}, and the schema has {'a' if schema.targets else 'no'} class"
+        return f"y is {kind_of(y)}, but the schema has {'a' if schema.targets else 'no'} class"
     if y is not None:
         shape = (rows, len(schema.labels)) if schema.labels else (rows,)
         kind = "f" if target is not None and target.kind == "numeric" else "i"
         if not isinstance(y, np.ndarray) or y.shape != shape:
-            return f"y is {kind_of(y)} of shape {np.shape(y)}; {shape} is due"
+            return f"y is {kind_of(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:
             return f"y is {y.dtype}; make it {'float64' if kind == 'f' else 'int8' if schema.labels else 'int32'}"
     if weights is not None and (
@@ -274,23 +304,25 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     ):
         return f"weights are {kind_of(weights)} of shape {np.shape(weights)}; make them float64 of shape ({rows},)"
     if (passthrough is None) != (not schema.passthrough):
-        return f"passthrough is {kind_of(passthrough)}, and the schema has {len(schema.passthrough)} attributes for it"
+        return f"passthrough is {kind_of(passthrough)}, but the schema has {len(schema.passthrough)} attributes for it"
     if passthrough is not None:
         if list(getattr(passthrough, "column_names", ())) != [a.name for a in schema.passthrough]:
             return "the columns of passthrough are not those of schema.passthrough"
         if passthrough.num_rows != rows:
-            return f"passthrough has {passthrough.num_rows} rows, and X {rows}"
+            return f"passthrough has {passthrough.num_rows} rows, but X has {rows}"
     return None
 
 
 def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Whether a class, or a nominal value of the first rows, is no index of its labels."""
+    """Which class, or nominal value in the first rows, is not an index of its labels."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
         values = 2 if target is None else len(target.values)
         if y.min() < -1 or y.max() >= values:
-            return f"a value of y is no index of the class's {values} values"
-    if "attributes" not in vars(schema) or not schema.nominal.any():  # attributes that nobody has asked for yet stay so
+            return f"a value of y is not an index of the class's {values} values"
+    if (
+        "attributes" not in vars(schema) or not schema.nominal.any()
+    ):  # attributes that are made when asked for are not asked for here
         return None
     first = batch.rows(0, min(_LOOKED_AT, len(batch)))
     if first.sparse:
@@ -301,6 +333,6 @@ def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
     at = np.flatnonzero(outside & schema.nominal[columns] & ~np.isnan(found))[:1]
     for value, column in zip(found[at].tolist(), columns[at].tolist()):
         attribute = schema.features[column]
-        about = f"the value {value:g}, no index of its {len(attribute.values)} labels"
+        about = f"the value {value:g}, which is not an index of its {len(attribute.values)} labels"
         return f"the nominal attribute {quoted(attribute.name)} has {about}"
     return None

@@ -1,4 +1,4 @@
-"""Csr: a sparse matrix as its three arrays, for work that does without importing scipy."""
+"""Csr: a sparse matrix as its three arrays, so that scipy need not be imported."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from filterkit.data.ragged import ranges
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# X as everybody meets it: float64, (rows, columns), dense or sparse.
+# X: float64 (rows, columns), dense or sparse.
 Matrix: TypeAlias = "np.ndarray | csr_array"
 
 
 class Csr(NamedTuple):
-    """What `scipy.sparse.csr_array` holds: row i has `data[s]` in the columns `indices[s]` for
-    ``s = slice(indptr[i], indptr[i + 1])``, and zeros elsewhere.
+    """The arrays of a `scipy.sparse.csr_array`.
+
+    With ``s = slice(indptr[i], indptr[i + 1])``, row i has ``data[s]`` in the columns ``indices[s]``, and zeros
+    elsewhere.
 
     Attributes
     ----------
     data : float64 (entries,), none of them zero.
     indices : int32 (entries,), ascending within a row.
     indptr : int32 (rows + 1,).
-    columns : how many columns there are.
+    columns : the number of columns.
     """
 
     data: np.ndarray
@@ -35,31 +37,31 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """The arrays of a scipy matrix, not copied; scipy makes indices wider at times."""
+        """The arrays of a scipy matrix; only indices of another type than int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """The matrix with some entries, given in any order, no two of them in one place.
+        """The matrix with these entries, which are given in any order, but only one for each place.
 
         Parameters
         ----------
-        rows, columns : int (entries,), the place of each entry.
+        rows, columns : int (entries,), the row and the column of each entry.
         values : float64 (entries,), none of them zero.
         shape : (rows, columns) of the matrix.
         """
         height, width = shape
         place = rows.astype(np.int64) * width + columns
         if (place[1:] < place[:-1]).any():
-            order = np.argsort(place, kind="stable")  # quick on the sorted runs that most entries come in
+            order = np.argsort(place, kind="stable")  # fast, because most entries come in sorted runs
             rows, columns, values = rows[order], columns[order], values[order]
         indptr = np.searchsorted(rows, np.arange(height + 1)).astype(np.int32)
         return Csr(values, columns.astype(np.int32), indptr, width)
 
     @staticmethod
     def stack(parts: Sequence[Csr]) -> Csr:
-        """The rows of some matrices, at least one, of as many columns."""
+        """The rows of at least one matrix, all with the same number of columns."""
         starts = np.cumsum([0, *(len(part.data) for part in parts)])
         indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
         return Csr(
@@ -80,33 +82,33 @@ class Csr(NamedTuple):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def rows(self, first: int, stop: int) -> Csr:
-        """The rows from `first` up to, not including, `stop`."""
+        """The rows from `first` up to, but not including, `stop`."""
         indptr = self.indptr[first : stop + 1]
         begin, end = int(indptr[0]), int(indptr[-1])
         return Csr(self.data[begin:end], self.indices[begin:end], indptr - indptr[0], self.columns)
 
     def take(self, rows: np.ndarray) -> Csr:
-        """The rows of these numbers, in this order."""
+        """The rows with these numbers, in this order."""
         lengths = np.diff(self.indptr)[rows]
         entries = ranges(self.indptr[rows], lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
     def columns_of(self, order: np.ndarray) -> Csr:
-        """The columns of these numbers, each of them once, in this order."""
+        """All columns in a new order, which is given by their numbers."""
         place = np.empty(self.columns, np.int32)
         place[order] = np.arange(self.columns, dtype=np.int32)
         column = place[self.indices]
         return Csr.from_entries(self.row_of_entry, column, self.data, self.shape)
 
     def toarray(self) -> np.ndarray:
-        """The same matrix dense."""
+        """The same matrix as a dense array."""
         dense = np.zeros(self.shape)
         dense[self.row_of_entry, self.indices] = self.data
         return dense
 
     def matrix(self) -> csr_array:
-        """The same matrix as scipy's, whose arrays are not copied."""
+        """The same matrix for scipy; the arrays are not copied."""
         from scipy.sparse import csr_array
 
         matrix = csr_array((self.data, self.indices, self.indptr), shape=self.shape)

@@ -1,12 +1,14 @@
-"""To and from what people have already: liac-arff's dictionary, pandas and Arrow.
+"""Conversion of batches to and from liac-arff's dictionaries, pandas and Arrow.
 
-Everything goes through columns: a numeric column is float64 with NaN for missing, a nominal one holds
-label indices in the same way, and string, date and relational ones are Python values with None.
+Everything goes through columns. A numeric column is float64 (rows,) with NaN for missing; a nominal one holds the
+indices of its labels in the same way. String, date and relational columns are lists of Python values with None for
+missing; dates are milliseconds since 1970 UTC.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,8 +33,10 @@ def from_columns(
     positive: object = None,
     weights: np.ndarray | None = None,
 ) -> Batch:
-    """A dense batch from one column an attribute, as the module describes them; dates in milliseconds. `weights` are
-    those of the rows, None if all are 1."""
+    """A dense batch from one column for each attribute, in the form that the module describes.
+
+    `weights` are those of the rows, float64; None if all are 1.
+    """
     schema = Schema(relation, attributes, find_class(attributes, class_), positive)
     X = [np.asarray(columns[i], np.float64) for i in schema.feature_indices.tolist()]
     rows = len(columns[0]) if columns else 0
@@ -40,13 +44,13 @@ def from_columns(
     if schema.class_index is not None:
         y = np.asarray(columns[schema.class_index], np.float64)
         y = _codes(y) if attributes[schema.class_index].kind == "nominal" else y
-    riding = [list(c) for a, c in zip(attributes, columns, strict=True) if a.kind in ("string", "date", "relational")]
+    passthrough = [list(columns[i]) for i in schema.passthrough_indices]
     matrix = np.column_stack(X) if X else np.empty((rows, 0))
-    return Batch(schema, np.ascontiguousarray(matrix), y, weights, passthrough_table(schema, riding))
+    return Batch(schema, np.ascontiguousarray(matrix), y, weights, passthrough_table(schema, passthrough))
 
 
 def to_columns(batch: Batch) -> list[Any]:
-    """One column an attribute, in order; dates in milliseconds. A sparse batch is made dense column-wise."""
+    """One column for each attribute, in the form that the module describes. A sparse batch is made dense by column."""
     X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
     features = iter(range(X.shape[1]))
     passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
@@ -66,6 +70,7 @@ def to_columns(batch: Batch) -> list[Any]:
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
+    """int32 codes, -1 for missing, from float64 with NaN for missing."""
     return np.where(np.isnan(values), -1, values).astype(np.int32)
 
 
@@ -73,56 +78,69 @@ def _codes(values: np.ndarray) -> np.ndarray:
 
 
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
-    """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as list of dicts (LOD).
+    """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
 
-    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` as in
+    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are those of
     `filterkit.batches`.
 
     Raises
     ------
-    FilterkitError : a value that its attribute does not have or cannot hold, or data in another form.
+    FilterkitError : a value that its attribute does not declare or cannot hold, or sparse data in another form.
     """
     attributes = [_liac_attribute(name, kind) for name, kind in data["attributes"]]
-    rows = data["data"]
-    codes: list[dict[Any, float]] = [{v: float(i) for i, v in enumerate(a.values)} for a in attributes]
-
-    def value(position: int, cell: Any) -> Any:
-        attribute = attributes[position]
-        if cell is None:
-            return None if attribute.kind == "string" else math.nan
-        if attribute.kind == "nominal":
-            if isinstance(cell, int) and 0 <= cell < len(attribute.values):
-                return float(cell)
-            if cell not in codes[position]:
-                raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
-            return codes[position][cell]
-        if isinstance(cell, int) and attribute.kind == "numeric" and not _is_exact(cell):
-            raise FilterkitError(_too_large(attribute.name))
-        return cell
-
+    relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
+    readers = [_liac_reader(attribute) for attribute in attributes]
     if not (len(rows) and isinstance(rows[0], dict)):
-        columns = [[value(i, row[i]) for row in rows] for i in range(len(attributes))]
-        return from_columns(data.get("relation", ""), attributes, columns, class_, positive)
+        columns = [[read(row[i]) for row in rows] for i, read in enumerate(readers)]
+        return from_columns(relation, attributes, columns, class_, positive)
     if any(a.kind == "string" for a in attributes):
         raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
-    schema = Schema(data.get("relation", ""), attributes, find_class(attributes, class_), positive, sparse=True)
-    place = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
+    return _from_dicts(
+        Schema(relation, attributes, find_class(attributes, class_), positive, sparse=True), rows, readers
+    )
+
+
+def _liac_reader(attribute: Attribute) -> Callable[[Any], Any]:
+    """A function that converts one cell of `attribute` to the form of `from_columns`."""
+    codes = {value: float(i) for i, value in enumerate(attribute.values)}
+    missing = None if attribute.kind == "string" else math.nan
+
+    def nominal(cell: Any) -> float:
+        if cell is None:
+            return math.nan
+        if isinstance(cell, int) and 0 <= cell < len(attribute.values):
+            return float(cell)
+        if cell not in codes:
+            raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
+        return codes[cell]
+
+    def other(cell: Any) -> Any:
+        if isinstance(cell, int) and attribute.kind == "numeric" and not _is_exact(cell):
+            raise FilterkitError(_too_large(attribute.name))
+        return missing if cell is None else cell
+
+    return nominal if attribute.kind == "nominal" else other
+
+
+def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callable[[Any], Any]]) -> Batch:
+    """A sparse batch from one dict for each row, which maps positions of attributes to cells."""
+    column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
     entries: list[float] = []
     indices: list[int] = []
     indptr = [0]
     y = np.zeros(len(rows))
     for number, row in enumerate(rows):
         for position in sorted(row):
-            cell = value(position, row[position])
+            value = readers[position](row[position])
             if position == schema.class_index:
-                y[number] = cell
-            elif cell != 0:
-                entries.append(cell)
-                indices.append(place[position])
+                y[number] = value
+            elif value != 0:
+                entries.append(value)
+                indices.append(column_of[position])
         indptr.append(len(entries))
-    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(place))
+    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(column_of))
     target = schema.class_attribute
     return Batch(schema, X, None if target is None else _codes(y) if target.kind == "nominal" else y)
 
@@ -133,31 +151,35 @@ def _liac_attribute(name: str, kind: Any) -> Attribute:
     return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
 
 
+def _liac_kind(attribute: Attribute) -> str | list[str]:
+    """What liac-arff calls the kind of an attribute."""
+    if attribute.kind in ("date", "relational"):
+        raise FilterkitError(f"liac-arff has no {attribute.kind} attributes, and {quoted(attribute.name)} is one")
+    kinds: dict[str, str | list[str]] = {"nominal": [*attribute.values], "numeric": "REAL", "string": "STRING"}
+    return kinds[attribute.kind]
+
+
 def to_liac(batch: Batch) -> dict[str, Any]:
-    """The dictionary that ``arff.dump`` takes: labels, floats, strings, None for missing; sparse batches as
-    a list of dicts.
+    """The dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
+
+    Values are labels, floats, strings, and None for missing.
 
     Raises
     ------
-    FilterkitError : dates, bags and weights of rows, which liac-arff does not have.
+    FilterkitError : the batch has dates, bags or weights of rows, which liac-arff does not support.
     """
-    attributes: list[tuple[str, Any]] = []
-    for a in batch.schema.attributes:
-        if a.kind in ("date", "relational"):
-            raise FilterkitError(f"liac-arff has no {a.kind} attributes, and {quoted(a.name)} is one")
-        kinds = {"nominal": list(a.values), "numeric": "REAL", "string": "STRING"}
-        attributes.append((a.name, kinds[a.kind]))
+    attributes = [(a.name, _liac_kind(a)) for a in batch.schema.attributes]
     if batch.weights is not None:
         raise FilterkitError("liac-arff has no weights of rows; leave them out with batch.replace(weights=None)")
     result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}
     labels = [[*a.values, None] if a.kind == "nominal" else None for a in batch.schema.attributes]
 
     def cell(position: int, value: Any) -> Any:
-        words = labels[position]
+        values = labels[position]
         if isinstance(value, float):
             if math.isnan(value):
                 return None
-            return value if words is None else words[int(value)]
+            return value if values is None else values[int(value)]
         return value
 
     if not batch.sparse:
@@ -167,12 +189,11 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         return result
     if batch.schema.labels:
         batch = join(batch, batch.schema.replace(labels=()))
-    features = batch.schema.feature_indices.tolist()
+    schema, X = batch.schema, batch.csr
+    features = schema.feature_indices.tolist()
     y = None if batch.y is None else batch.y.tolist()
     strings = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
-    riding = [i for i, a in enumerate(batch.schema.attributes) if a.kind == "string"]
     rows = []
-    X = batch.csr
     for number in range(len(batch)):
         span = slice(X.indptr[number], X.indptr[number + 1])
         row = {
@@ -180,10 +201,10 @@ def to_liac(batch: Batch) -> dict[str, Any]:
             for j, v in zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
         }
         if y is not None and y[number] != 0:
-            assert batch.schema.class_index is not None
-            words = labels[batch.schema.class_index]
-            row[batch.schema.class_index] = y[number] if words is None else words[y[number]]
-        row |= {i: column[number] for i, column in zip(riding, strings, strict=True)}
+            assert schema.class_index is not None
+            values = labels[schema.class_index]
+            row[schema.class_index] = y[number] if values is None else values[y[number]]
+        row |= {i: column[number] for i, column in zip(schema.passthrough_indices, strings, strict=True)}
         rows.append(dict(sorted(row.items())))
     result["data"] = rows
     return result
@@ -198,15 +219,19 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
-    """An Arrow table: float64, dictionary of labels, string, timestamp[ms] in UTC (with that zone, if the format of the
-    dates has one); missing is null.
+    """An Arrow table: columns of float64, dictionary of string, string, or timestamp[ms]; missing is null.
 
-    Weights of rows are a further column, float64, called `weights` or else ``weight``; the table's metadata says which
-    it is, so that `from_arrow` knows. Without `weights` there is none if all rows have the weight 1.
+    Timestamps are in UTC, and have that zone if the format of the dates has one.
+
+    Parameters
+    ----------
+    batch : the rows.
+    weights : name of a float64 column for the weights of the rows. By default it is ``weight``, and left out if all
+        weights are 1. The metadata of the table notes the name, and `from_arrow` finds it there.
 
     Raises
     ------
-    FilterkitError : an attribute is called as `weights` says.
+    FilterkitError : an attribute has the name `weights`.
     """
     import pyarrow as pa
 
@@ -237,8 +262,10 @@ def from_arrow(
     positive: object = None,
     weights: str | None = None,
 ) -> Batch:
-    """A dense batch from an Arrow table: numbers and booleans are numeric, dictionaries nominal,
-    timestamps and dates date, text string attributes; null is missing.
+    """A dense batch from an Arrow table; null is missing.
+
+    Numbers and booleans become numeric attributes, dictionaries nominal ones, timestamps and dates date ones, and text
+    string ones. `class_` and `positive` are those of `filterkit.batches`.
 
     Nothing is rounded. Dates have the format ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` where one of the column has
     milliseconds, and with ``X`` where the column is in the time zone UTC.
@@ -249,8 +276,8 @@ def from_arrow(
 
     Raises
     ------
-    FilterkitError : a column of another type; times finer than milliseconds or in a time zone other than UTC; whole
-        numbers beyond 2**53; no such column of weights, or a weight that is none.
+    FilterkitError : a column has another type; times are finer than milliseconds or in a zone other than UTC; whole
+        numbers beyond 2**53 are not exact; there is no such column of weights, or a weight is missing.
     """
     names = list(table.column_names)
     noted = (table.schema.metadata or {}).get(_WEIGHTS.encode(), b"").decode()
@@ -369,14 +396,15 @@ def _row_weights(name: str, column: Any) -> np.ndarray | None:
 
 
 def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
-    """A data frame: float64, categories in the order of the labels, text, datetime64 (in UTC, if the format of the
-    dates has a zone); missing as pandas has it. Only for batches whose columns fit in memory when dense.
+    """A data frame, which holds all columns dense in memory.
 
-    Weights of rows are a further column, as in `to_arrow`, which the ``attrs`` of the frame name.
+    Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
+    the dates has a zone; missing values are those of pandas. Weights of rows become a column as in `to_arrow`; the
+    frame's ``attrs`` note its name.
 
     Raises
     ------
-    FilterkitError : an attribute is called as `weights` says.
+    FilterkitError : an attribute has the name `weights`.
     """
     import pandas as pd
 
@@ -405,11 +433,11 @@ def from_pandas(
     positive: object = None,
     weights: str | None = None,
 ) -> Batch:
-    """A dense batch from a data frame; columns as in `from_arrow`, categories nominal, the index left out.
+    """A dense batch from a data frame without its index; columns as in `from_arrow`, categorical ones nominal.
 
     Parameters
     ----------
-    weights : the column that has the weights of the rows; by default the one that `to_pandas` noted, if there is one.
+    weights : the column with the weights of the rows; by default the one that `to_pandas` noted, if there is one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Multi-label data: which attributes are labels; their columns taken out of X, and put in again."""
+"""Multi-label data: finding the labels, and moving them from X to y and back."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ def find_targets(
     labels: int | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:
-    """The position of the class, or those of the labels of multi-label data.
+    """The position of the class, or None; and the positions of the labels of multi-label data.
 
     Parameters
     ----------
-    relation, attributes : of the data. Without `class_` and `labels`, a relation name such as ``data: -C 3`` says
-        in MEKA's way that the first three attributes are labels, or with ``-C -3`` the last.
+    relation : the name of the relation. If neither `class_` nor `labels` is given, a name such as ``data: -C 3``
+        declares the first three attributes to be labels, and ``-C -3`` the last three, as in MEKA.
+    attributes : the columns.
     class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
-    labels : how many of the last attributes are labels.
-    like : a schema whose class or labels are to be found by name, instead of all this.
+    labels : the number of attributes at the end that are labels.
+    like : a schema; its class and labels are found here by name, and everything else is ignored.
 
     Raises
     ------
     UsageError : both a class and labels are asked for.
-    FilterkitError : there are not so many attributes, or no such class.
+    FilterkitError : there are fewer attributes than labels, or there is no such class.
     """
     if like is not None:
         names = {a.name for a in like.label_attributes}
@@ -56,22 +57,21 @@ def find_targets(
 
 
 def _asked_by_name(relation: str) -> str | None:
-    """What MEKA writes behind a relation's name, such as ``data: -C 3``: how many labels come first or, negative,
-    last."""
+    """The number of labels in a relation name such as MEKA's ``data: -C 3``; negative if they come last."""
     words = relation.partition(":")[2].split() if "-C" in relation else []
     counts = [count for option, count in pairwise(words) if option == "-C" and _WHOLE.fullmatch(count)]
-    return counts[-1][:19] if counts else None  # what has more digits is too many, however it is cut
+    return counts[-1][:19] if counts else None  # any number that is cut is too large
 
 
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Where in the X of `flat`, which has labels in X, are the features of `schema`, and its labels."""
+    """The columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
     place = np.full(len(schema.attributes), -1)
     place[flat.feature_indices] = np.arange(len(flat.feature_indices))
     return place[schema.feature_indices], place[list(schema.labels)]
 
 
 def split(batch: Batch, schema: Schema) -> Batch:
-    """The rows of `schema`, with the labels in y, of a batch that has them in X."""
+    """The rows of a batch that has the labels in X, as rows of `schema`, which has them in y."""
     features, labels = _columns(schema, batch.schema)
     if not batch.sparse:
         values = batch.X[:, labels]
@@ -91,7 +91,7 @@ def split(batch: Batch, schema: Schema) -> Batch:
 
 
 def join(batch: Batch, flat: Schema) -> Batch:
-    """The rows of `flat`, which has the labels in X, of a batch that has them in y."""
+    """The rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
     features, labels = _columns(batch.schema, flat)
     assert batch.y is not None
     values = np.where(batch.y < 0, np.nan, batch.y)

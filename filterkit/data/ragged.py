@@ -1,4 +1,4 @@
-"""Ragged: an array of float64 arrays of different lengths, and searching in all of them at once."""
+"""Ragged: float64 arrays of different lengths in one object, and searching in all of them at once."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """int64: the numbers ``start, start + 1, …`` of each range, one range after the other."""
+    """int64: the numbers ``start, …, start + length - 1`` of each range, one range after the other."""
     ends = np.cumsum(lengths)
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def begins_run(numbers: np.ndarray) -> np.ndarray:
-    """bool (n,): whether each of some numbers is the first or differs from the one before it."""
-    turn = np.ones(len(numbers), bool)
-    np.not_equal(numbers[1:], numbers[:-1], out=turn[1:])
-    return turn
+    """bool (n,): whether each number differs from the one before it; True for the first."""
+    begins = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
+    return begins
 
 
 def row_starts(row: np.ndarray, rows: int) -> np.ndarray:
-    """int64 (rows + 1,): where each row begins among entries whose rows, int64, ascend, and where the last one ends."""
+    """int64 (rows + 1,): where each row begins among entries sorted by row, and where the last one ends.
+
+    `row` is int64 (entries,), the row of each entry.
+    """
     return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
 
 
@@ -63,31 +66,37 @@ class Ragged:
         return Ragged(np.concatenate(indptr), np.concatenate([part.values for part in parts]))
 
     def search(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Where each of `values` would go in its row, whose entries ascend.
+        """Find values in rows whose entries ascend.
+
+        Parameters
+        ----------
+        rows : int (n,), the row to search in for each value.
+        values : float64 (n,).
 
         Returns
         -------
-        int64 (n,): an index into `self.values`, the first in the row that is not less, or the row's end.
+        int64 (n,): an index into `self.values`, that of the first entry of the row that is not less than the value, or
+        the end of the row.
         """
         found = self._search_counts(rows, values)
         if found is not None:
             return found
-        turns = np.flatnonzero(rows[1:] != rows[:-1]) + 1
-        if len(values) > 256 * (len(turns) + 1):  # long runs in few rows: searching in one row is faster
-            return self._search_runs(rows, values, turns)
+        changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1
+        if len(values) > 256 * (len(changes) + 1):  # few long runs: searching row by row is faster
+            return self._search_runs(rows, values, changes)
         return np.searchsorted(self._key, sort_key(rows, values))
 
-    def _search_runs(self, rows: np.ndarray, values: np.ndarray, turns: np.ndarray) -> np.ndarray:
-        """`search` run by run; a run goes from one of `turns` to the next, in one row."""
+    def _search_runs(self, rows: np.ndarray, values: np.ndarray, changes: np.ndarray) -> np.ndarray:
+        """As `search`, run by run. A run is in one row, and ends at the next of `changes`."""
         found = np.empty(len(values), np.int64)
-        bounds = [0, *turns.tolist(), len(values)]
+        bounds = [0, *changes.tolist(), len(values)]
         for begin, end in pairwise(bounds):
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
             found[begin:end] = np.searchsorted(self.values[first:stop], values[begin:end]) + first
         return found
 
     def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """`search` by look-up where all of `values` are small whole numbers, as word counts are; else None."""
+        """As `search`, by a table, if all `values` are small whole numbers, as word counts are; else None."""
         if self._table is None or not len(values):
             return None
         low, high = values.min(), values.max()
@@ -102,16 +111,20 @@ class Ragged:
 
     @cached_property
     def _key(self) -> np.ndarray:
+        """The sort keys of all entries."""
         return sort_key(np.repeat(np.arange(len(self)), self.lengths), self.values)
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole
-        v >= 0; None where that would take much more room than the values."""
+        """(start, largest, table), such that ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole
+        v >= 0; None if the table would be much larger than the values.
+        """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None
         lengths = self.lengths
-        step = np.clip(np.floor(self.values) + 1, 0, None).astype(np.int64)  # from this v on, the value is less
+        step = np.clip(np.floor(self.values) + 1, 0, None).astype(
+            np.int64
+        )  # the least whole number that is greater than the value
         largest = np.zeros(len(self), np.int64)
         filled = lengths > 0
         largest[filled] = step[self.indptr[1:][filled] - 1]

@@ -1,4 +1,4 @@
-"""Attribute and Schema: what the columns of a relation are."""
+"""Attribute and Schema: the columns of a relation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ DEEPEST = 100  # how deep relational attributes may be nested
 
 
 class Attribute(NamedTuple):
-    """One column as an ARFF header declares it.
+    """One column, as an ARFF header declares it.
 
-    `kind` is one of `KINDS` (``real`` and ``integer`` are numeric, as in Weka). `values` are a nominal
-    attribute's labels in declared order; `format` is a date's pattern in Java's SimpleDateFormat
-    letters; `attributes` are the columns of a relational attribute's bags; `weight` is Weka's attribute
-    weight; `scores` are ``(metric, score)`` pairs that scorer stages left, the latest last.
+    Attributes
+    ----------
+    name : its name.
+    kind : one of `KINDS`; ``real`` and ``integer`` are numeric, as in Weka.
+    values : the labels of a nominal attribute, in the order declared.
+    format : the pattern of a date, in the letters of Java's SimpleDateFormat.
+    attributes : the columns of the bags of a relational attribute.
+    weight : Weka's attribute weight.
+    scores : (metric, score) pairs that scorers have left on the attribute, the latest last.
     """
 
     name: str
@@ -39,26 +44,26 @@ class Attribute(NamedTuple):
 
 
 class Schema:
-    """The columns of a relation and the part each plays; immutable.
+    """The columns of a relation, and which of them is the class; immutable.
 
     Parameters
     ----------
-    relation : name of the relation.
+    relation : the name of the relation.
     attributes : all columns in file order; their names are unique.
-    class_index : position of the class attribute in `attributes`, or None.
-    positive : the class value named by ``--positive``, kept as text, or None to follow the rule of `docs/formulas.md`.
-    sparse : whether X is a CSR matrix, as it is for a sparse source.
+    class_index : the position of the class in `attributes`, or None.
+    positive : the positive class value, converted to text. None leaves the choice to `positive_classes`.
+    sparse : whether X is sparse, as it is if the source is.
     zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
-    labels : positions of the labels of multi-label data, ascending; then there is no class.
+    labels : the positions of the labels of multi-label data, ascending; then there is no class.
 
     Raises
     ------
-    FilterkitError : two attributes of one name, a class that is neither nominal nor numeric, or a label that is
-        not nominal with the values 0 and 1.
+    FilterkitError : two attributes have the same name, the class is neither nominal nor numeric, a label is not nominal
+        with the values 0 and 1, or `positive` is not a value of the class.
     """
 
-    # Of a schema whose features are made when asked for (`with_renewed_features`): the schema that it comes from, and
-    # what makes them.
+    # Only in a schema of `with_renewed_features`: the schema that it comes from, and the function that makes the
+    # attributes of X.
     _lazy: tuple[Schema, Callable[[], Sequence[Attribute]]]
 
     def __init__(
@@ -112,13 +117,13 @@ class Schema:
         attributes, features = list(origin.attributes), make()
         stated = [(before.name, nominal) for before, nominal in zip(origin.features, self.nominal.tolist())]
         if [(feature.name, feature.kind == "nominal") for feature in features] != stated:
-            raise FilterkitError("the attributes made for columns that stay have other names or kinds than was said")
+            raise FilterkitError("attributes made for unchanged columns have other names or kinds than announced")
         for position, attribute in zip(self.feature_indices.tolist(), features):
             attributes[position] = attribute
         return tuple(attributes)
 
     def __getstate__(self) -> dict[str, Any]:
-        self.attributes  # noqa: B018 - made now: what makes them need not be picklable
+        self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
         return {name: value for name, value in vars(self).items() if name != "_lazy"}
 
     def replace(self, **changes: Any) -> Schema:
@@ -137,10 +142,10 @@ class Schema:
         return Schema(**(current | changes))
 
     def _unchecked(self, **changes: Any) -> Schema:
-        """A copy with some members exchanged, without the constructor's checks, which take long for many attributes.
+        """A copy with some members replaced, without the constructor's checks, which are slow for many attributes.
 
-        The copy shares whatever this schema has computed so far. So only members may change on which nothing else
-        depends; the two callers see to it.
+        The copy shares what this schema has computed so far. The callers therefore replace only members that nothing
+        computed depends on.
         """
         copy = object.__new__(Schema)
         vars(copy).update(vars(self), **changes)
@@ -172,10 +177,10 @@ class Schema:
         return tuple(self.attributes[i] for i in self.labels)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """The codes of the classes to tell from the rest, ascending.
+        """The codes of the classes that are to be told from the rest, ascending.
 
-        That is the class named by ``--positive``; without it, of two values the rarer, the later one on a tie, and of
-        more than two every class that has rows.
+        With `positive`, that is its code. Without it, a class of two values gives the rarer one (the later one on a
+        tie), and a class of more values gives all that have rows.
 
         Parameters
         ----------
@@ -191,7 +196,7 @@ class Schema:
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The positions of what is to be learned: the class, the labels, or nothing."""
+        """The positions of the class or the labels; empty without either."""
         return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
@@ -202,7 +207,10 @@ class Schema:
 
     @cached_property
     def feature_indices(self) -> np.ndarray:
-        """int64 positions in `attributes` of the columns of X: numeric and nominal, without the class and labels."""
+        """int64 (columns,): the positions in `attributes` of the columns of X.
+
+        These are the numeric and nominal attributes without the class and the labels.
+        """
         targets = set(self.targets)
         return np.array(
             [i for i, a in enumerate(self.attributes) if a.kind in ("numeric", "nominal") and i not in targets],
@@ -222,18 +230,24 @@ class Schema:
 
     @cached_property
     def nominal(self) -> np.ndarray:
-        """bool per column of X: whether it is nominal."""
+        """bool (columns,): which columns of X are nominal."""
         return np.array([a.kind == "nominal" for a in self.features], dtype=bool)
 
     @cached_property
     def label_counts(self) -> np.ndarray:
-        """int64 per column of X: how many labels a nominal one declares, 0 for a numeric one."""
+        """int64 (columns,): how many labels each column of X declares, 0 if it is numeric."""
         return np.array([len(a.values) for a in self.features], dtype=np.int64)
 
     @cached_property
+    def passthrough_indices(self) -> tuple[int, ...]:
+        """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
+        return tuple(i for i, a in enumerate(self.attributes) if a.kind in ("string", "date", "relational"))
+
+    @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
-        """The attributes that pass through, because no stage computes with them: string, date, relational."""
-        return tuple(a for a in self.attributes if a.kind in ("string", "date", "relational"))
+        """The string, date and relational attributes, in the order of the columns of `Batch.passthrough`."""
+        attributes = self.attributes
+        return tuple([attributes[i] for i in self.passthrough_indices])
 
     def need_columns(self, stage: str) -> None:
         """Raise a `StageError` of `stage` if no attribute is one that it can work on, and say what to do."""
@@ -246,17 +260,17 @@ class Schema:
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any
     ) -> Schema:
-        """This schema with other attributes of the same names in X, made when somebody asks for them.
+        """This schema with other attributes of the same names in X, which are made when they are first asked for.
 
-        The trials of a learner never ask, and making the attributes of many columns takes long.
+        Making the attributes of many columns takes long, and the trials of a learner never ask for them.
 
         Parameters
         ----------
-        make : gives the attributes of X, in order.
+        make : returns the attributes of X, in order.
         nominal : bool (columns,), which of them are nominal; the others are numeric.
-        changes : `sparse` and `zero` of `replace`.
+        changes : `sparse` and `zero`, as for `replace`.
         """
-        # What stays the same is computed now, so that the copy has it without its attributes.
+        # These stay the same. They are computed here, because the copy would have to make its attributes first.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
         copy = self._unchecked(nominal=nominal, _lazy=(self, make), **changes)
         for name in ("attributes", "features", "label_counts"):
@@ -269,8 +283,8 @@ class Schema:
         Parameters
         ----------
         features : the new columns of X, numeric or nominal, in order.
-        source : int per new column, the column of the present X whose place it takes (ascending).
-        changes : `sparse` and `zero` of `replace`.
+        source : int (new columns,), ascending: the column of the present X whose place each takes.
+        changes : `sparse` and `zero`, as for `replace`.
         """
         attributes: list[Attribute]
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
@@ -290,7 +304,7 @@ class Schema:
         return self.replace(attributes=tuple(attributes), **self.targets_at(place), **changes)
 
     def with_more(self, features: list[Attribute]) -> Schema:
-        """This schema with further columns at the end of X; they stand before a class or labels that come last."""
+        """This schema with further columns at the end of X, but before a class or labels that come last."""
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1
@@ -299,7 +313,7 @@ class Schema:
         return self.replace(attributes=attributes, **self.targets_at(place))
 
     def targets_at(self, place: dict[int, int]) -> dict[str, Any]:
-        """The arguments of `replace` that put class and labels where `place` has their positions."""
+        """The arguments of `replace` for class and labels, whose new positions `place` gives by their present ones."""
         return {
             "class_index": None if self.class_index is None else place[self.class_index],
             "labels": tuple(place[i] for i in self.labels),
@@ -307,18 +321,17 @@ class Schema:
 
 
 def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | int | None) -> int | None:
-    """The position of the class attribute.
+    """The position of the class attribute; None if there is no class.
 
     Parameters
     ----------
     attributes : the columns.
-    choice : a name, a number from 1 as in Weka, ``first``, ``last``, ``none``, or None for the default:
-        the last attribute if it is nominal, else none. A number or keyword means itself even where an
-        attribute bears it as a name.
+    choice : a name, a number from 1 as in Weka, ``first``, ``last`` or ``none``. None is the default: the last
+        attribute if it is nominal, else no class. A number or keyword is never taken as the name of an attribute.
 
     Raises
     ------
-    FilterkitError : no such attribute.
+    FilterkitError : there is no such attribute.
     """
     if choice is None:
         return len(attributes) - 1 if attributes and attributes[-1].kind == "nominal" else None
@@ -338,6 +351,6 @@ def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str 
 
 
 def same_class(attributes: tuple[Attribute, ...] | list[Attribute], schema: Schema) -> int | None:
-    """The position of the attribute that bears the name of the class of `schema`; None if there is none."""
+    """The position of the attribute with the name of the class of `schema`; None if there is none."""
     target = schema.class_attribute
     return next((i for i, a in enumerate(attributes) if target is not None and a.name == target.name), None)

@@ -1,4 +1,4 @@
-"""Attributes and schemas as JSON, and back."""
+"""Converting attributes and schemas to JSON and back."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ _PLAIN = Attribute("")[1:]
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
-    """An attribute as JSON: its name if it is numeric and has nothing else to say, else all its parts."""
+    """An attribute as JSON: its name alone if it is numeric without weight and scores, else a list of its fields."""
     if attribute[1:] == _PLAIN:
         return attribute.name
     return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
 
 
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """The attribute that `attribute_to_json` noted, inside `depth` relational ones.
+    """The attribute that `attribute_to_json` converted to `note`, inside `depth` relational ones.
 
     Raises
     ------
-    FilterkitError : it is no such note.
+    FilterkitError : `note` is something else.
     """
     if isinstance(note, str):
         return Attribute(note)
     try:
         name, kind, values, form, attributes, weight, scores = note
         if depth > DEEPEST:
-            raise FilterkitError("an attribute in it is nested too deep")
+            raise FilterkitError("an attribute in the schema is nested too deep")
         inner = tuple(attribute_from_json(each, depth + 1) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
-        raise FilterkitError("an attribute in it is none") from None
+        raise FilterkitError("invalid attribute in the schema") from None
     texts = [name, form, *values, *(metric for metric, _ in pairs)]
     numbers = [weight, *(score for _, score in pairs)]
     if kind not in KINDS or not isinstance(values, list) or not all(isinstance(text, str) for text in texts):
-        raise FilterkitError("an attribute in it is none")
+        raise FilterkitError("invalid attribute in the schema")
     if not all(type(number) in (int, float) for number in numbers):
-        raise FilterkitError("an attribute in it has a weight or score that is no number")
+        raise FilterkitError("an attribute in the schema has a weight or score that is not a number")
     return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
 
 
@@ -57,25 +57,25 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(note: Any) -> Schema:
-    """The schema that `schema_to_json` noted.
+    """The schema that `schema_to_json` converted to `note`.
 
     Raises
     ------
-    FilterkitError : it is no such note.
+    FilterkitError : `note` is something else.
     """
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]
         sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
         attributes = [attribute_from_json(each) for each in note["attributes"]]
     except (TypeError, KeyError):
-        raise FilterkitError("a schema in it is none") from None
+        raise FilterkitError("invalid schema") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))
     if not texts or not isinstance(sparse, bool) or not isinstance(zero, bool):
-        raise FilterkitError("a schema in it is none")
+        raise FilterkitError("invalid schema")
     if index is not None and not (type(index) is int and 0 <= index < len(attributes)):
-        raise FilterkitError(f"it has no class attribute {index}")
+        raise FilterkitError(f"the schema has no attribute {index} for the class")
     if not isinstance(labels, list) or not all(type(i) is int and 0 <= i < len(attributes) for i in labels):
-        raise FilterkitError("it has labels that are no attributes")
+        raise FilterkitError("the schema has labels that are not positions of attributes")
     if labels and (index is not None or sorted(set(labels)) != labels):
-        raise FilterkitError("its labels make no sense")
+        raise FilterkitError("the schema has a class beside labels, or labels that do not ascend")
     return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))

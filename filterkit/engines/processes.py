@@ -16,8 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.reduction import DupFd
 from typing import Any, TypeVar
 
-from filterkit.errors import FilterkitError
-from filterkit.files.descriptors import failure
+from filterkit.errors import FilterkitError, system_error
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -79,7 +78,7 @@ class _Shared:
             pickle.dump(what, self._file, pickle.HIGHEST_PROTOCOL)
             self._file.flush()
         except OSError as error:
-            raise failure(f"temporary folder {tempfile.gettempdir()}", error) from None
+            raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
 
     def __reduce__(self) -> Any:
         return _taken, (DupFd(self._file.fileno()),)

@@ -1,7 +1,7 @@
-"""Files written aside: hidden names in the output's folder, each held by a lock while it is written.
+"""Files written aside: under hidden names in the folder of the output, each locked while it is being written.
 
-The lock tells the files that a killed run has left from those that another run is writing. The next run in the same
-folder removes the former.
+A file without a lock was left by a run that was killed; the next run in the same folder removes it. A locked file is
+being written by another run.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # no such locks on Windows: abandoned files stay
+except ImportError:  # Windows has no such locks, so abandoned files stay there
     fcntl = None  # type: ignore[assignment]
 
-_NUMBERS = 16  # of hidden names, which are looked at each time; there are more if so many runs write at once
-_held: dict[str, IO[bytes] | None] = {}  # files aside, with what holds them; None where one may have been made
+_CHECKED = 16  # how many hidden names are checked for abandoned files; a run may use further ones
+# Files aside by path, with the stream that holds the lock; None while there is none, though the file may exist.
+_held: dict[str, IO[bytes] | None] = {}
 
 
 class FileAside:
-    """A new hidden file in `folder`, held until it is renamed or removed.
+    """A new hidden file in `folder`, locked until it is renamed or removed.
 
     Attributes
     ----------
-    path : of the file.
+    path : the path of the file.
 
     Raises
     ------
-    OSError : no file can be made there.
+    OSError : the file cannot be created.
     """
 
     def __init__(self, folder: str) -> None:
@@ -59,7 +60,7 @@ class FileAside:
 
 
 def clear_away() -> None:
-    """Remove the files aside that this process still has, because it is going to end."""
+    """Remove the files aside of this process, before it ends."""
     for path, held in list(_held.items()):
         if held is None:
             _remove_abandoned(path)
@@ -69,7 +70,7 @@ def clear_away() -> None:
 
 
 def _hidden(folder: str) -> Iterator[str]:
-    """Names for files aside: of this machine, because a lock may not be seen from another, and of this user."""
+    """Paths for files aside. They differ by machine, since another may not see its locks, and by user."""
     mark = zlib.crc32(f"{_machine()} {_user()}".encode("utf-8", "surrogateescape"))
     return (os.path.join(folder, f".filterkit-{mark:08x}-{number}") for number in count())
 
@@ -83,8 +84,8 @@ def _user() -> int:
 
 
 def _held_file(folder: str) -> tuple[str, IO[bytes]]:
-    """A new file in `folder`, and a stream that holds its lock until it is closed; what nobody holds is removed."""
-    for path in islice(_hidden(folder), _NUMBERS):
+    """The path of a new file in `folder`, and the stream that holds its lock; removes abandoned files first."""
+    for path in islice(_hidden(folder), _CHECKED):
         _remove_abandoned(path)
     names = _hidden(folder)
     while True:
@@ -101,20 +102,20 @@ def _held_file(folder: str) -> tuple[str, IO[bytes]]:
 
 
 def _lock(held: IO[bytes], path: str) -> bool:
-    """Whether a new file is held from now on; not so if another run has just taken it for an abandoned one."""
+    """Lock a new file; False if another run has just taken it for an abandoned one."""
     if fcntl is None:
         return True
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # this folder has no locks, so nobody can take the file for an abandoned one
+    except OSError:  # this file system has no locks, so no run can take the file for an abandoned one
         return True
     return _is_at(held.fileno(), path)
 
 
 def _remove_abandoned(path: str) -> None:
-    """Remove a file of this user that no process holds, if it is there."""
+    """Remove the file at `path` if it exists, is a file of this user, and is not locked."""
     if fcntl is None:
         return
     try:
@@ -133,7 +134,7 @@ def _remove_abandoned(path: str) -> None:
 
 
 def _is_at(number: int, path: str) -> bool:
-    """Whether an open file is still the one that `path` names."""
+    """Whether an open file is still the one at `path`."""
     try:
         return os.path.samestat(os.fstat(number), os.lstat(path))
     except FileNotFoundError:

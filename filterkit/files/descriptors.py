@@ -1,8 +1,7 @@
-"""Files and descriptors of the system: which one a path means, and errors that name it."""
+"""Open files of the system: which one a path means, and writing to it with errors that name it."""
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import select
@@ -10,20 +9,18 @@ import stat
 import sys
 from typing import Any
 
-from filterkit.errors import FilterkitError, file_error
+from filterkit.errors import system_error
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_LINKS = 40  # as many as the system follows
-_REASONS: dict[type, str] = {FileNotFoundError: os.strerror(errno.ENOENT)}  # some file systems of URLs leave it out
+_LINKS = 40  # the most links that the system follows
 
 
 def descriptor_of(path: str) -> int | None:
-    """The number of the open descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; None for a path of
-    any other kind."""
+    """The number of the open descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; else None."""
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
@@ -36,8 +33,7 @@ def descriptor_of(path: str) -> int | None:
 
 
 def pipe_of(path: str) -> tuple[int, int] | None:
-    """Which pipe or device an input is, as numbers that tell it from others; None for a file, which can be read twice,
-    and for what is not there."""
+    """Two numbers that identify the pipe or device at `path`; None if it is a file, or does not exist."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
@@ -46,7 +42,7 @@ def pipe_of(path: str) -> tuple[int, int] | None:
 
 
 def is_read_only(number: int) -> bool:
-    """Whether an open descriptor cannot be written to, as far as the system tells.
+    """Whether an open descriptor is only for reading, as far as the system can tell.
 
     Raises
     ------
@@ -58,27 +54,20 @@ def is_read_only(number: int) -> bool:
     return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY)
 
 
-def failure(name: str, error: OSError, use: str = "writing") -> FilterkitError:
-    """The error to raise when the system refuses the `use` of a file, which messages call `name`."""
-    if error.errno == errno.EBADF:  # "Bad file descriptor" tells nobody what to do
-        return file_error(f"{name}: it is closed or not open for {use}", error)
-    return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
-
-
 class Sink(io.FileIO):
     """A file or descriptor to write to, whose failures are `FilterkitError`s that name it.
 
-    So they can be told from those of whatever else runs while it is open.
+    This tells its failures from those of other code that runs while it is open.
 
     Parameters
     ----------
     file : a path, or the number of a descriptor, which stays open.
     title : what messages call it.
-    onward : whether what nobody reads is dropped, instead of raising a `BrokenPipeError`.
+    onward : whether text for a pipe that nobody reads any more is dropped, instead of raising a `BrokenPipeError`.
 
     Attributes
     ----------
-    gives_up : whether nothing more is written once an interrupt is on its way.
+    gives_up : whether writing stops while an interrupt is being handled.
 
     Raises
     ------
@@ -93,11 +82,17 @@ class Sink(io.FileIO):
         super().__init__(file, "wb", closefd=isinstance(file, str))
 
     def write(self, data: Any) -> int:
-        """Write some bytes of `data`; a closed pipe is a `BrokenPipeError`, anything else a `FilterkitError`."""
+        """Write some bytes of `data`, and return how many.
+
+        Raises
+        ------
+        BrokenPipeError : nobody reads the pipe any more.
+        FilterkitError : writing fails otherwise.
+        """
         if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
-            return len(data)  # a full pipe would keep an interrupt, as closing writes what is left
+            return len(data)  # closing writes what is left, and a full pipe would delay the interrupt
         try:
-            while (count := super().write(data)) is None:  # a full pipe that does not make its writers wait
+            while (count := super().write(data)) is None:  # a full pipe that does not block
                 select.select([], [self], [])
             return count
         except BrokenPipeError:
@@ -105,11 +100,11 @@ class Sink(io.FileIO):
                 return memoryview(data).nbytes
             raise
         except OSError as error:
-            raise failure(self._title, error) from None
+            raise system_error(self._title, error) from None
 
     def close(self) -> None:
-        """Close the file; this too can fail, where the system writes late."""
+        """Close the file. This can fail, because some file systems write late."""
         try:
             super().close()
         except OSError as error:
-            raise failure(self._title, error) from None
+            raise system_error(self._title, error) from None

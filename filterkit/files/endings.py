@@ -1,4 +1,4 @@
-"""The endings of file names, which tell how a file is compressed and of which format it is."""
+"""The endings of file names, which tell the compression and the format of a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")  # those that are recognised
 ARFF = "ARFF"
 CSV = "CSV"
 
-# What people keep tables, numbers and archives in; a file of such an ending is expected to be of that format.
+# Formats of tables, numbers and archives; a file with such an ending is expected to be in that format.
 KNOWN = {
     ".arff": ARFF,
     ".avro": "Avro",
@@ -62,13 +62,13 @@ KNOWN = {
 
 
 def ending(path: str) -> str:
-    """The ending of a file's name in lower case, compression aside: ``.svm`` of ``x.SVM.gz``."""
+    """The ending of a file's name in lower case, without that of a compression: ``.svm`` for ``x.SVM.gz``."""
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
 
 
 def other_format(path: str, own: str = ARFF) -> str | None:
-    """The format that the ending of a file's name belongs to; None if it is `own`, or none is known."""
+    """The format that the ending of a file's name belongs to; None if it is `own` or unknown."""
     name = KNOWN.get(ending(path))
     return None if name == own else name
 
@@ -79,14 +79,14 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     Parameters
     ----------
     path : the file.
-    written : the format.
-    by : the option or stage that asks for it, for the message.
-    hint : what else may be done, with the other format in the place of ``{}``.
-    other : the format that the ending belongs to, if it is not known here.
+    written : the format to be written.
+    by : the option or stage that writes the file, for the message.
+    hint : other advice for the end of the message; ``{}`` becomes the name of the other format.
+    other : the format that the ending belongs to, if it is one of a plugin.
 
     Raises
     ------
-    UsageError : names the file and the format, and says what to do.
+    UsageError : the ending belongs to another format; the message says what to do.
     """
     other = other or other_format(path, written)
     if other is not None:
@@ -99,11 +99,11 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
 
 
 def check_chain(path: str, by: str = "") -> None:
-    """Refuse to save a chain, which is a zip archive of arrays, under the ending of something else.
+    """Refuse to save a chain, which is a zip archive of arrays, under an ending that belongs to something else.
 
     Raises
     ------
-    UsageError : names the file, and says what to do.
+    UsageError : the ending belongs to something else; the message says what to do.
     """
     if other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return
@@ -118,7 +118,7 @@ _USUAL = {ARFF: ".arff", CSV: ".csv"}
 
 
 def _renamed(path: str, new: str) -> str:
-    """The last part of a path with another ending; that of a compression stays."""
+    """The last part of a path with another ending; the ending of a compression stays."""
     name = os.path.basename(path)
     start = name.lower().rindex(ending(path))
     return name[:start] + new + name[start + len(ending(path)) :]

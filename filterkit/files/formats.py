@@ -1,4 +1,4 @@
-"""Format: a kind of file beside ARFF, which a plugin reads and writes."""
+"""Format: another kind of file than ARFF, which a plugin reads and writes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from filterkit.files.source import Source
 
 T = TypeVar("T")
 
-
 LOSSES = ("names", "kinds", "weights")
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file, which is told by the ending of its name.
+    """A kind of file, which is recognised by the ending of its name.
 
     Attributes
     ----------
-    name : for messages.
-    endings : in lower case, with the dot: ``(".parquet",)``. Compressed files, such as ``x.parquet.gz``, are
-        recognised, too; `read` gets the path of a decompressed copy, and what `write` writes is compressed.
-    read : from a path, the class attribute (as for ``--class``, or None) and the positive class value (or None) to
-        batches of one schema, at least one; or None if it is only written.
-    write : batches of one schema to a binary stream; or None if it is only read.
-    losses : what the format has no place for: "names" (of attributes), "kinds" (of attributes that are no numbers),
-        "weights" (of rows). Everything else must come back, or be refused with a `FilterkitError`.
+    name : what messages call it.
+    endings : the endings, in lower case and with the dot: ``(".parquet",)``. A compressed file, such as
+        ``x.parquet.gz``, is recognised, too. `read` gets the path of a decompressed copy, and what `write` writes is
+        compressed.
+    read : a function of a path, the class attribute (as for ``--class``, or None) and the positive class value (or
+        None). Returns at least one batch; all have the same schema. None if the format is only written.
+    write : a function of an iterator of batches with the same schema, and a binary stream to write them to. None if the
+        format is only read.
+    losses : what the format cannot store: "names" (of attributes), "kinds" (of attributes that are not numeric),
+        "weights" (of rows). Everything else must be read back as it was, or be refused with a `FilterkitError`.
     """
 
     name: str
@@ -48,17 +49,17 @@ class Format:
 
 
 class FormatReader:
-    """An `filterkit.files.inputs.Input` of another format than ARFF.
+    """A `filterkit.files.inputs.Input` in another format than ARFF.
 
     Parameters
     ----------
     kind : the format.
-    path, class_, positive : what its `read` is called with.
-    labels : how many of the last attributes are labels; then `read` is asked for no class.
+    path, class_, positive : the arguments of its `read`.
+    labels : the number of attributes at the end that are labels; `read` is then told that there is no class.
 
     Raises
     ------
-    FilterkitError : the file cannot be read; names it.
+    FilterkitError : the file cannot be read; the message names it.
     """
 
     live = False
@@ -78,7 +79,7 @@ class FormatReader:
             stream = self._guarded(kind, partial(kind.read, place, class_ if labels is None else "none", positive))
             first = next(stream, None)
             if first is None:
-                raise FilterkitError(f"{path}: there is no batch in it; one of no rows would do")
+                raise FilterkitError(f"{path}: it has no batch; an empty one would do")
         except BaseException:
             self.__exit__()
             raise
@@ -89,7 +90,7 @@ class FormatReader:
         self._batches = chain([first], stream)
 
     def position(self) -> int:
-        """Nothing is known of how much has been read."""
+        """Always 0: how much has been read is unknown."""
         return 0
 
     def __enter__(self) -> FormatReader:
@@ -104,6 +105,7 @@ class FormatReader:
         return engine.map(function, self._numbered())
 
     def _numbered(self) -> Iterator[Batch]:
+        """The batches with their rows numbered, and with the labels in y."""
         start = 0
         for batch in self._batches:
             batch = batch.replace(start=start)
@@ -112,6 +114,7 @@ class FormatReader:
         self.count = start
 
     def _guarded(self, kind: Format, read: Callable[[], Iterable[Batch]]) -> Iterator[Batch]:
+        """The batches that `read` returns; any failure becomes a `FilterkitError` that names the file."""
         try:
             yield from check_read(kind, read())
         except FilterkitError as error:
@@ -120,17 +123,17 @@ class FormatReader:
             raise file_error(f"{self.path}: {error.strerror or error}", error) from None
         except MemoryError:
             raise
-        except Exception as error:  # whatever a library says of a file that it does not understand
+        except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
             about = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise FilterkitError(f"{self.path}: it cannot be read as {kind.name} ({about})") from error
 
 
 def _decompressed(path: str) -> IO[bytes] | None:
-    """A temporary file of the same ending with what the compressed file `path` holds; None if it is not compressed.
+    """A temporary file with the decompressed content of a file, and the same ending; None if it is not compressed.
 
     Raises
     ------
-    FilterkitError : the file cannot be read, or the temporary one not be written.
+    FilterkitError : the file cannot be read, or the temporary file cannot be written.
     """
     if not path.lower().endswith(COMPRESSIONS):
         return None

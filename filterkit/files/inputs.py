@@ -1,4 +1,4 @@
-"""Input: what the readers of all formats have in common."""
+"""Input: the protocol of the readers of all formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 
 class Input(Protocol):
-    """An input whose header has been read and whose rows are to come; they can be read once."""
+    """An input whose header has been read; its rows can be read once."""
 
     @property
     def path(self) -> str:
-        """The path as it was given."""
+        """The path, as given by the user."""
 
     @property
     def name(self) -> str:
@@ -25,23 +25,23 @@ class Input(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """Of the batches."""
+        """The schema of the batches."""
 
     @property
     def history(self) -> tuple[str, ...]:
-        """Comments in which filterkit has written how the input was made."""
+        """The comments that tell what filterkit did to the data before."""
 
     @property
     def count(self) -> int | None:
-        """How many rows there are; None until they have been read to the end."""
+        """The number of rows; None until all have been read."""
 
     @property
     def live(self) -> bool:
-        """Whether rows may arrive one by one, and each is to go on before the next is asked for."""
+        """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
 
     @property
     def size(self) -> int | None:
-        """The number of bytes stored, None if unknown."""
+        """The number of bytes stored; None if unknown."""
 
     def position(self) -> int:
         """How many of these bytes have been read."""

@@ -1,5 +1,7 @@
-"""Where text goes: standard output, a pipe or device, or a file that appears when it is complete, alone or together
-with others. A file is written aside (`filterkit.files.aside`) and renamed."""
+"""Outputs: standard output, pipes, devices, and files that appear once they are complete, alone or together.
+
+A file is written aside (`filterkit.files.aside`) and renamed at the end.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from filterkit.errors import PATH, FilterkitError, file_error, quoted
+from filterkit.errors import PATH, FilterkitError, file_error, quoted, system_error
 from filterkit.files.aside import FileAside
-from filterkit.files.descriptors import Sink, descriptor_of, failure, is_read_only
+from filterkit.files.descriptors import Sink, descriptor_of, is_read_only
 
 
 def check_output(path: str) -> None:
-    """Refuse a path that cannot be written to, before work is begun.
+    """Refuse a path that cannot be written to, before any work is done.
 
     Raises
     ------
-    FilterkitError : names it.
+    FilterkitError : it cannot be written to; the message names it.
     """
     with _failures(path):
         number = _descriptor(path)
@@ -45,24 +47,24 @@ def check_output(path: str) -> None:
 
 @contextmanager
 def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
-    """A binary stream to write to `path`.
+    """A binary stream that writes to `path`.
 
-    A regular file is written aside, in the same folder, and renamed when the context ends well, or with the
-    others if it is opened inside `together`. If the context ends with an exception, the earlier file is as it was (the
-    disk is not waited for, so a power cut may still lose it). Anything else (``-``, an open descriptor such as
-    ``/dev/stdout``, a pipe, a device) is written straight. The endings ``.gz``, ``.bz2``, ``.xz`` and ``.zst``
-    compress.
+    A regular file is written aside, in the same folder. It is renamed when the context ends without an exception, or
+    together with others inside `together`. An exception leaves the earlier file as it was. (filterkit does not wait for
+    the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
+    ``/dev/stdout``, a pipe or a device, is written to directly. Text is compressed if the path ends in ``.gz``,
+    ``.bz2``, ``.xz`` or ``.zst``.
 
     Parameters
     ----------
     path : the file, or ``-`` for standard output.
-    onward : whether the rest of what is written to a pipe that nobody reads on is dropped without an error, because
-        other outputs are still to be completed.
+    onward : whether text for a pipe that nobody reads any more is dropped without an error, so that other outputs can
+        be completed.
 
     Raises
     ------
-    FilterkitError : the file cannot be written; names it.
-    BrokenPipeError : nobody reads on.
+    FilterkitError : the file cannot be written; the message names it.
+    BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
     number = _descriptor(path)
@@ -91,33 +93,32 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
 
 
 class _Complete(NamedTuple):
-    """A file that is complete, but still `aside`: it is to be renamed to `target`, which the user calls `path`."""
+    """A complete file that is still `aside`, and will be renamed to `target`; the user calls it `path`."""
 
     path: str
     aside: FileAside
     target: str
 
     def appear(self) -> None:
-        """Rename it."""
+        """Rename the file."""
         with _failures(self.path):
             self.aside.appear_as(self.target)
 
 
-_waiting: list[_Complete] | None = None  # for the others of `together`
+_waiting: list[_Complete] | None = None  # complete files inside `together`
 
 
 @contextmanager
 def together() -> Iterator[None]:
-    """Let the files opened inside appear together, when the context ends well; if it ends with an exception, none does.
+    """Let the files opened inside appear together when the context ends; if it ends with an exception, none appears.
 
-    They are renamed one after the other, so a failure or a signal in that last moment may leave some renamed and
-    others not. What goes to standard output, a pipe or a device is written straight and can't be taken back. That
-    nobody reads a pipe on is no failure: the files that are complete appear. Inside of another `together` this does
-    nothing.
+    The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
+    renamed. What was written to standard output, a pipe or a device cannot be taken back. If nobody reads a pipe any
+    more, the files that are complete appear nevertheless. A `together` inside another one does nothing.
 
     Raises
     ------
-    FilterkitError : a file cannot be renamed; names it.
+    FilterkitError : a file cannot be renamed; the message names it.
     """
     global _waiting
     if _waiting is not None:
@@ -138,7 +139,7 @@ def together() -> Iterator[None]:
 
 
 def _complete(file: _Complete) -> None:
-    """Let a file appear, now or with the others."""
+    """Let a file appear, now or together with others."""
     if _waiting is None:
         file.appear()
         return
@@ -154,13 +155,13 @@ def _rename(complete: list[_Complete]) -> None:
 
 @contextmanager
 def _failures(path: str) -> Iterator[None]:
-    """Turn what the system refuses into an error that names `path`."""
+    """Turn an error of the system into a `FilterkitError` that names `path`."""
     try:
         yield
     except FilterkitError:
         raise
     except OSError as error:
-        raise failure(_title(path), error) from None
+        raise system_error(_title(path), error) from None
 
 
 def _title(path: str) -> str:
@@ -176,7 +177,7 @@ def _descriptor(path: str) -> int | None:
 
 
 def _kind(path: str) -> int:
-    """The type bits of what `path` leads to, 0 if there is nothing yet."""
+    """The type bits of the file at `path`; 0 if there is none."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:
@@ -184,7 +185,7 @@ def _kind(path: str) -> int:
 
 
 def _compress(raw: Any, path: str) -> Any:
-    """A stream that compresses into `raw` by the ending of `path`; `raw` itself if there is nothing to compress."""
+    """A stream that writes to `raw`, compressed if the ending of `path` says so."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         import gzip

@@ -1,4 +1,4 @@
-"""Paths: how files are named from Python."""
+"""Paths of files, as Python users give them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def path_text(path: Any) -> str:
 
     Raises
     ------
-    TypeError : it is none, such as an open file.
+    TypeError : `path` is something else, such as an open file.
     """
     if isinstance(path, (str, os.PathLike)):
         return os.fsdecode(path)

@@ -1,4 +1,4 @@
-"""Rows that cannot be read, put aside."""
+"""Rejected rows: those that cannot be read, written to a file with their lines and reasons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from filterkit.errors import ArffError, FilterkitError
 
 
 class Rejected(NamedTuple):
-    """The `text` of a row as UTF-8, the `name` of its input, its `line`, and what is wrong."""
+    """The `text` of a row as UTF-8, the `name` of its input, its `line`, and the `error` that says what is wrong."""
 
     text: bytes
     name: str
@@ -17,16 +17,16 @@ class Rejected(NamedTuple):
 
 
 class Rejects:
-    """Takes rejected rows in their order and writes them, each behind a comment with its place and the reason.
+    """Writes rejected rows in order, each after a comment with its place and the reason.
 
     Parameters
     ----------
-    out : where to.
-    most : how many rows may be rejected, or None for any number.
+    out : the stream to write to.
+    most : how many rows may be rejected; None for any number.
 
     Attributes
     ----------
-    count : how many rows have been.
+    count : how many rows have been rejected.
     """
 
     def __init__(self, out: IO[bytes], most: int | None) -> None:
@@ -35,11 +35,11 @@ class Rejects:
         self.count = 0
 
     def add(self, rejected: Rejected, encoding: str) -> None:
-        """Take a row, which is written in the `encoding` of its input.
+        """Write a row in the `encoding` of its input.
 
         Raises
         ------
-        FilterkitError : it is one too many.
+        FilterkitError : more than `most` rows are rejected.
         """
         self.count += 1
         error = ArffError(
@@ -50,5 +50,5 @@ class Rejects:
         text = rejected.text.decode("utf-8", "surrogateescape").rstrip("\r\n")
         self._out.write(f"% {error}\n".encode())
         if encoding.lower().startswith("utf"):
-            encoding = "utf-8"  # the others would begin every row with a byte order mark
+            encoding = "utf-8"  # UTF-16 and UTF-32 would begin every row with a byte order mark
         self._out.write(text.encode(encoding, "surrogateescape") + b"\n")

@@ -1,4 +1,4 @@
-"""Where ARFF text comes from: files, globs, standard input and URLs, decompressed, as UTF-8 blocks."""
+"""Sources of ARFF text: files, globs, standard input and URLs, decompressed and cut into blocks of UTF-8."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 
 from filterkit.engines.local import PAUSE
-from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted
-from filterkit.files.descriptors import descriptor_of, failure
+from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
+from filterkit.files.descriptors import descriptor_of
 
 
 def expand(path: str) -> list[str]:
@@ -26,7 +26,7 @@ def expand(path: str) -> list[str]:
 
     Raises
     ------
-    FilterkitError : a pattern that matches no file.
+    FilterkitError : the pattern matches no file.
     """
     if path == "-" or "://" in path or not glob.has_magic(path) or os.path.exists(path):
         return [path]
@@ -42,16 +42,16 @@ class Source:
 
     Parameters
     ----------
-    path : a file name, ``-`` for standard input, or an fsspec URL. The endings ``.gz``, ``.bz2``, ``.xz``
-        and ``.zst`` say how it is compressed.
-    encoding : the text's encoding; bytes that are not valid in it are carried along and refused where
-        they matter, so a Latin-1 letter in a comment does no harm.
+    path : a file name, ``-`` for standard input, or an fsspec URL. It is decompressed if it ends in ``.gz``, ``.bz2``,
+        ``.xz`` or ``.zst``.
+    encoding : of the text. Bytes that are not valid in it become surrogates, which are refused only where they matter;
+        a Latin-1 letter in a comment does no harm.
 
     Attributes
     ----------
     name : what messages call it.
-    size : its length in bytes as stored, or None if unknown.
-    live : whether its text may arrive bit by bit, and is to be passed on as it arrives: standard input, a pipe.
+    size : the number of bytes stored; None if unknown.
+    live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8") -> None:
@@ -60,8 +60,8 @@ class Source:
         self._standard = self.live = path == "-"
         try:
             codec = codecs.lookup(encoding).name
-            "".encode(encoding)  # refuses what turns bytes to bytes
-            codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # and what cannot carry bytes along
+            "".encode(encoding)  # fails if it encodes bytes, not text
+            codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # fails if it has no surrogates
         except (LookupError, UnicodeError):
             raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
         with self.failures():
@@ -74,6 +74,7 @@ class Source:
         self._begun = self._ended = False
 
     def _open(self, path: str) -> IO[bytes]:
+        """The stream of the stored bytes; sets `live` and `size`."""
         if path == "-":
             if sys.stdin is None:
                 raise FilterkitError("standard input is closed")
@@ -91,7 +92,7 @@ class Source:
         number = descriptor_of(path)
         if os.path.isfile(path) or number is None:
             file = open(path, "rb")
-        else:  # not to be opened anew: it may be a socket, or have been opened by somebody with more rights
+        else:  # opening it again could fail: it may be a socket, or was opened by a process with more rights
             file = open(os.dup(number), "rb")
         about = os.fstat(file.fileno())
         self.live = not stat.S_ISREG(about.st_mode)
@@ -100,7 +101,7 @@ class Source:
         return file
 
     def position(self) -> int:
-        """How many stored bytes have been read, where `size` is known."""
+        """How many of the stored bytes have been read; 0 if `size` is unknown."""
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
@@ -108,11 +109,11 @@ class Source:
 
         Raises
         ------
-        FilterkitError : the input cannot be read or its compressed data is damaged.
+        FilterkitError : the input cannot be read, or its compressed data is damaged.
         """
         text = b""
         with self.failures():
-            while not text and not self._ended:  # after its end a terminal would be asked once more
+            while not text and not self._ended:  # a terminal would wait for input again after its end
                 data = _arrived(self._stream, size) if self.live else self._stream.read(size)
                 if self._decoder is None:
                     text = data
@@ -135,19 +136,18 @@ class Source:
             self._raw.close()
 
     def failures(self) -> _Failures:
-        """A context that turns what reading may raise into a `FilterkitError` that names this input."""
+        """A context that turns the errors of reading into `FilterkitError`s that name this input."""
         return _Failures(self.name)
 
 
 _LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # not after a backslash, see `cut`
-_IDLE = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x20]*+(%[^\r\n]*+)?")  # a line that has nothing in it
-_LONG = 1 << 24  # bytes; longer than any command line that a comment keeps
-# Seconds to wait for more of a live text: what writes fast has written by then, and nobody notices.
-_PATIENCE = 0.01
+_IDLE = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x20]*+(%[^\r\n]*+)?")  # an empty line, or one with a comment alone
+_LONG = 1 << 24  # bytes; longer than any command line kept in a comment
+_PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice
 
 
 def _arrived(stream: IO[bytes], size: int) -> bytes:
-    """Up to `size` bytes of a pipe: what has arrived, but at least something unless it has ended."""
+    """Up to `size` bytes that have arrived in a pipe; waits for the first of them, and is empty only at the end."""
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     if not more and _returns_at_once(stream):
         select.select([stream], [], [])
@@ -161,21 +161,24 @@ def _arrived(stream: IO[bytes], size: int) -> bytes:
 
 
 def _returns_at_once(stream: IO[bytes]) -> bool:
-    """Whether an empty read need not mean the end: somebody who has this pipe, too, may have made it so."""
+    """Whether an empty read may not mean the end, because another owner of the pipe has made it non-blocking."""
     try:
         return not os.get_blocking(stream.fileno())
-    except OSError:  # no file of the system
+    except OSError:  # it has no descriptor
         return False
 
 
 def _ready(stream: IO[bytes]) -> bool:
+    """Whether text arrives within `_PATIENCE` seconds."""
     try:
         return bool(select.select([stream], [], [], _PATIENCE)[0])
-    except (OSError, ValueError):  # no file of the system, or one that it cannot ask
+    except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for
         return False
 
 
 class _Failures:
+    """The context of `Source.failures`."""
+
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -186,19 +189,19 @@ class _Failures:
         if isinstance(error, EOFError):
             raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
         if isinstance(error, UnicodeDecodeError):
-            raise ArffError(f"this is no {error.encoding} text ({error.reason})", source=self._name) from None
+            raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=self._name) from None
         if isinstance(error, UnicodeError):
-            raise ArffError(f"this is no text in the encoding asked for ({error})", source=self._name) from None
+            raise ArffError(f"this is not text in the encoding asked for ({error})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if type(error) is OSError and not error.errno:  # what bz2 and zstd say of damaged data
+        if type(error) is OSError and not error.errno:  # raised by bz2 and zstd for damaged data
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
         if isinstance(error, OSError) and not isinstance(error, FilterkitError):
-            raise failure(self._name, error, "reading") from None
+            raise system_error(self._name, error, "reading") from None
 
 
 def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
-    """A stream of the decompressed bytes of `raw`, by the ending of `path`."""
+    """A stream of the bytes of `raw`, decompressed if the ending of `path` says so."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         import gzip
@@ -218,21 +221,21 @@ def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
 
 
 class _Zstd:
-    """The text of zstd frames; unlike zstandard's own reader it notices a file that is cut off."""
+    """The text of zstd frames. Unlike zstandard's own reader, it notices a file that is cut off."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         import zstandard
 
         self._raw = raw
         self._begin = zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None  # what decodes the frame that has begun
-        self._rest = b""  # what has been read beyond a frame
+        self._frame: Any = None  # the decoder of the current frame
+        self._rest = b""  # what has been read after the end of a frame
 
     def read(self, size: int) -> bytes:
         """Some text; empty only at the end."""
         text = b""
         while not text:
-            # Little at a time: each four bytes may stand for 128 kB of text, which come all at once.
+            # Little at a time, because four bytes may become 128 kB of text at once.
             data = self._rest or self._raw.read(min(size, 1 << 9))
             if not data:
                 if self._frame is not None:
@@ -246,20 +249,20 @@ class _Zstd:
         return text
 
     def close(self) -> None:
-        """Nothing: the raw stream is closed by its owner."""
+        """Do nothing: the raw stream is closed by its owner."""
 
 
 def count_lines(text: bytes) -> int:
-    """The number of line ends in `text`: LF, CRLF and CR count once each."""
+    """The number of line ends in `text`: LF, CRLF or CR."""
     lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
     return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
 
 
 def cut(text: bytes | bytearray, start: int = 0) -> int:
-    """Where `text` may be cut between lines: the offset after its last certain line end from `start` on, or 0.
+    """Where to cut `text` between lines: the offset after its last certain line end from `start` on; 0 without one.
 
-    A line end after a backslash may belong to a quoted value, so it is not certain; a CR at the very end
-    may be half of a CRLF.
+    A line end after a backslash is not certain, because it may belong to a quoted value. Neither is a CR at the very
+    end, which may be half of a CRLF.
     """
     for mark, end in ((b"\n", len(text)), (b"\r", len(text) - 1)):
         position = text.rfind(mark, start, end)
@@ -271,16 +274,20 @@ def cut(text: bytes | bytearray, start: int = 0) -> int:
 
 
 def first_line(text: bytes) -> int:
-    """Where the first certain line of `text` ends; its length, if it has one line only."""
+    """The offset after the first certain line end of `text`; its length if there is none."""
     end = _LINE_END.search(text)
     return end.end() if end else len(text)
 
 
 def _lengthened(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
-    """`text`, which has no certain line end, with as much more of `source` as it takes to have one; and where it may
-    be cut, 0 if the input ends before.
+    """Read on until `text`, which has no certain line end, has one.
 
-    Of a long line that has nothing but blanks and a comment so far, only the sign of the comment is kept.
+    Of a long line that so far has only blanks and a comment, only the ``%`` is kept.
+
+    Returns
+    -------
+    text : with what has been read.
+    end : where to cut it; 0 if the input ends first.
     """
     grown, end, idle = bytearray(text), 0, True
     while not end and (more := source.read(size)):
@@ -296,12 +303,17 @@ def _lengthened(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
 
 
 class Lines:
-    """Whole lines of `source`, as soon as there are some, beginning with the text `rest`; at the end of the input what
-    is left, be it no whole line.
+    """Iterates over pieces of whole lines, each as soon as it has been read; the last line may have no line end.
+
+    Parameters
+    ----------
+    source : what to read.
+    rest : text that has been read from it already.
+    size : bytes to read at once.
 
     Attributes
     ----------
-    rest : the text that has been read and not been given out.
+    rest : the text that has been read, but not yielded.
     """
 
     def __init__(self, source: Source, rest: bytes, size: int) -> None:
@@ -321,8 +333,11 @@ class Lines:
 
 
 def blocks(source: Source, rest: bytes, size: int) -> Iterator[bytes]:
-    """Whole lines of `source`, about `size` bytes at a time, beginning with `rest`; `PAUSE` where the next line of a
-    live source is not there yet."""
+    """Yield whole lines of `source`, about `size` bytes at a time; the last line may have no line end.
+
+    The first line begins with `rest`, which has been read already. `PAUSE` is yielded where the next line of a live
+    source has not arrived yet.
+    """
     if source.live and (end := cut(rest)):
         yield rest[:end]
         rest = rest[end:]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit._version import DISTRIBUTION
 from filterkit.counts.metric import Metric
+from filterkit.data.contract import record_plugin
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.plugin.discovery import installed
@@ -61,11 +62,6 @@ class Plugin(Offers):
     def known_as(self) -> str:
         """Name and origin in words, the file without its folder."""
         return f"{self.name} of {os.path.basename(self.origin)}"
-
-    def brings(self, thing: Any) -> bool:
-        """Whether it brings this stage class, metric, format, engine class or subcommand."""
-        metrics = [stage.metric for stage in self.stages if issubclass(stage, MetricScaling)]
-        return any(thing is each for each in [*self.stages, *metrics, *self.formats, *self.engines, *self.subcommands])
 
 
 class Registry:
@@ -169,6 +165,8 @@ class Registry:
     def _take(self, plugin: Plugin, offers: Offers) -> None:
         """Register the offers of a plugin by name, unless other plugins have claimed the names."""
         plugin.add(offers)
+        if plugin is not self.own:
+            _record(plugin.known_as(), offers)
         for kind, name, item in offers.names():
             known: dict[str, Any] = getattr(self, f"{kind}s")
             owners = self._owners.setdefault((kind, name), [])
@@ -198,10 +196,6 @@ class Registry:
         if plugin is None:
             raise PluginError(f"no plugin offers the stage {quoted(stage)}; write a hook filterkit_stages that does")
         return plugin.known_as()
-
-    def plugin_of(self, thing: Any) -> Plugin | None:
-        """The plugin that brings this stage class, metric, format, engine class or subcommand; None if none does."""
-        return next((plugin for plugin in self.plugins if plugin.brings(thing)), None)
 
     def metric(self, name: str) -> Metric:
         """The metric of this name.
@@ -251,6 +245,13 @@ class Registry:
         if not hint and any(plugin.problem for plugin in self.plugins):
             hint = "; some plugins are broken, see: filterkit plugins"
         raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
+
+
+def _record(plugin: str, offers: Offers) -> None:
+    """Note the plugin of each stage, metric and format, for errors that name it."""
+    metrics = [stage.metric for stage in offers.stages if issubclass(stage, MetricScaling)]
+    for thing in (*offers.stages, *metrics, *offers.formats):
+        record_plugin(thing, plugin)
 
 
 def _loaded(value: str) -> Any:

@@ -1,4 +1,4 @@
-"""Dates: Java's SimpleDateFormat, set to be strict, in UTC."""
+"""Dates are parsed and written as by Java's SimpleDateFormat, strict and in UTC."""
 
 import datetime
 
@@ -162,7 +162,7 @@ def test_parse_refuses(pattern, text):
 
 
 class Today(datetime.date):
-    """A day that does not pass."""
+    """A today that stays the same."""
 
     @classmethod
     def today(cls):

@@ -1,4 +1,4 @@
-"""What filterkit says of a bad file: one line with file, line, attribute and value where there are any."""
+"""Error messages for invalid files: one line that names file, line, attribute and value."""
 
 import gzip
 import os
@@ -17,7 +17,7 @@ BAGGED = "@relation r\n@attribute a numeric\n@attribute g relational\n@attribute
 
 
 def message(folder, text, name="t.arff"):
-    """The message of the error in `text`, less the folder; it must be the same at every block size."""
+    """The error message for `text`, without the folder; it must be the same at every block size."""
     path = write_text(folder, text, name)
     messages = set()
     for block_size in (1, 64, 1 << 20):
@@ -65,7 +65,7 @@ def message(folder, text, name="t.arff"):
         # sparse rows
         ("{3 p}", "index 3 is out of range: the attributes are numbered from 0 to 2 in rows"),
         ("{-1 p}", "index -1 is out of range: the attributes are numbered from 0 to 2 in rows"),
-        ("{0 1,0 2}", "attribute 'a': index 0 stands twice in the row"),
+        ("{0 1,0 2}", "attribute 'a': index 0 occurs twice in the row"),
         ("{b x}", "expected the index of an attribute, found 'b'"),
         ("{1.0 x}", "expected the index of an attribute, found '1.0'"),
         ("{0x1 x}", "expected the index of an attribute, found '0x1'"),
@@ -143,14 +143,14 @@ def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
 
 def test_an_omitted_string_without_any_in_the_file(tmp_path, way):
     assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
-        "t.arff: attribute 's': a sparse row leaves it out, which means the first value in the file, and there is none"
+        "t.arff: attribute 's': a sparse row omits it, which means the first value in the file, but there is none"
     )
 
 
 def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
     text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
     assert message(tmp_path, text) == (
-        "t.arff:6: attribute 'e': a sparse row leaves it out, which means its first value, and it has none"
+        "t.arff:6: attribute 'e': a sparse row omits it, which means its first value, but it declares none"
     )
 
 
@@ -308,7 +308,7 @@ def test_text_that_is_not_in_a_wide_encoding(tmp_path, odd):
     for block_size in (1, 1 << 20):
         with pytest.raises(FilterkitError) as caught:
             load(path, block_size, encoding="utf-16-le")
-        assert str(caught.value).startswith(f"{path}: this is no utf-16-le text (")
+        assert str(caught.value).startswith(f"{path}: this is not utf-16-le text (")
 
 
 def test_parts_of_which_one_differs(tmp_path):

@@ -1,4 +1,4 @@
-"""The fast path reads what the exact path reads, leaves the rest to it, and is taken where it should be."""
+"""The fast path: it reads the same values as the exact path, leaves the rest to it, and is used where it should be."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ SPECIAL = [
 
 
 def values(attribute):
-    """Texts for a value of `attribute`, most of them good."""
+    """Texts for a value of `attribute`, most of them valid."""
     if attribute.kind == "numeric":
         usual = st.sampled_from(NUMBERS) | st.floats(allow_nan=False, allow_infinity=False).map(repr)
         return usual | st.integers(-5, 5).map(str) | st.sampled_from(NOT_NUMBERS)
@@ -107,7 +107,7 @@ def values(attribute):
 
 @st.composite
 def blocks(draw):
-    """A layout and some rows for it, as text; sometimes with something odd put in."""
+    """A layout and the text of some rows for it, sometimes with something invalid."""
     kinds = draw(st.lists(attribute_kinds, min_size=1, max_size=4))
     attributes = [kind._replace(name=f"a{i}") for i, kind in enumerate(kinds)]
     choices = [None] + [i for i, a in enumerate(attributes) if a.kind in ("numeric", "nominal")]
@@ -259,7 +259,7 @@ def test_bad_rows_are_left_to_the_exact_path(sparse, text):
 
 def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "SMALL", 0)
-    monkeypatch.setattr(reader, "ODD", 0)
+    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
     path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n{}\n3,4\n{}{2}\n")
     assert [tuple(row.values()) for row in content(load(path))["rows"]] == [
         (1.0, [1.0, 2.0]),
@@ -271,7 +271,7 @@ def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):
 
 @pytest.fixture
 def count(monkeypatch):
-    """How many blocks the fast path took and how many it left; it is asked for every block."""
+    """Counts the blocks that the fast path reads and those that it leaves; every block is offered to it."""
     counts = {"taken": 0, "left": 0}
     parse_block = fast.parse_block
 
@@ -286,7 +286,7 @@ def count(monkeypatch):
 
 
 def read_both_ways(path, monkeypatch, **options):
-    """The file as the reader takes it by itself, which must equal what the exact path alone reads."""
+    """The file as the reader reads it by default, which must equal what the exact path alone reads."""
     batch = load(path, **options)
     monkeypatch.setattr(reader, "SMALL", 1 << 62)
     assert same(batch, load(path, **options))
@@ -298,7 +298,7 @@ SAMPLES = ["breast-cancer", "digits", "fortunes", "iris", "wine", "mixed", "one-
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_take_the_fast_path(arff_samples, count, monkeypatch, name):
-    monkeypatch.setattr(reader, "ODD", 0)
+    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
     read_both_ways(arff_samples / f"{name}.arff", monkeypatch, class_="last")
     assert count == {"taken": 1, "left": 0}
 
@@ -315,7 +315,7 @@ def test_data_sets_take_the_fast_path(shared_data, count, monkeypatch, name):
     assert count["left"] == 0
 
 
-def test_one_odd_line_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypatch):
+def test_a_line_for_the_exact_path_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypatch):
     rows = [f"{i},{'yes' if i % 3 else 'no'},{i / 7}" for i in range(20000)]
     rows[9000] = "1,yes,Infinity"
     header = "@relation r\n@attribute a numeric\n@attribute b {no,yes}\n@attribute c numeric\n@data\n"
@@ -325,7 +325,7 @@ def test_one_odd_line_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypa
     assert batch.X[9000, 2] == np.inf
     size = len("\n".join(rows))
     assert count["taken"] >= 4
-    assert count["left"] <= 2 + np.log2(size / reader.ODD)
+    assert count["left"] <= 2 + np.log2(size / reader.SMALLEST_HALF)
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])

@@ -1,4 +1,4 @@
-"""The ARFF grammar in small texts: what is read, by both paths and at every block size."""
+"""The ARFF grammar: small texts, read by both paths and at every block size."""
 
 import bz2
 import gzip
@@ -270,7 +270,7 @@ def test_relational_values_nest(tmp_path, way):
 
 
 def header(folder, lines):
-    """Relation and attributes of a file with these header lines and no rows."""
+    """The relation name and attributes of a file with these header lines and no rows."""
     found = read(folder, "\n".join(lines) + "\n@data\n")
     return found["relation"], [tuple(a.values()) for a in found["attributes"]]
 
@@ -333,7 +333,7 @@ def test_a_label_may_hold_an_escaped_line_end(tmp_path, escaped):
     "data",
     ["@data\n", "@DATA\n", "'@data'\n", '"@data"\n', " @data\t\n", ",@data \n", "@data % c\n", "@data%c\n", "@data "],
 )
-def test_data_keyword(tmp_path, way, data):
+def test_spellings_of_the_data_keyword(tmp_path, way, data):
     text = f"@relation r\n@attribute a numeric\n% @data\n{data}1\n2"
     assert [row["values"] for row in read(tmp_path, text)["rows"]] == [[1.0], [2.0]]
 
@@ -488,7 +488,7 @@ def test_scores_end_a_comment(tmp_path):
         assert scores == [(("bns", 1.5),), (("bns", 1.5), ("ig", -0.002)), (("bns", 1.5),), (), (("ig", 1.0),), ()]
 
 
-def test_what_filterkit_noted_is_found_in_all_of_a_header(tmp_path):
+def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
     notes = [f"% filterkit 0.1: in.arff head {number}\n" for number in range(4)]
     lines = [notes[0], "\n% c\n", notes[1], "@relation r\n", notes[2], "@attribute a numeric\n", notes[3], "@data\n1\n"]
     path = write_text(tmp_path, "".join([*lines, notes[0]]))

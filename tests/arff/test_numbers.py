@@ -1,4 +1,4 @@
-"""Numbers as text: what Java's grammar takes, and the shortest spelling that reads back."""
+"""Numbers as text: reading what Java reads, and writing the shortest text that reads back."""
 
 import math
 import random
@@ -137,7 +137,7 @@ def test_format_number_to_significant_digits(number, digits, text):
 
 
 def from_repr(number):
-    """The spelling by its definition: repr's, less what ARFF needs not."""
+    """The expected text: Python's repr without what ARFF does not need."""
     if number != number:
         return "?"
     if math.isinf(number):
@@ -174,7 +174,7 @@ def test_number_texts_equal_format_number():
 
 @pytest.mark.parametrize("length", [1, 15, 16, 40, 1000])
 def test_number_texts_equal_format_number_where_few_numbers_repeat(length):
-    """Looked up as a dictionary: zeros of both signs stay two, and every NaN is one."""
+    """In the dictionary, zeros of both signs are two entries, and all NaNs are one."""
     odd = [0.0, -0.0, math.nan, -math.nan, INF, -INF, 1 / 3, -1 / 3, 1e300, 5e-324, 0.1]
     for shift in range(len(odd)):
         numbers = [odd[(at + shift) % len(odd)] for at in range(length)]

@@ -1,4 +1,4 @@
-"""The odd files: each is read to the content that Weka 3.9.7 finds in it, or refused."""
+"""The odd files: each is read with the content that Weka 3.9.7 reads, or refused."""
 
 import json
 
@@ -19,14 +19,14 @@ READ_THOUGH_BAD = "bad-utf8-bom"
 
 
 def odd_files(folder, wanted):
-    """The odd files of whose name `wanted` is true; there must be some."""
+    """The odd files whose names `wanted` accepts; there must be some."""
     files = [path for path in sorted(folder.glob("*.arff*")) if wanted(path.name.split(".")[0])]
     assert files
     return files
 
 
 def expected(folder, name):
-    """What Weka finds in the odd file `name`, in the form of `content`."""
+    """The content that Weka reads from the odd file `name`, in the form of `content`."""
     whole = json.loads((folder / "expected" / f"{name}.json").read_text())
     return {"relation": whole["relation"], "attributes": attributes(whole["attributes"]), "rows": rows(whole["rows"])}
 

@@ -1,4 +1,4 @@
-"""What filterkit writes, read by the real Wekas; and the same work done by Weka."""
+"""Comparison with Weka: it reads what filterkit writes, and its filters give the same results."""
 
 from pathlib import Path
 
@@ -72,7 +72,7 @@ WEKAS_NAMES = {"ig": "InfoGainAttributeEval", "chi": "ChiSquaredAttributeEval"}
 @pytest.mark.parametrize("name", ["fortunes", "text/oh0.wc.arff.gz", "text/oh15.wc.arff.gz", "text/tr23.wc.arff.gz"])
 @pytest.mark.parametrize("metric", WEKAS_NAMES)
 def test_scores_of_presence_are_wekas(metric, name, weka36, request, tmp_path):
-    """With -B Weka makes every value that is not zero 1, as `binary` does."""
+    """With -B, Weka turns every value but zero into 1, as `binary` does."""
     path = SAMPLES / f"{name}.arff" if name == "fortunes" else request.getfixturevalue("shared_data") / name
     data = filterkit.read(str(path))
     plain = tmp_path / "plain.arff"
@@ -99,7 +99,7 @@ REAL += [f"weka/{name}.arff" for name in ("labor", "soybean", "vote")]
 @pytest.mark.parametrize("stage", FILTERS)
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
 def test_stages_are_wekas_filters(stage, version, request, tmp_path):
-    """To the six decimals that Weka writes, on samples and real sets, some with missing values."""
+    """Results agree to the six decimals that Weka writes, on samples and real sets, some with missing values."""
     class_path = request.getfixturevalue(version)
     paths = [SAMPLES / "iris.arff", SAMPLES / "mixed.arff"][: 1 if stage == "binary" else 2]  # Weka's takes dates, too
     if version == "weka36":  # the real sets with one of them; each run takes a second
@@ -133,7 +133,7 @@ def test_bins_are_wekas_supervised_discretize(weka36, shared_data, tmp_path):
 
 
 def test_kept_words_are_wekas(weka36, weka39, shared_data, tmp_path):
-    """The most frequent words of each class, ties and all, and how often they occur."""
+    """The most frequent words of each class, ties included, and how often they occur."""
     plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
     data = filterkit.read(str(shared_data / "weka/ReutersCorn-test.arff.gz"))
     filterkit.write(data, str(plain))

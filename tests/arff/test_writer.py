@@ -1,4 +1,4 @@
-"""What is written reads back to the same values: by filterkit, by Weka 3.6 and 3.9, and by liac-arff."""
+"""What is written is read back to the same values by filterkit, by Weka 3.6 and 3.9, and by liac-arff."""
 
 import json
 import random
@@ -13,7 +13,8 @@ from weka import WEKA_CONTENT
 
 import filterkit
 from filterkit.arff import writer
-from filterkit.arff.writer import Formatter, header_text, quote
+from filterkit.arff.row_format import quote
+from filterkit.arff.writer import Formatter, header_text
 from filterkit.data.schema import Attribute, Schema
 
 TEXTS = [
@@ -64,7 +65,7 @@ BAGS = ["''", "?", "'1,p\\n2,?'", "'3,\"\\'q r\\'\"'", "'4,\"p\\\\n{0 p},{3}\"'"
 
 
 def everything(weighted):
-    """An ARFF text with every kind of attribute and value; `weighted`: with weights of attributes and rows."""
+    """ARFF text with every kind of attribute and value; if `weighted`, attributes and rows have weights."""
     labels = [quote(text) for text in TEXTS]
     lines = [
         "@relation 'every % kind'",
@@ -99,7 +100,7 @@ def everything(weighted):
 
 
 def rewritten(folder, batch, sparse, name="out.arff", **options):
-    """The path of a file with `batch` in it, which both paths of the writer must have written alike."""
+    """The path of a file with `batch`, for which the plain and the fast writer must make the same text."""
     path = folder / name
     texts = []
     with pytest.MonkeyPatch.context() as patch:
@@ -152,14 +153,14 @@ def test_larger_samples_read_back(arff_samples, tmp_path, name, sparse):
 
 
 def small(samples):
-    """The samples that are quickly compared value by value; there must be several."""
+    """The samples small enough to be compared value by value; there must be several."""
     found = [path for path in sorted(samples.glob("*.arff")) if path.stat().st_size < 50_000]
     assert len(found) >= 8
     return found
 
 
 def whole(batch):
-    """All numeric and nominal columns, the class among them, as one dense matrix."""
+    """All numeric and nominal columns, including the class, as one dense matrix."""
     X = batch.X.toarray() if batch.sparse else batch.X
     position = int(np.searchsorted(batch.schema.feature_indices, batch.schema.class_index))
     y = batch.y.astype(float)
@@ -262,7 +263,7 @@ def test_a_stream_of_batches_is_formatted_as_one_whole(tmp_path, monkeypatch):
 
 
 def weka_reads(class_path, files):
-    """The content of the files as Weka reads them, in one process."""
+    """The content of the files as Weka reads them; one process reads all."""
     source = WEKA_CONTENT
     command = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-cp", class_path, source]
     run = subprocess.run([*command, *files], capture_output=True, text=True, check=True, timeout=120)
@@ -270,7 +271,7 @@ def weka_reads(class_path, files):
 
 
 def files_for_weka(folder, samples, attribute_weights):
-    """Files that the writer wrote, in both forms, and the content of each."""
+    """Files written by filterkit, sparse and dense, with the content of each."""
     sources = [
         write_text(folder, everything(True), "weighted.arff"),
         write_text(folder, everything(False), "bare.arff"),

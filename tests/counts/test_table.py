@@ -1,4 +1,4 @@
-"""ContingencyTable: against a plain count, and the same however the rows are split, ordered or pushed through."""
+"""ContingencyTable: it equals a plain count, however the rows are split, ordered or pushed through stages."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -26,13 +26,13 @@ def table_of(batch, chosen=None, supervised=True):
 
 
 def assert_same(one, other):
-    """Two tables are equal to the last bit."""
+    """Assert that two tables are equal to the last bit."""
     for name in ("columns", "indptr", "values", "exact_parts", "missing_parts", "total_parts"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name, strict=True)
 
 
 def plain(batch, supervised=True):
-    """For each column: {value: [weight in each class]}, missing apart under None, by counting."""
+    """A plain count: for each column, {value: [weight in each class]}, with None for missing."""
     classes = len(batch.schema.class_attribute.values) if supervised else 1
     weights = np.ones(len(batch)) if batch.weights is None else batch.weights
     found = []
@@ -47,7 +47,7 @@ def plain(batch, supervised=True):
 
 
 def assert_counts(table, expected):
-    """`table` has the plain counts; every number within one rounding."""
+    """Assert that `table` has the plain counts, up to one rounding."""
 
     def close(found, cell):
         assert found.tolist() == pytest.approx([float(w) for w in cell], rel=4e-16, abs=0)
@@ -305,7 +305,7 @@ def test_pushed_tables_are_those_of_the_rows(batch, text):
 
 
 class Swap(ColumnStage):
-    """Numbers from 1 become missing, what is missing 7, the rest 0 or, in the second column each gives, 4."""
+    """Makes two columns of each: values from 1 on become missing, and missing ones 7; others 0, or 4 in the second."""
 
     name = "swap"
 

@@ -1,4 +1,4 @@
-"""Other data in the columns of the data fitted on: by name, in any order and form, with fewer values."""
+"""Alignment: other data is matched by name, in any order and form, and may declare fewer values."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ OTHER_SPARSE = """@relation other
 @pytest.mark.parametrize("text", [OTHER, OTHER_SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("class_", ["class", "none"])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_come_into_the_columns_fitted_on(text, class_, sparse, tmp_path):
+def test_rows_are_aligned_to_the_columns_fitted_on(text, class_, sparse, tmp_path):
     training = read(tmp_path, TRAINING)
     if sparse:
         training = training.in_form(True).replace(schema=training.schema.replace(sparse=True, zero=True))
@@ -87,7 +87,7 @@ def test_the_class_may_be_missing_or_absent(tmp_path):
         Alignment(training.schema, numeric.schema)
 
 
-def test_a_numeric_class_is_taken_along(tmp_path):
+def test_a_numeric_class_is_aligned(tmp_path):
     training = read(tmp_path, TRAINING, class_="m")
     other = read(tmp_path, OTHER, class_="m")
     np.testing.assert_array_equal(Alignment(other.schema, training.schema).apply(other).y, [0, 2, 0])
@@ -123,7 +123,7 @@ def test_extra_attributes_are_named(tmp_path):
 
 @given(st.data())
 def test_any_order_of_columns(data):
-    """A random order of the columns of a sample, dense and sparse, gives the same rows back."""
+    """The columns of a sample, dense or sparse, in random order are aligned to the same rows."""
     batch = sample(data.draw(st.sampled_from(["mixed-sparse", "iris", "sparse-counts-multiclass"])))
     order = np.array(data.draw(st.permutations(range(len(batch.schema.features)))), np.int64)
     schema = batch.schema

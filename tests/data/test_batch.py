@@ -1,4 +1,4 @@
-"""Batch: rows of it, several as one, none at all."""
+"""Batch: taking rows, concatenating batches, and empty batches."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attr
 
 
 def values(batch):
-    """All that a batch holds, as plain values."""
+    """Everything in a batch as plain Python values."""
     return {
         "X": np.where(np.isnan(dense(batch)), None, dense(batch)).tolist(),
         "y": batch.y.tolist(),

@@ -1,4 +1,4 @@
-"""Csr: the same matrix as scipy's, without scipy."""
+"""Csr: it computes the same as scipy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""To and from liac-arff, pandas and Arrow, held against those libraries on the samples."""
+"""Conversion to and from liac-arff, pandas and Arrow, checked with these libraries on the samples."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Multi-label data: which attributes are labels, their way into y and out of X, and that stages keep them."""
+"""Multi-label data: which attributes are labels, moving them between X and y, and stages that keep them."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def cut(batch, step=1):
 
 
 def many(rows=200, sparse=False, labels=3, width=4, seed=0):
-    """Rows of small counts whose labels depend on them; a label of every tenth row is missing."""
+    """Rows of small counts, with labels that depend on the counts; every tenth row misses a label."""
     random = np.random.default_rng(seed)
     values = random.integers(0, 3, (rows, width)) * 1.0
     y = (values[:, :labels] + random.integers(0, 3, (rows, labels)) > 2).astype(np.int8)
@@ -234,7 +234,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_other_data_comes_into_the_columns_and_labels_fitted_on(other, data, tmp_path):
+def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, tmp_path):
     rows = read(tmp_path, OTHERS[other], class_="none")
     as_features = Alignment(rows.schema, data.schema).apply(rows)
     assert testing.same(as_features, data)
@@ -375,7 +375,7 @@ def test_labels_move_with_their_attributes():
 # ---- kept, and elsewhere ------------------------------------------------------------------------------------
 
 
-def test_a_kept_chain_knows_its_labels(data, tmp_path):
+def test_a_saved_chain_knows_its_labels(data, tmp_path):
     path = str(tmp_path / "chain")
     fitted = filterkit.chain("impute standardize svm").fit(data)
     saved.save(fitted, path)
@@ -391,16 +391,16 @@ def note_of(*labels):
 
 
 @pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
-def test_labels_that_make_no_sense_in_a_file(labels):
+def test_invalid_labels_in_a_saved_chain(labels):
     note = note_of(0, 1)
     assert schema_from_json(note).labels == (0, 1)
     with pytest.raises(FilterkitError):
         schema_from_json(note | {"labels": labels})
 
 
-def test_a_class_beside_labels_in_a_file():
+def test_a_class_beside_labels_in_a_saved_chain():
     note = note_of(0)
-    with pytest.raises(FilterkitError, match="its labels make no sense"):
+    with pytest.raises(FilterkitError, match="a class beside labels, or labels that do not ascend"):
         schema_from_json(note | {"class": 1})
 
 

@@ -1,4 +1,4 @@
-"""Ragged: rows of different lengths, searched all at once."""
+"""Ragged: rows of different lengths, which are all searched at once."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def ragged(rows):
 
 
 def searched(rows, at, values):
-    """What `search` is to give, by numpy.searchsorted row by row."""
+    """The expected result of `search`, from numpy.searchsorted row by row."""
     starts = np.cumsum([0] + [len(row) for row in rows])
     return [starts[i] + np.searchsorted(rows[i], v) for i, v in zip(at, values, strict=True)]
 
@@ -41,7 +41,7 @@ def test_search_is_searchsorted_in_each_row(case):
 def test_search_of_counts_is_the_same_by_look_up_and_by_keys(case):
     rows, at, values = case
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
-    # With a value that is no count among them, there is no look-up.
+    # One value that is not a count prevents the look-up.
     at, values = np.append(at, 0), np.append(values, 0.5)
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
 
@@ -104,7 +104,7 @@ def test_sort_key_orders_by_row_and_then_by_value():
     assert np.argsort(key).tolist() == [1, 3, 2, 0]
 
 
-def test_turns_are_where_a_number_differs_from_the_one_before():
+def test_runs_begin_where_a_number_differs_from_the_one_before():
     assert begins_run(np.array([3, 3, 1, 1, 1, 3])).tolist() == [True, False, True, False, False, True]
     assert begins_run(np.array([7.5])).tolist() == [True]
     assert begins_run(np.empty(0)).tolist() == []

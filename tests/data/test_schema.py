@@ -1,4 +1,4 @@
-"""Attributes and schemas: which columns play which part, and which is the class."""
+"""Attributes and schemas: features, the class, and changes of columns."""
 
 import pickle
 
@@ -15,7 +15,7 @@ TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribut
 # ---- parts ---------------------------------------------------------------------------------------
 
 
-def test_the_parts_that_columns_play():
+def test_features_class_and_passthrough():
     schema = Schema("r", [TEXT, A, C, DAY, B, BAG], 2)
     assert schema.class_attribute is C
     assert schema.feature_indices.tolist() == [1, 4]
@@ -55,7 +55,7 @@ def test_replace_changes_what_is_named_and_keeps_the_rest():
     "change",
     [{"relation": "s"}, {"class_index": 1, "positive": None}, {"positive": "yes"}, {"sparse": True}, {"zero": True}],
 )
-def test_schemas_are_equal_by_all_they_say(change):
+def test_schemas_are_equal_if_all_members_are(change):
     schema = Schema("r", [A, B, C], 2, "no")
     assert schema == Schema("r", (A, B, C), 2, "no")
     assert hash(schema) == hash(Schema("r", (A, B, C), 2, "no"))
@@ -143,7 +143,7 @@ def test_find_class(attributes, choice, expected):
         ("", "^--class: no attribute ''$"),
     ],
 )
-def test_find_class_refuses_what_is_none(choice, message):
+def test_find_class_refuses_what_does_not_exist(choice, message):
     with pytest.raises(FilterkitError, match=message):
         find_class([A, Attribute("color"), C], choice)
 
@@ -168,7 +168,7 @@ def test_columns_that_become_several_stay_in_their_places_around_the_class():
     assert out.passthrough == (TEXT,)
 
 
-def test_columns_that_go_leave_the_others_in_order():
+def test_removing_columns_leaves_the_others_in_order():
     schema = Schema("r", [A, B, C, Attribute("d"), TEXT, Attribute("e")], 2)
     out = schema.with_features(new("B", "E"), np.array([1, 3]))
     assert names(out) == ["B", "c", "text", "E"]
@@ -195,7 +195,7 @@ def test_with_features_changes_more_if_asked():
 
 
 def renewed(schema, made, **changes):
-    """`schema` with every feature marked, and with a note in `made` when that happens."""
+    """`schema` with a score on every feature; `made` grows when the features are made."""
 
     def make():
         made.append(schema)
@@ -213,7 +213,7 @@ def test_renewed_attributes_are_those_of_a_list():
     assert out.attributes == (listed[0], TEXT, C, listed[1])
 
 
-def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
+def test_renewed_attributes_are_made_once_when_first_asked_for():
     schema, made = Schema("r", [A, TEXT, C, B], 2, "no", sparse=True), []
     out = renewed(renewed(schema, made), made, zero=False).replace(relation="s")
     assert (out.relation, out.positive, out.class_index, out.sparse, out.zero) == ("s", "no", 2, True, False)
@@ -227,7 +227,9 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
 
 def test_renewed_attributes_may_change_their_kind():
     schema = Schema("r", [A, B, C], 2)
+    assert schema.label_counts.tolist() == [0, len(B.values)]
     out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
+    assert out.label_counts.tolist() == [0, 0]
     assert out.features == tuple(new("a", "b"))
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 

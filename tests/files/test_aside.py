@@ -1,4 +1,4 @@
-"""Files aside: what a killed run has left is removed by the next run in the folder, what another run writes is not."""
+"""Files aside: a run removes those that a killed run has left, and keeps those that another run is writing."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def hidden(folder):
 
 
 def in_a_process(code, folder):
-    """Run `code`, in which some output `out` is open; the process is given back when it has said so."""
+    """Run `code` with an open output `out` in a process, which is returned once the output is open."""
     program = (
         "import os, signal, sys; from filterkit.files.output import open_output\n"
         "with open_output(sys.argv[1]) as out:\n"
@@ -42,7 +42,7 @@ def in_a_process(code, folder):
 
 @pytest.fixture
 def left(tmp_path):
-    """A folder with what a killed run has left."""
+    """A folder with a file that a killed run has left."""
     with in_a_process("os.kill(os.getpid(), signal.SIGKILL)", tmp_path) as process:
         assert process.wait(60) == -signal.SIGKILL
     assert len(hidden(tmp_path)) == 1 and hidden(tmp_path) == os.listdir(tmp_path)
@@ -50,13 +50,13 @@ def left(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["theirs", "another"])
-def test_what_a_killed_run_has_left_is_removed_by_the_next(name, left):
+def test_the_file_of_a_killed_run_is_removed_by_the_next(name, left):
     write(left / name)
     assert os.listdir(left) == [name]
     assert (left / name).read_bytes() == b"text"
 
 
-def test_even_if_that_one_fails(left):
+def test_the_file_of_a_killed_run_is_removed_by_a_run_that_fails(left):
     def fail():
         with open_output(str(left / "out")):
             raise KeyError
@@ -66,7 +66,7 @@ def test_even_if_that_one_fails(left):
     assert os.listdir(left) == []
 
 
-def test_what_several_have_left_at_once(tmp_path):
+def test_the_files_of_several_killed_runs_are_removed(tmp_path):
     processes = [in_a_process("sys.stdin.read()", tmp_path) for _ in range(3)]
     assert len(hidden(tmp_path)) == 3
     for process in processes[::-1]:
@@ -77,7 +77,7 @@ def test_what_several_have_left_at_once(tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_what_another_run_writes_is_left_alone(tmp_path):
+def test_the_file_of_another_run_is_kept(tmp_path):
     with in_a_process("sys.stdin.read()", tmp_path) as process:
         before = hidden(tmp_path)
         for name in ("theirs", "another", "theirs"):
@@ -102,8 +102,8 @@ def test_several_outputs_of_one_process(tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_what_looks_like_one_but_is_none_is_left_alone(tmp_path):
-    """A folder, a pipe, or a link in its place; and the name of another user's or machine's."""
+def test_anything_else_with_such_a_name_is_kept(tmp_path):
+    """Such as a folder, a pipe or a link, and files with the names of another user or machine."""
     with open_output(str(tmp_path / "out")):
         (name,) = hidden(tmp_path)
     stem = name.removesuffix("0")
@@ -123,7 +123,7 @@ def test_what_looks_like_one_but_is_none_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("supported", [True, False])
 def test_many_runs_at_once(supported, tmp_path, monkeypatch):
-    """Each writes whole files; nothing is left. Where a folder has no locks, they do not remove anything."""
+    """Each writes whole files, and nothing is left. Without locks in the folder, nothing is removed."""
     code = "import sys\n"
     if not supported:
         code += "import fcntl\ndef flock(*_):\n    raise OSError(95, 'Operation not supported')\nfcntl.flock = flock\n"
@@ -161,7 +161,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(name, tmp_path):
         ("folder", "folder: this names a folder; name a file, such as .*folder/out.arff"),
         ("folder/", "folder/: this names a folder; name a file, such as .*folder/out.arff"),
         (".", "this names a folder"),
-        ("file/out.arff", "file/out.arff: Not a directory"),
+        ("file/out", "file/out: Not a directory"),
         ("file/", "file/: (Not a directory|this names a folder)"),
         ("a" * 256, "aaa: File name too long"),
         ("loop", "loop: Too many levels of symbolic links"),
@@ -199,8 +199,8 @@ def test_an_empty_name_is_refused():
         pass
 
 
-def test_what_else_fails_is_not_blamed_on_the_output(tmp_path):
-    """As a stage that opens a file of its own while rows are written."""
+def test_an_error_of_other_code_does_not_name_the_output(tmp_path):
+    """Such as that of a stage that opens a file of its own while rows are written."""
 
     def fail():
         with open_output(str(tmp_path / "out")):

@@ -1,4 +1,4 @@
-"""Paths that lead to open descriptors, pipes and devices, as outputs and as inputs."""
+"""Paths of open descriptors, pipes and devices as outputs and inputs."""
 
 import gzip
 import os
@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def expected(folder):
-    """What the chain `bns` makes of iris."""
+    """The output of the chain `bns` for iris."""
     done = bash(f"{RUN} iris.arff bns", folder)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -97,7 +97,7 @@ def test_an_output_may_be_a_descriptor_or_a_pipe(command, folder, expected):
         ("{run} scores iris.arff bns --csv | cat", '"rank","attribute"'),
     ],
 )
-def test_every_output_may(command, first, folder):
+def test_every_option_for_an_output_takes_a_descriptor_or_a_pipe(command, first, folder):
     (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\nx,y\n")
     done = bash(command.format(run=RUN), folder)
     assert done.stdout.startswith(first), done.stderr
@@ -106,8 +106,8 @@ def test_every_output_may(command, first, folder):
 
 @pytest.mark.parametrize(("how", "before"), [(">", ""), (">>", "earlier\n")])
 @pytest.mark.parametrize("path", ["/dev/stdout", "-"])
-def test_a_file_that_a_shell_has_opened_is_written_on(how, before, path, folder, expected):
-    """It is not replaced by another of its name, behind the back of who has it open."""
+def test_a_file_that_a_shell_has_opened_is_written_to_as_it_is(how, before, path, folder, expected):
+    """It is not replaced by a new file, because other processes have it open."""
     (folder / "file").write_text("earlier\n")
     node = (folder / "file").stat().st_ino
     done = bash(f"(echo one; {RUN} -o {path} iris.arff bns; echo two) {how} file", folder)
@@ -139,7 +139,7 @@ def test_a_descriptor_that_cannot_be_written_to_is_refused_before_work_is_begun(
 
 
 def test_a_socket_is_written_to():
-    """A shell that runs a command for another machine may give it one."""
+    """Shells that run commands for another machine may use sockets."""
     ours, theirs = socket.socketpair()
     with ours, theirs, ours.makefile("rb") as stream:
         with open_output(f"/dev/fd/{theirs.fileno()}") as out:
@@ -165,8 +165,8 @@ def test_two_outputs_never_go_to_one_descriptor(folder):
     assert done.stderr.startswith("filterkit: two outputs go to ") and done.stderr.count("\n") == 1
 
 
-def test_a_full_pipe_that_does_not_make_its_writers_wait(folder):
-    """Somebody who has it, too, has made it so."""
+def test_a_full_pipe_that_does_not_block_is_written_to(folder):
+    """Another process that has the pipe, too, may have made it non-blocking."""
     import fcntl
 
     read, write = os.pipe()
@@ -210,7 +210,7 @@ def test_an_input_may_be_a_descriptor_or_a_pipe(command, folder, expected):
 
 
 @pytest.mark.parametrize("command", ["scores {} bns", "evaluate {} --chain neighbors --folds 2"])
-def test_the_input_of_a_subcommand_may(command, folder):
+def test_the_input_of_a_subcommand_may_be_a_descriptor_or_a_pipe(command, folder):
     plain, piped = (bash(f"{RUN} {command.format(path)}", folder) for path in ("iris.arff", "<(cat iris.arff)"))
     assert (piped.returncode, piped.stdout) == (0, plain.stdout)
 
@@ -263,8 +263,8 @@ def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
     guard.cancel()
 
 
-def test_a_pipe_that_does_not_make_its_readers_wait_is_read_to_its_end(tmp_path):
-    """An empty read is not taken for the end."""
+def test_a_pipe_that_does_not_block_is_read_to_its_end(tmp_path):
+    """An empty read is not mistaken for the end."""
     read, write = os.pipe()
     os.set_blocking(read, False)
     with open(write, "w", buffering=1) as pipe:

@@ -1,4 +1,4 @@
-"""The endings of file names: what must not be written there, and what is said of what cannot be read."""
+"""The endings of file names: what may be written under them, and what messages say about unreadable files."""
 
 import gzip
 import os
@@ -19,7 +19,7 @@ FORMAT = '''
 import filterkit, os
 
 def read(path, class_, positive):
-    """A table of text; what the file is called tells that it is decompressed."""
+    """A table of text, whose reader checks that it is given a decompressed file."""
     assert path.endswith(".table")
     with open(path) as file:
         rows = [line.split() for line in file]
@@ -51,7 +51,7 @@ def run(*arguments, cwd):
     ("path", "expected"),
     [("a/x.svm", ".svm"), ("x.SVM.Gz", ".svm"), ("x.gz", ""), ("x", ""), (".csv", ""), ("a.csv/x", ""), ("-", "")],
 )
-def test_the_ending_is_told_compression_aside(path, expected):
+def test_the_ending_of_a_compression_is_ignored(path, expected):
     assert ending(path) == expected
 
 
@@ -125,7 +125,7 @@ def test_what_is_read_as_arff_although_its_ending_says_otherwise(packed, tmp_pat
         ("@relation r\n".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
     ],
 )
-def test_what_is_no_text_is_told_by_how_it_begins(begin, message, tmp_path):
+def test_a_file_that_is_not_text_is_recognised_by_its_first_bytes(begin, message, tmp_path):
     (tmp_path / "x.arff").write_bytes(begin + bytes(range(256)))
     done = run("x.arff", cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith(f"filterkit: x.arff: this is {message}")
@@ -133,7 +133,7 @@ def test_what_is_no_text_is_told_by_how_it_begins(begin, message, tmp_path):
 
 @pytest.fixture
 def table(tmp_path):
-    """The words that load a format, in a folder with one file of it."""
+    """The arguments that load a format; the working folder has a file in it."""
     (tmp_path / "table.py").write_text(FORMAT)
     (tmp_path / "in.table").write_text("a b\n1 2\n3 4.5\n")
     return ["--plugin", "table.py"]
@@ -184,7 +184,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
         ),
     ],
 )
-def test_what_a_format_has_no_use_for_is_refused(arguments, message, table, tmp_path):
+def test_options_that_a_format_does_not_need_are_refused(arguments, message, table, tmp_path):
     done = run(*table, *arguments.split(), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
 

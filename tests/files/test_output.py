@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Outputs: files appear complete or not at all."""
 
 import os
 import threading
@@ -64,7 +64,7 @@ def test_a_new_file_has_the_usual_permissions(tmp_path):
 
 
 @pytest.mark.posix
-def test_a_named_pipe_is_written_to_straight(tmp_path):
+def test_a_named_pipe_is_written_to_directly(tmp_path):
     path = str(tmp_path / "pipe")
     os.mkfifo(path)
     read = []
@@ -136,7 +136,7 @@ def test_none_appears_if_anything_fails(error, tmp_path):
 
 
 def together_with(*files):
-    """Write some files, each a path and what happens before it is complete, together."""
+    """Write some files together; each is a path and what happens before it is complete."""
     with together():
         for path, happen in files:
             with open_output(str(path)) as out:
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_renamed_is_named_and_nothing_is_left_aside(tmp_pa
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
 
 
-def test_a_pipe_that_nobody_reads_is_no_failure_of_the_files(tmp_path):
+def test_files_appear_although_nobody_reads_a_pipe(tmp_path):
     def leave():
         raise BrokenPipeError
 
@@ -172,7 +172,7 @@ def test_a_pipe_that_nobody_reads_is_no_failure_of_the_files(tmp_path):
 
 
 @pytest.mark.parametrize("onward", [False, True])
-def test_what_nobody_reads_is_dropped_where_other_outputs_go_on(onward, tmp_path):
+def test_text_for_a_closed_pipe_is_dropped_while_other_outputs_are_written(onward, tmp_path):
     path = str(tmp_path / "pipe")
     os.mkfifo(path)
 

@@ -1,4 +1,4 @@
-"""--rejects: rows that cannot be read are put aside, and the others go on."""
+"""--rejects: unreadable rows are written there, and processing continues."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ WRONG = {5: b"x,a", 9: b"1,q", 40: b"1,a,b", 77: b"'open,a", 100: b"1"}
 
 @pytest.fixture
 def data(tmp_path):
-    """A file of 100 rows, some of them wrong, and the lines of the others."""
+    """A file of 100 rows, some of them unreadable, and the lines of the others."""
     lines = [f"{i},{'ab'[i % 2]}".encode() for i in range(1, 101)]
     good = [line for number, line in enumerate(lines, 1) if number not in WRONG]
     bad = [WRONG.get(number, line) for number, line in enumerate(lines, 1)]
@@ -27,7 +27,7 @@ def run(*arguments, **options):
 
 @pytest.mark.parametrize("options", [(), ("--jobs", "1"), ("--block-size", "64"), ("--block-size", "1")])
 @pytest.mark.parametrize("chain", [(), ("shape", "l2")])
-def test_what_cannot_be_read_is_put_aside(data, options, chain, tmp_path):
+def test_unreadable_rows_are_written_with_their_reasons(data, options, chain, tmp_path):
     path, good = data
     done = run("--rejects", "bad.txt", "-o", "out.arff", *options, path.name, *chain, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: 5 rows could not be read, and are in bad.txt\n")
@@ -44,7 +44,7 @@ def test_what_cannot_be_read_is_put_aside(data, options, chain, tmp_path):
         assert run("good.arff", *chain, cwd=tmp_path).stdout.partition("@data\n")[2].splitlines() == rows
 
 
-def test_strings_and_test_data_too(tmp_path):
+def test_rows_of_strings_and_of_test_data_may_be_rejected(tmp_path):
     text = HEADER.replace("@data", "@attribute s string\n@data") + "1,a,x\n2,q,y\n3,b,'z'\n"
     (tmp_path / "a.arff").write_text(text)
     (tmp_path / "b.arff").write_text(text.replace("2,q", "two,a"))
@@ -54,7 +54,7 @@ def test_strings_and_test_data_too(tmp_path):
     assert places == ["% a.arff:7", "% b.arff:7"]
 
 
-def test_more_than_allowed(data, tmp_path):
+def test_more_rejected_rows_than_allowed(data, tmp_path):
     path, _ = data
     done = run("--rejects", "bad.txt", "--max-rejects", "2", "-o", "out.arff", path.name, cwd=tmp_path)
     assert done.returncode == 1
@@ -66,8 +66,8 @@ def test_more_than_allowed(data, tmp_path):
     assert run("--max-rejects", "5", path).returncode == 2
 
 
-def test_rows_are_kept_as_they_were(tmp_path):
-    """In the encoding of the input, and bytes that are none in it too."""
+def test_rejected_rows_are_written_as_they_were_read(tmp_path):
+    """In the encoding of the input, including bytes that are not valid in it."""
     bad = "zwölf,a".encode("latin-1")
     (tmp_path / "data.arff").write_bytes(HEADER.encode() + b"1,a\r\n" + bad + b"\r\n2,b\r\n")
     for encoding in ("latin-1", "utf-8"):
@@ -76,14 +76,14 @@ def test_rows_are_kept_as_they_were(tmp_path):
         assert (tmp_path / "bad.txt").read_bytes().splitlines()[1] == bad
 
 
-def test_nothing_wrong(tmp_path):
+def test_without_unreadable_rows(tmp_path):
     (tmp_path / "data.arff").write_text(HEADER + "1,a\n")
     done = run("--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: 0 rows could not be read\n")
     assert (tmp_path / "bad.txt").read_bytes() == b""
 
 
-def test_a_wrong_header_is_an_error_still(tmp_path):
+def test_an_invalid_header_is_still_an_error(tmp_path):
     (tmp_path / "data.arff").write_text(HEADER.replace("numeric", "number") + "1,a\n")
     done = run("--rejects", "bad.txt", "data.arff", cwd=tmp_path)
     assert done.returncode == 1 and "data.arff:2: " in done.stderr
