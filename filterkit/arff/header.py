@@ -310,7 +310,7 @@ def _date(tokens: _Tokens, name: str) -> Attribute:
         raise ArffError(f"expected a date format, found {token.describe()}", line=token.line, attribute=name)
     line = tokens.line
     try:
-        from filterkit.arff.dates import DateFormat  # only few files have dates
+        from filterkit.data.dates import DateFormat  # only few files have dates
 
         DateFormat(pattern)
     except ArffError as error:

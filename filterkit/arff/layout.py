@@ -10,7 +10,7 @@ from filterkit.arff.numbers import parse_number
 from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:
-    from filterkit.arff.dates import DateFormat
+    from filterkit.data.dates import DateFormat
 
 
 class Layout:
@@ -58,6 +58,6 @@ class Layout:
 
 
 def _date_format(pattern: str) -> DateFormat:
-    from filterkit.arff.dates import DateFormat  # only few files have dates
+    from filterkit.data.dates import DateFormat  # only few files have dates
 
     return DateFormat(pattern)

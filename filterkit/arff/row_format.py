@@ -55,7 +55,7 @@ class RowFormat:
         if batch.passthrough is not None:
             for column, attribute in zip(batch.passthrough.columns, self.schema.passthrough, strict=True):
                 if attribute.kind == "date":
-                    from filterkit.arff.dates import DateFormat
+                    from filterkit.data.dates import DateFormat
 
                     pattern = DateFormat(attribute.format)
                     moments = column.cast("int64").to_pylist()

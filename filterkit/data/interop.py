@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.arff.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
+from filterkit.data.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted, suggestion

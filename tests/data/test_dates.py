@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from filterkit import ArffError
 from filterkit.arff import dates
-from filterkit.arff.dates import DateFormat
+from filterkit.data.dates import DateFormat
 from filterkit.data.schema import DEFAULT_DATE_FORMAT
 
 DAY = 86_400_000
