@@ -251,7 +251,7 @@ class Schema:
         # What stays the same is computed now, so that the copy has it without its attributes.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
         copy = self._unchecked(nominal=nominal, _lazy=(self, make), **changes)
-        for name in ("attributes", "features"):
+        for name in ("attributes", "features", "label_counts"):
             vars(copy).pop(name, None)
         return copy
 

@@ -137,19 +137,21 @@ def written(form: Format, data: Batch, folder: str, step: int | None = None, nam
         while left:
             yield left.pop(0)
 
-    refusal, closed = "", False
+    refusal: FilterkitError | None = None
+    closed = False
     try:
         with open_output(path) as out:
             form.write(batches(), out)
             closed = out.closed
     except FilterkitError as error:
-        refusal = str(error)
+        refusal = error
     except Exception as error:
         raise AssertionError(
             f"{form.name}: write fails with {type(error).__name__}: {error}; raise a FilterkitError that says what the "
             "format cannot hold"
         ) from error
-    assert "\n" not in refusal, f"{form.name}: an error has to be one line, not {refusal!r}"
+    lines = "" if refusal is None else "".join(map(str, refusal.args))
+    assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"
     assert not closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
     assert refusal or not left, f"{form.name}: write does not ask for all batches"
     return None if refusal else path

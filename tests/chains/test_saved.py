@@ -338,8 +338,8 @@ def test_a_stage_without_kept_cannot_be_saved(tmp_path):
     with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(AssertionError, match="return what it has learned from get_state"):
-        testing.check_a_kept_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
+    with pytest.raises(AssertionError, match="return what the stage has learned from get_state"):
+        testing.check_a_saved_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
 
 
 class Mindful(Forgetful):
@@ -361,7 +361,7 @@ class FittedMindful(FittedForgetful):
 
 
 def test_a_stage_of_ones_own_is_kept():
-    testing.check_a_kept_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
+    testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
 
 
 def test_an_array_of_another_type_cannot_be_kept(tmp_path, monkeypatch):

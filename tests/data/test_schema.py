@@ -227,8 +227,10 @@ def test_renewed_attributes_are_made_once_and_not_before_somebody_asks():
 
 def test_renewed_attributes_may_change_their_kind():
     schema = Schema("r", [A, B, C], 2)
+    assert schema.label_counts.tolist() == [len(A.values), len(B.values)]  # computed before, and not taken over
     out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
     assert out.features == tuple(new("a", "b"))
+    assert out.label_counts.tolist() == [0, 0]
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 
 

@@ -377,8 +377,8 @@ def test_a_learner_of_ones_own_in_a_kept_chain(name, known, tmp_path):
 
 @pytest.mark.parametrize("name", testing.SAMPLES)
 def test_the_kit_finds_nothing_wrong_with_it(name):
-    for check in testing.CHECKS:
-        check(Means(), testing.sample(name))
+    testing.check_stage(Means(), testing.sample(name))
+    testing.check_declaration(Means())
 
 
 @pytest.mark.parametrize(
