@@ -198,7 +198,9 @@ class ColumnStage(Stage):
         )
         if not ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} are not those of its attributes")
-        return FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+        fitted = FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+        fitted.check_codes()
+        return fitted
 
 
 def _is_by_column(value: object, width: int) -> bool:
@@ -252,6 +254,35 @@ class FittedColumns(Fitted):
     def _apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         image = self.stage.apply(values, columns, self.state)
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
+
+    def check_codes(self) -> None:
+        """Try what a damaged state would make of the values of nominal columns: all labels that may come in, and of
+        numbers a few that are far apart.
+
+        Raises
+        ------
+        FilterkitError : a value that comes out is not the index of a label.
+        """
+        nominal = np.flatnonzero(self.schema.nominal)
+        tried = [
+            np.arange(float(count)) if is_nominal else np.array([-1e300, -1.5, 0.5, 1e300])
+            for count, is_nominal in zip(
+                self.incoming.label_counts[self.columns[nominal]].tolist(),
+                self.incoming.nominal[self.columns[nominal]].tolist(),
+            )
+        ]
+        if not tried:
+            return
+        columns = np.repeat(nominal, [len(values) for values in tried])
+        try:
+            with np.errstate(all="ignore"):
+                codes = self._apply(np.concatenate(tried), columns)
+        except StageError:  # it refuses such values
+            return
+        is_label = (codes >= 0) & (codes < self.schema.label_counts[columns]) & (codes == np.rint(codes))
+        for column in columns[~(is_label | np.isnan(codes))][:1].tolist():
+            name = self.schema.features[column].name
+            raise FilterkitError(f"{self.stage.name} gives the nominal '{name}' values that are not among its labels")
 
     def transform(self, batch: Batch) -> Batch:
         if not batch.sparse:

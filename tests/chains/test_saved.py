@@ -237,6 +237,31 @@ def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("chain", "name", "change"),
+    [
+        ("bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
+        ("bins --method width --bins 2", "nominal", np.ones_like),
+        ("bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
+        ("standardize", "offset", lambda offset: offset - 0.5),
+    ],
+)
+def test_a_changed_state_cannot_make_labels_that_do_not_exist(chain, name, change, tmp_path):
+    """The chain looks at the labels of a few rows of each batch; what comes later must be right, too."""
+    data = sample("mixed")
+    original = saved.to_bytes(filterkit.chain(chain).fit(data))
+
+    def changed(about, members):
+        member = f"0.state.{name}.npy"
+        array, out = np.load(io.BytesIO(members[member])), io.BytesIO()
+        np.save(out, change(array))
+        members[member] = out.getvalue()
+
+    with pytest.raises(FilterkitError, match=f"{chain.split()[0]} gives the nominal '.*' values that are not among"):
+        saved.load(rewritten(original, changed, tmp_path / "chain"))
+    saved.load(rewritten(original, lambda *_: None, tmp_path / "chain"))
+
+
 def test_members_that_overlap_are_refused(kept, tmp_path):
     """Many names in the directory for one place in the file."""
     path = rewritten(kept[1], lambda *_: None, tmp_path / "chain")
