@@ -9,24 +9,24 @@ import numpy as np
 from filterkit import FilterkitError, Learner, Stage, hookimpl, option
 from filterkit.plugin import Csr, Model, Tasks, Training, interruptible
 
-# At most so many distances are held at once.
+# How many distances are held in memory at once.
 _DISTANCES = 1 << 24
 
 
 class Neighbors(Learner):
     """Predict by the votes of the nearest training rows.
 
-    The probability is the share of the votes, by weight, and what has more than half of them is predicted; of several
-    classes the one with most. Of training rows at the same distance the first ones count. A row of zeros is at the
-    cosine distance 1 from all others. The Euclidean distance of sparse rows comes from their lengths and products,
-    which is exact for counts and loses digits where large numbers are close. The training rows are held in memory, and
-    kept by --save.
+    The probability of a class or label is its share of the votes, by weight. A label with more than half of the votes
+    is predicted, and of several classes the one with most votes. Of training rows at the same distance the first ones
+    vote. A row of zeros has the cosine distance 1 from all others. The Euclidean distance of sparse rows is computed
+    from their lengths and products; that is exact for counts and loses digits where large numbers are close. The
+    training rows are held in memory, and `--save` stores them.
     """
 
     name = "neighbors"
 
-    k: int = option(1, "How many neighbors vote.", minimum=1)
-    distance: str = option("cosine", "Which distance.", choices=("cosine", "euclidean"))
+    k: int = option(1, "Number of neighbors that vote.", minimum=1)
+    distance: str = option("cosine", "The distance to use.", choices=("cosine", "euclidean"))
 
     def learn(self, training: Training) -> Model:
         weights = np.ones(len(training.truth)) if training.weights is None else training.weights
@@ -49,14 +49,14 @@ class Neighbors(Learner):
             raise FilterkitError("its training rows do not fit together")
         values = X.data if hasattr(X, "indptr") else X
         if not (np.isfinite(values).all() and np.isfinite(weights).all() and (weights > 0).all()):
-            raise FilterkitError("its training rows are no numbers")
+            raise FilterkitError("its training rows are not numbers")
         if truth.dtype != bool or weights.dtype != np.float64 or X.dtype != np.float64:
             raise FilterkitError("its training rows are of the wrong type")
         return Nearest(self, X, truth, weights)
 
 
 class Nearest:
-    """Training rows that vote."""
+    """The model: training rows that vote."""
 
     threshold = 0.5
 
@@ -93,8 +93,10 @@ class Nearest:
         return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
     def _distances(self, X: Any) -> np.ndarray:
-        """What ranks as the distance does, (rows, training rows): the squared Euclidean one, or 1 − cosine. Neither way
-        takes products by BLAS, whose last digits depend on how many rows there are."""
+        """float64 (rows, training rows): 1 − cosine, or the squared Euclidean distance, which ranks in the same way.
+
+        Neither uses BLAS, because the last digits of its products depend on the number of rows.
+        """
         if self._columns is None:
             from scipy.spatial.distance import cdist
 
@@ -108,7 +110,7 @@ class Nearest:
 
 
 def _squares(X: Any) -> np.ndarray:
-    """The squared Euclidean length of each row."""
+    """float64 (rows,): the squared Euclidean length of each row."""
     if isinstance(X, np.ndarray):
         return np.asarray((X * X).sum(axis=1))
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

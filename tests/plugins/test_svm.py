@@ -396,7 +396,7 @@ def test_wrong_options(text):
 def test_nothing_can_be_left_out(options):
     with pytest.raises(StageError) as caught:
         model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
-    assert str(caught.value) == "svm: no class has two training rows, one of which could be left out for a trial"
+    assert str(caught.value) == "svm: no class has two training rows, so that one could be held out"
 
 
 def test_a_trial_without_training_rows():
