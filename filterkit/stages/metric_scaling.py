@@ -78,7 +78,8 @@ def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bo
     zero : whether zero is special and stays zero.
     nominal : bool (columns,), which columns keep their values.
     """
-    unit = np.where(np.isinf(high / 2 - low / 2 + (high / 2 - low / 2)), 0.5, 1.0)  # the range itself may overflow
+    with np.errstate(over="ignore"):
+        unit = np.where(np.isinf(2 * (high / 2 - low / 2)), 0.5, 1.0)  # the range itself may overflow
     span = high * unit - low * unit
     offset = np.zeros(len(score)) if zero else low * unit
     factor = np.where(span > 0, score, 0.0)
