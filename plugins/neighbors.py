@@ -32,13 +32,13 @@ class Neighbors(Learner):
         weights = np.ones(len(training.truth)) if training.weights is None else training.weights
         return Nearest(self, training.X, training.truth, weights)
 
-    def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
-        truth, weights = kept["truth"], kept["weights"]
+    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        truth, weights = state["truth"], state["weights"]
         X: Any
-        if "rows" in kept:
-            X = kept["rows"]
+        if "rows" in state:
+            X = state["rows"]
         else:
-            data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
+            data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
             lengths = np.diff(indptr)
             if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
                 raise FilterkitError("its training rows do not fit together")
@@ -71,10 +71,10 @@ class Nearest:
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
-        kept = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
+        state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:
-            return {**kept, "rows": self._X}
-        return {**kept, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
+            return {**state, "rows": self._X}
+        return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
 
     def scores(self, X: Any) -> np.ndarray:
         """As `Model.scores`."""

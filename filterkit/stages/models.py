@@ -121,14 +121,14 @@ class LinearModel:
         self.threshold = 0.0 if sigmoids is None else 0.5
 
     @classmethod
-    def from_state(cls, kept: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
+    def from_state(cls, state: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
         """The model again from its state, which may come from a damaged file.
 
         Raises
         ------
         FilterkitError : its arrays do not fit the features and tasks.
         """
-        model = cls(kept["coefficients"], kept["intercepts"], kept.get("sigmoids"), tasks.exclusive)
+        model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive)
         parts = [model.coefficients, model.intercepts, *([] if model.sigmoids is None else [model.sigmoids])]
         shapes = [(features, len(tasks.names)), (len(tasks.names),), (2, len(tasks.names))]
         if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(parts, shapes)):
@@ -137,8 +137,8 @@ class LinearModel:
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
-        kept = {"coefficients": self.coefficients, "intercepts": self.intercepts}
-        return kept if self.sigmoids is None else {**kept, "sigmoids": self.sigmoids}
+        state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
+        return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def scores(self, X: Any) -> np.ndarray:
         """As `Model.scores`. A sparse product adds up each row in the order of its columns; BLAS does not."""
