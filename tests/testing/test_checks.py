@@ -1,4 +1,4 @@
-"""The kit against plugins that break its rules: each check finds what it is for, and says how to repair it."""
+"""The conformance kit against plugins that break its rules: each check finds its fault and says how to repair it."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
