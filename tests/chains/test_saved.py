@@ -1,4 +1,4 @@
-"""Fitted chains in files: kept and loaded, described, and refused when they are not whole."""
+"""Fitted chains in files: saved and loaded, described, and refused if they are damaged."""
 
 import copy
 import io
@@ -77,7 +77,7 @@ def test_what_is_in_a_file_can_be_shown(kept):
 
 
 def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path):
-    """It still loads, and what is shown or missing is named as it is installed today."""
+    """It still loads, and messages name the distribution as it is called today."""
     _, data, batch, expected = kept
 
     def earlier(about, members):
@@ -247,7 +247,7 @@ def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
     ],
 )
 def test_a_changed_state_cannot_make_labels_that_do_not_exist(chain, name, change, tmp_path):
-    """The chain looks at the labels of a few rows of each batch; what comes later must be right, too."""
+    """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
     data = sample("mixed")
     original = saved.to_bytes(filterkit.chain(chain).fit(data))
 
@@ -263,7 +263,7 @@ def test_a_changed_state_cannot_make_labels_that_do_not_exist(chain, name, chang
 
 
 def test_members_that_overlap_are_refused(kept, tmp_path):
-    """Many names in the directory for one place in the file."""
+    """Many names in the archive directory point to one place in the file."""
     path = rewritten(kept[1], lambda *_: None, tmp_path / "chain")
     with zipfile.ZipFile(path, "a") as archive:
         one = archive.getinfo("0.state.knots.values.npy")
@@ -298,7 +298,7 @@ def test_compressed_and_foreign_files_are_refused(kept, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_files_load_to_a_working_chain_or_are_refused(kept, seed, tmp_path):
-    """Bits turned, pieces cut, doubled or moved; `benchmarks/stress.py` does more of it."""
+    """Bits are flipped, and pieces cut, doubled or overwritten; `benchmarks/stress.py` does more of this."""
     rng = random.Random(seed)
     path = tmp_path / "chain"
     refused = 0
@@ -342,7 +342,7 @@ def mutant(data, rng):
 
 
 class Forgetful(Stage):
-    """Take the mean off, and keep nothing."""
+    """Subtract the mean, and save nothing."""
 
     name = "forgetful"
 
@@ -368,7 +368,7 @@ def test_a_stage_without_kept_cannot_be_saved(tmp_path):
 
 
 class Mindful(Forgetful):
-    """Take the mean off, and keep it."""
+    """Subtract the mean, and save it."""
 
     name = "mindful"
 
