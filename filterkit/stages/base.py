@@ -169,10 +169,7 @@ class Fitted:
         raise NotImplementedError(f"{type(self).__name__} has no get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
-        """Transform a batch of the training rows, whose first row has the number `batch.start`.
-
-        By default as any other batch; cross-fitted stages override it.
-        """
+        """Transform a batch of training rows, the first of which is number `batch.start`; by default as any batch."""
         return self.transform(batch)
 
 
