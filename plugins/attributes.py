@@ -1,4 +1,4 @@
-"""Attributes removed, kept and renamed."""
+"""Attributes: remove, keep and rename them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ KINDS = ("numeric", "nominal", "string", "date", "relational")
 
 
 class Remove(Stage):
-    """Remove the attributes named, matched, numbered or of a type, as Weka's Remove does.
+    """Remove attributes by name, pattern, number or type, as Weka's Remove does.
 
-    An attribute that any of the options takes is removed. The class stays; with ``--class none`` it is an
-    attribute like the others. Numbers are from 1, of all attributes: ``--range 1-3,7,20-last``.
+    An attribute that any of the options selects is removed. The class stays; with ``--class none`` it is an attribute
+    like the others. Numbers count all attributes from 1: ``--range 1-3,7,20-last``.
     """
 
     name = "remove"
     group = "Select attributes"
 
-    attribute: tuple[str, ...] = option((), "The attribute of this name.")
-    match: str = option("", "Attributes whose whole name matches this regular expression.")
-    range: str = option("", "Attributes of these numbers, as 1-3,7,20-last.")
-    type: str | None = option(None, "Attributes of this type.", choices=KINDS)
+    attribute: tuple[str, ...] = option((), "Select the attribute of this name.")
+    match: str = option("", "Select attributes whose whole name matches this regular expression.")
+    range: str = option("", "Select attributes of these numbers, as 1-3,7,20-last.")
+    type: str | None = option(None, "Select attributes of this type.", choices=KINDS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -41,7 +41,7 @@ class Remove(Stage):
         return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i not in taken])
 
     def _taken(self, schema: Schema) -> set[int]:
-        """The places of the attributes that the options take, without the class."""
+        """The positions of the attributes that the options select, without class and labels."""
         place = {a.name: i for i, a in enumerate(schema.attributes)}
         for name in self.attribute:
             if name not in place:
@@ -58,9 +58,9 @@ class Remove(Stage):
 
 
 class Keep(Remove):
-    """Keep the attributes named, matched, numbered or of a type, and class or labels, and remove the others.
+    """Keep attributes by name, pattern, number or type, and class or labels; remove all others.
 
-    An attribute that any of the options takes is kept. Numbers are from 1, of all attributes:
+    An attribute that any of the options selects is kept. Numbers count all attributes from 1:
     ``--range 1-3,7,20-last``.
     """
 
@@ -79,9 +79,15 @@ def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
 
 
 def _numbers(stage: str, text: str, count: int | None = None) -> set[int]:
-    """The places that a list of numbers and ranges such as ``1-3,7,20-last`` means; `count` is the last. Without it
-    the list is only checked, and there are no places."""
-    places: set[int] = set()
+    """The positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    text : the list.
+    count : the number of attributes. Without it the list is only checked, and the result is empty.
+    """
+    positions: set[int] = set()
     for part in text.split(",") if text else []:
         match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
         if match is None:
@@ -89,30 +95,37 @@ def _numbers(stage: str, text: str, count: int | None = None) -> set[int]:
         words = {"first": 1, "last": 10**18 if count is None else count}
         low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
         if not 1 <= low <= high:
-            raise UsageError(f"{stage}: --range: '{part}' is no range of numbers from 1")
+            raise UsageError(f"{stage}: --range: '{part}' is not a range of numbers from 1")
         if count is None:
             continue
         if high > count:
             raise StageError(stage, f"--range: '{part}' goes beyond the last attribute, {count}")
-        places |= {i - 1 for i in range(low, high + 1)}
-    return places
+        positions |= {i - 1 for i in range(low, high + 1)}
+    return positions
 
 
 class FittedKeep(Fitted):
-    """Keeps some attributes, by their places in the schema, for the stage of that name."""
+    """Keeps some attributes.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    schema : of the incoming batches.
+    kept : the positions of the attributes to keep, ascending.
+    """
 
     def __init__(self, stage: str, schema: Schema, kept: list[int]) -> None:
         chosen = set(kept)
         self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
-        riding = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-        self._passthrough = [place for place, i in enumerate(riding) if i in chosen]
+        others = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
+        self._passthrough = [place for place, i in enumerate(others) if i in chosen]
         if not kept:
             raise StageError(stage, "no attribute is left")
         place = {i: place for place, i in enumerate(kept)}
         self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], **schema.targets_at(place))
 
     def get_state(self) -> dict[str, Any]:
-        return {}  # the options and the schema say it all
+        return {}  # options and schema are enough to fit it again
 
     def transform(self, batch: Batch) -> Batch:
         X: Any
@@ -133,7 +146,7 @@ class FittedKeep(Fitted):
 
 
 class Rename(RowStage):
-    """Rename attributes: what a regular expression finds in their names is replaced, as Weka's RenameAttribute does.
+    """Rename attributes by replacing what a regular expression finds in their names, as Weka's RenameAttribute does.
 
     `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error.
     """
@@ -142,7 +155,7 @@ class Rename(RowStage):
     group = "Select attributes"
 
     find: str = option("", "The regular expression to look for.")
-    replace: str = option("", "What to put in the place of each of its matches.")
+    replace: str = option("", "The replacement for each match.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""Presence and absence."""
+"""Values as 0 for absent and 1 for present."""
 
 from __future__ import annotations
 

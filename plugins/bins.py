@@ -13,17 +13,17 @@ from filterkit.plugin import ContingencyTable, Ragged, State, sum_over_classes
 class Bins(ColumnStage):
     """Turn each number into the nominal bin that it lies in, as Weka's Discretize filters do.
 
-    A bin goes from above one cut point up to and including the next; the first and the last are open.
+    Each bin excludes its lower cut point and includes its upper one; the first and the last bin have no outer limit.
 
-    - `mdl`: a range is cut where the classes' entropy is least, half-way between two training values, if that
-      shortens the description of the classes; then both parts in turn (U. Fayyad, K. Irani, *Multi-Interval
-      Discretization of Continuous-Valued Attributes for Classification Learning*, IJCAI 1993; as Weka's
-      supervised Discretize). A column that is not worth a cut has one bin.
-    - `width`: `--bins` bins of equal width between the least and the largest training value.
-    - `frequency`: `--bins` bins of about equal numbers of training rows: a cut is made half-way between the two
-      values where the number of rows below is nearest to its due.
+    - `mdl` cuts a range half-way between two training values, where the entropy of the classes is least, and then both
+      parts in the same way. It stops where a cut does not shorten the description of the classes (U. Fayyad, K. Irani,
+      *Multi-Interval Discretization of Continuous-Valued Attributes for Classification Learning*, IJCAI 1993; as
+      Weka's supervised Discretize). A column without a useful cut has one bin.
+    - `width` makes `--bins` bins of equal width between the least and the largest training value.
+    - `frequency` makes `--bins` bins with about the same number of training rows. Each cut is half-way between two
+      values, where the number of rows below comes nearest to its equal share.
 
-    Rows count by weight; missing values do not count and stay missing; nominal columns stay. Where zero is
+    Rows count by weight. Missing values do not count and stay missing; nominal columns stay as they are. Where zero is
     special (sparse input), zero must lie in the first bin, as it does for counts.
     """
 
@@ -31,7 +31,7 @@ class Bins(ColumnStage):
     group = "Encode values"
 
     method: str = option("mdl", "How to find the cut points.", choices=("mdl", "width", "frequency"))
-    bins: int = option(10, "How many bins, for width and frequency.", minimum=1, maximum=10_000)
+    bins: int = option(10, "Number of bins, for width and frequency.", minimum=1, maximum=10_000)
 
     @property
     def needs_class(self) -> bool:
@@ -76,12 +76,12 @@ class Bins(ColumnStage):
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]
-        due = (begin[columns] + total[:, None].T * np.arange(1, self.bins)[:, None] / self.bins).T.ravel()
+        wanted = (begin[columns] + total[:, None].T * np.arange(1, self.bins)[:, None] / self.bins).T.ravel()
         column = np.repeat(columns, self.bins - 1)
         # The last cell that may end a bin is the one before the column's last.
-        at = np.clip(np.searchsorted(running, due), cells.indptr[column], cells.indptr[column + 1] - 2)
+        at = np.clip(np.searchsorted(running, wanted), cells.indptr[column], cells.indptr[column + 1] - 2)
         before = np.maximum(at - 1, cells.indptr[column])
-        at = np.where(np.abs(running[before] - due) <= np.abs(running[at] - due), before, at)
+        at = np.where(np.abs(running[before] - wanted) <= np.abs(running[at] - wanted), before, at)
         return column, _half_way(cells.values[at], cells.values[at + 1])
 
     def output_attributes(
@@ -120,7 +120,7 @@ def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-    """Column and cut point of every cut, for all columns at once: each round halves all ranges still open."""
+    """The column and the cut point of every cut, for all columns at once: each round tries to cut all open ranges."""
     counts = cells.counts
     before = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
     starts, stops = cells.indptr[:-1], cells.indptr[1:]
@@ -128,7 +128,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
     starts, stops = starts[open_], stops[open_]
     ends: list[np.ndarray] = []
     while len(starts):
-        lengths = stops - starts - 1  # cuts to try: after each cell but the last
+        lengths = stops - starts - 1  # how many cuts to try: one after each cell but the last
         first = np.cumsum(lengths) - lengths
         span = np.repeat(np.arange(len(starts)), lengths)
         at = np.arange(len(span)) - first[span] + starts[span]
@@ -138,7 +138,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
         rows = sum_over_classes(whole)
         entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
         least = np.minimum.reduceat(entropy, first)
-        # The first of the cuts that are equally good, as Weka takes it.
+        # Of equally good cuts the first, as in Weka.
         hit = np.flatnonzero(entropy <= least[span] + 1e-15)
         best = hit[np.searchsorted(hit, first)]
         worth = _worth(whole, left[best], right[best], rows)
@@ -155,7 +155,7 @@ def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:
-    """Bits of entropy of the shares of `counts` (n, classes), times their sum."""
+    """float64 (n,): the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum."""
     total = sum_over_classes(counts)
     bits = total * np.log2(np.where(total > 0, total, 1.0))
     for count in counts.T:
@@ -164,7 +164,7 @@ def _entropy_sum(counts: np.ndarray) -> np.ndarray:
 
 
 def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Whether each cut shortens the description (Fayyad and Irani 1993, section 3): gain above the cost."""
+    """bool (n,): whether the gain of each cut is larger than its cost (Fayyad and Irani 1993, section 3)."""
     entropies, kinds = [], []
     for counts in (whole, left, right):
         entropies.append(_entropy_sum(counts) / sum_over_classes(counts))

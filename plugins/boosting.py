@@ -15,10 +15,10 @@ import numpy as np
 from filterkit import Learner, Stage, StageError, hookimpl, option
 from filterkit.plugin import LinearModel, Model, Training
 
-# Labels are worked on in blocks of this many: the weights of a block stay in the processor's cache.
+# The number of labels in a block, whose weights then stay in the processor's cache.
 _BLOCK = 16
 
-# Scores this much above the smallest still count as the smallest: what is equal in theory differs by rounding.
+# Scores that exceed the smallest by this share count as equal to it, because rounding makes equal scores differ.
 _AS_SMALL = 1e-12
 
 
@@ -34,38 +34,37 @@ def boost(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The sum of `rounds` decision stumps, each on the presence of one feature, as a linear function.
 
-    Every pair of a row i and a label l has a weight D(i, l), at first ε for all, or in proportion to the row's.
-    W(s, j, l, t) is the sum of those where the sign of label l is s (+ or −) and the value of feature t is j (0 or
-    1). The stump on t says of label l, where t is j,
+    Every pair of a row i and a label l has a weight D(i, l), which starts at ε, or in proportion to the row's weight.
+    W(s, j, l, t) is the sum of D over the rows where label l has the sign s (+ or −) and feature t has the value j (0
+    or 1). Where feature t has the value j, the stump on t gives label l the score
 
-        c(j, l) = ½ ln((W(+, j, l, t) + ε) / (W(−, j, l, t) + ε)),
+        c(j, l) = ½ ln((W(+, j, l, t) + ε) / (W(−, j, l, t) + ε)).
 
-    after which D(i, l) is multiplied by exp(−c) where row i has the label and by exp(c) where not, and normalised.
+    D(i, l) is then multiplied by exp(−c) if row i has the label and by exp(c) if not, and normalised.
 
-    AdaBoost.MH ("with real-valued predictions", section 4.1 of BoosTexter) takes in each round one feature, that
-    with the smallest Σ_l Z(l, t), where Z(l, t) = 2 Σ_j √(W(+, j, l, t) W(−, j, l, t)), and D sums to 1 over all
-    pairs. MP-Boost takes for each label a feature of its own, that with the smallest Z(l, t), and D sums to 1 for
-    each label, so that labels do not depend on each other. Of features that are equal in this, by one part in
-    10¹², the first is taken.
+    In each round, AdaBoost.MH ("with real-valued predictions", section 4.1 of BoosTexter) takes the one feature with
+    the smallest Σ_l Z(l, t), where Z(l, t) = 2 Σ_j √(W(+, j, l, t) W(−, j, l, t)); D sums to 1 over all pairs.
+    MP-Boost takes for each label the feature with the smallest Z(l, t); D sums to 1 for each label, so labels do not
+    depend on each other. Of features whose values differ by less than one part in 10¹², the first is taken.
 
-    ε is 1 / (rows · labels) for AdaBoost.MH, as in BoosTexter. For MP-Boost it is 1 / rows: in the program of its
-    authors (MP-Boost++) it is 1 / (rows · labels) where D sums to 1 / labels for each label, which is the same.
+    ε is 1 / (rows · labels) for AdaBoost.MH, as in BoosTexter. For MP-Boost it is 1 / rows. That equals the ε of its
+    authors' program (MP-Boost++), which is 1 / (rows · labels) while D sums to 1 / labels for each label.
 
     Parameters
     ----------
-    indices, indptr : int32; the features that each row has, as of a CSR matrix.
-    features : how many there are, at least 1.
-    Y : bool, (rows, labels), at least 1 of both; whether the row has the label.
-    rounds : how many stumps, with MP-Boost for each label.
-    multiple_pivots : MP-Boost, not AdaBoost.MH.
-    jobs : threads; the result is the same to the last bit.
-    row_weights : float64, (rows,), above 0; or None for equal ones.
+    indices, indptr : int32, the features that each row has, as in a CSR matrix.
+    features : the number of features, at least 1.
+    Y : bool (rows, labels), at least one of both: whether the row has the label.
+    rounds : the number of stumps; with MP-Boost, for each label.
+    multiple_pivots : whether to use MP-Boost instead of AdaBoost.MH.
+    jobs : the number of threads; the result does not depend on it.
+    row_weights : float64 (rows,), above 0; or None for equal weights.
 
     Returns
     -------
-    weights, intercept : float64, (features, labels) and (labels,); a row x of zeros and ones has the labels where
-        ``x @ weights + intercept > 0``.
-    pivots : int32, (rounds, labels); the features taken.
+    weights, intercept : float64 (features, labels) and (labels,); a row x of zeros and ones is predicted to have the
+        labels where ``x @ weights + intercept > 0``.
+    pivots : int32 (rounds, labels), the features taken.
     """
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
@@ -77,7 +76,7 @@ def boost(
     cuts = range(_BLOCK, labels, _BLOCK)
     weights, intercept = np.zeros((features, labels)), np.zeros(labels)
     pivots = np.empty((rounds, labels), np.int32)
-    from concurrent.futures import ThreadPoolExecutor  # which few chains need
+    from concurrent.futures import ThreadPoolExecutor  # imported here, because few chains need it
 
     with ExitStack() as stack:
         each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
@@ -100,10 +99,11 @@ def boost(
 
 
 def _distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int) -> tuple[np.ndarray, Any]:
-    """The features whose rows are not just those of a feature before, and their rows.
+    """The features that differ from all features before them, and the rows that have them.
 
-    Returns their numbers, int32, and a float64 CSR matrix of ones, (their number + 1, rows); its last row, added,
-    is full.
+    Returns
+    -------
+    int32 (n,), the numbers of these features, and a float64 CSR matrix of ones, (n + 1, rows); its last row is full.
     """
     from scipy import sparse
 
@@ -116,21 +116,22 @@ def _distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int)
 
 
 def _smallest(scores: np.ndarray) -> np.ndarray:
-    """The first feature with the smallest score of each label; `scores` is (features, labels)."""
+    """int64 (labels,): for each label, the first feature with the smallest of `scores`, float64 (features, labels)."""
     equal = np.flatnonzero(scores <= scores.min(axis=0) * (1 + _AS_SMALL))
     feature, label = np.divmod(equal[::-1], scores.shape[1])
     found = np.empty(scores.shape[1], np.int64)
-    found[label] = feature  # the last of each label stays, the first feature
+    found[label] = feature  # features descend here, so the first one is written last and stays
     return found
 
 
 class _Block:
     """The weights of all rows for some labels.
 
-    Those of the pairs that have the label, as a rule few, are apart: `positive` has them in the order of labels,
-    then rows; `negative`, (rows, labels), is 0 there. Hence W of the rows that have a feature is no difference, and
-    exactly 0 where there are none. W of those that do not is one, from the sum over all rows. All sums being made
-    in the order of the rows, and rounding being monotone, it is never below 0, and exactly 0 where there are none.
+    The weights of pairs of a row and a label that it has, which usually are few, are stored apart: `positive` has them
+    by label, then by row; `negative`, (rows, labels), is 0 there. So W of the rows that have a feature is a plain sum,
+    exactly 0 where there are no such rows. W of the rows that lack it is a difference from the sum over all rows.
+    Because all sums run in the order of the rows and rounding is monotone, that difference is never below 0, and
+    exactly 0 where there are no such rows.
     """
 
     def __init__(self, table: Any, Y: np.ndarray, begin: np.ndarray) -> None:
@@ -143,7 +144,7 @@ class _Block:
         self.negative = np.where(Y, 0.0, begin[:, None])
         self.total = np.zeros(self.width)  # of `negative`, for each label
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
-        # The cells of (features, labels) in which there are positive pairs, and which these are.
+        # The cells of (features, labels) that have positive pairs, and the pairs in each of them.
         pair_of_row = sparse.csr_array((np.ones(pairs), (self.row, np.arange(pairs))), shape=(len(Y), pairs))
         met = (table[:-1] @ pair_of_row).tocoo()
         cells = met.row.astype(np.int64) * self.width + self.label[met.col]
@@ -168,11 +169,11 @@ class _Block:
         return np.asarray(self.half_z().sum(axis=1))
 
     def best(self) -> np.ndarray:
-        """For each label the feature of smallest Z."""
+        """int64 (labels,): for each label, the feature with the smallest Z."""
         return _smallest(self.half_z())
 
     def split(self, taken: np.ndarray) -> np.ndarray:
-        """W of the feature taken for each label, (sign: + and −, value: 0 and 1, labels)."""
+        """W of the feature taken for each label, float64 (2, 2, labels): by sign, + and −, then by value, 0 and 1."""
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
@@ -181,7 +182,7 @@ class _Block:
         return np.array([[self._positive_sums(self.positive) - plus, plus], [self.total - minus, minus]])
 
     def multiply(self, factors: np.ndarray) -> None:
-        """Multiply each weight by the factor of its sign, value and label; they are laid out as by `split`."""
+        """Multiply each weight by the factor of its sign, value and label; `factors` is laid out as `split` returns."""
         (plus_absent, plus_present), (minus_absent, minus_present) = factors
         present, label = self.present[self.row, self.label], self.label
         self.positive *= np.where(present, plus_present[label], plus_absent[label])
@@ -192,11 +193,13 @@ class _Block:
 
 
 class Boosting(Learner):
-    """What both learners have in common."""
+    """The base of both learners."""
 
     multiple_pivots = False
 
-    rounds: int = option(1000, "How many decision stumps, with mp-boost for each label.", minimum=1, maximum=1_000_000)
+    rounds: int = option(
+        1000, "Number of decision stumps; with mp-boost, for each label.", minimum=1, maximum=1_000_000
+    )
 
     def learn(self, training: Training) -> Model:
         from scipy.sparse import csr_array
@@ -217,10 +220,10 @@ class Boosting(Learner):
 
 
 class AdaBoostMh(Boosting):
-    """Predict by AdaBoost.MH: boosting of decision stumps on 0/1 features, each for all classes or labels at once.
+    """Predict by AdaBoost.MH: boosted decision stumps on 0/1 features, each for all classes or labels at once.
 
-    In each round the feature is taken that tells all labels best together, with real-valued predictions for rows that
-    have it and rows that do not (Schapire and Singer 2000). Counts become 0/1 features by `binary` or `ordinal`. The
+    Each round takes the one feature that predicts all labels together best, and gives real-valued scores to rows that
+    have it and rows that do not (Schapire and Singer 2000). `binary` or `ordinal` make 0/1 features of counts. The
     training rows are held in memory.
     """
 
@@ -228,9 +231,10 @@ class AdaBoostMh(Boosting):
 
 
 class MpBoost(Boosting):
-    """Predict by MP-Boost: boosting of decision stumps on 0/1 features, for each class or label one of its own.
+    """Predict by MP-Boost: boosted decision stumps on 0/1 features, one for each class or label in each round.
 
-    As adaboost-mh, but in each round every label has the feature that tells this label best (Esuli and others 2006).
+    It works as adaboost-mh, but each round takes for every label the feature that predicts this label best (Esuli and
+    others 2006).
     """
 
     name = "mp-boost"

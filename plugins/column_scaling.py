@@ -1,4 +1,4 @@
-"""Columns brought to a common range or spread."""
+"""Columns rescaled to a common range or spread."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from filterkit.plugin import ContingencyTable, State, rescaled, scaling_state
 
 
 class Range(ColumnStage):
-    """Bring each column to the range from 0 to 1 of its training values, as Weka's attribute Normalize does.
+    """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
 
-    v becomes (v − min) / (max − min). Where zero is special (sparse input) it stays zero: v becomes
-    v / (max − min), zeros counting among the values; that is the same for counts. Values beyond the training
-    range go beyond 0 and 1. A constant column becomes 0. Missing values stay missing; nominal columns stay.
+    v becomes (v − min) / (max − min). Where zero is special (sparse input) it stays zero: v becomes v / (max − min),
+    where min and max take zeros into account; for counts that is the same. Values beyond the training range go below 0
+    or above 1. A constant column becomes 0. Missing values stay missing; nominal columns stay as they are.
     """
 
     name = "range"
@@ -30,9 +30,9 @@ class Range(ColumnStage):
 class Standardize(ColumnStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
-    v becomes (v − mean) / s, s² the variance with one row fewer as its denominator. Where zero is special
-    (sparse input) it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0. Missing
-    values do not count and stay missing; nominal columns stay.
+    v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
+    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0. Missing values do not count and
+    stay missing; nominal columns stay as they are.
     """
 
     name = "standardize"
@@ -44,7 +44,7 @@ class Standardize(ColumnStage):
         rows = cells.rows
         total = by_column(rows, cells)
         largest = np.maximum(*map(np.abs, cells.extremes()))
-        extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # whose squares are no numbers
+        extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # their squares overflow or underflow
         unit = np.where(extreme, 1 / np.clip(largest, 1e-300, 1e300), 1.0)
         values = cells.values * unit[cells.column_of_cell]
         mean = by_column(values * rows, cells) / np.where(total > 0, total, 1.0)
@@ -66,7 +66,7 @@ class Standardize(ColumnStage):
 
 
 def by_column(amounts: np.ndarray, cells: ContingencyTable) -> np.ndarray:
-    """The sum of each column's cells, in the order of its values."""
+    """float64 (columns,): the sum of `amounts` over the cells of each column, in the order of its values."""
     sums = np.zeros(len(cells))
     filled = np.flatnonzero(np.diff(cells.indptr))
     if len(filled):

@@ -1,4 +1,4 @@
-"""Nominal attributes as numbers, and a class of many values as one of two."""
+"""Nominal attributes as numbers, and a class of many values as a class of two."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from filterkit.plugin import Csr, suggestion
 
 
 class OneHot(Stage):
-    """Turn each nominal attribute into numeric 0/1 ones, as Weka's NominalToBinary does.
+    """Turn each nominal attribute into numeric 0/1 attributes, as Weka's NominalToBinary does.
 
-    One of more than two labels becomes a column ``name=label`` for each; one of up to two becomes one column
-    of the same name, the index of the label. Missing is missing in every column. Rows that are sparse stay
-    sparse, though the first label, which they leave out, is a 1 from here on. The class stays.
+    An attribute with more than two labels becomes one column ``name=label`` for each label. With one or two labels it
+    becomes one column of the same name, which holds the index of the label. A missing value is missing in every
+    column. Sparse rows stay sparse, although their first label, which they did not store, becomes a 1. The class stays
+    as it is.
     """
 
     name = "onehot"
@@ -43,7 +44,7 @@ class FittedOneHot(Fitted):
 
     def __init__(self, schema: Schema) -> None:
         source: list[int] = []
-        label: list[int] = []  # of each column put out, -1 if it takes the values as they are
+        label: list[int] = []  # of each outgoing column, -1 if it takes the values as they are
         attributes: list[Attribute] = []
         for column, attribute in enumerate(schema.features):
             many = len(attribute.values) > 2
@@ -64,7 +65,7 @@ class FittedOneHot(Fitted):
             raise StageError(OneHot.name, str(error)) from None
 
     def get_state(self) -> dict[str, Any]:
-        return {}  # the options and the schema say it all
+        return {}  # options and schema are enough to fit it again
 
     def transform(self, batch: Batch) -> Batch:
         X = self._sparse(batch.csr) if batch.sparse else self._dense(batch.X)
@@ -79,7 +80,7 @@ class FittedOneHot(Fitted):
         row, many = X.row_of_entry, self._many[X.indices]
         missing = many & np.isnan(X.data)
         known = many & ~missing
-        # What stays; a 1 for each label; missing in every column; and a 1 for the label that is left out.
+        # Values that stay, ones for stored labels, ones for the first label, which is not stored, and missing values.
         parts = [
             (row[~many], self._first[X.indices[~many]], X.data[~many]),
             (row[known], self._first[X.indices[known]] + X.data[known].astype(np.int64), np.ones(known.sum())),
@@ -102,15 +103,15 @@ class FittedOneHot(Fitted):
 class Label(RowStage):
     """Make the class two-valued: one value against the rest.
 
-    The class gets the values ``rest`` and V, in this order, and V is the positive one. A missing class stays
-    missing.
+    The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
+    class stays missing.
     """
 
     name = "label"
     group = "Encode values"
     needs_class = True
 
-    positive: str = option("", "The class value that is to be told from the rest.")
+    positive: str = option("", "The class value to separate from the rest.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""Metrics from exact distributions: Fisher's test, and bi-binomial separation."""
+"""Metrics from exact distributions: Fisher's exact test and bi-binomial separation."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import numpy as np
 
 from filterkit import Metric, hookimpl
 
-# Outcomes whose probability is this much larger than the observed one still count as no more likely: what is
-# equal in theory differs by rounding.
+# Outcomes whose log probability exceeds the observed one by this much count as no more likely, because rounding makes
+# equal probabilities differ.
 _AS_LIKELY = 1e-7
 
 
 def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Fisher's exact test of presence and class, two-sided: −ln p.
 
-    p is the probability, among tables of the same margins, of those no more likely than the one observed.
-    Weights that are not whole numbers take the gamma function for the factorial.
+    p is the total probability of all tables with the same margins that are no more likely than the observed one. For
+    weights that are not whole numbers, the gamma function replaces the factorial.
     """
     words = tp + fp
     least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
     observed = _log_probability(tp, words, pos, neg)
-    # Away from the mode the probabilities fall: on the observed side they are summed from tp on, on the other
-    # side from the first outcome that is no more likely.
+    # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
+    # other side from the first outcome that is no more likely.
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
     low = tp < mode
     here = _tail(tp, np.where(low, -1.0, 1.0), words, pos, neg, least, most)
@@ -55,7 +55,7 @@ def _tail(
     least: np.ndarray,
     most: np.ndarray,
 ) -> np.ndarray:
-    """The sum of the probabilities from `start` on in the direction of `step`, over that of `start`."""
+    """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`."""
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
     left = np.flatnonzero((x + step >= least) & (x + step <= most))
     while len(left):
@@ -80,12 +80,12 @@ def _mirror(
     least: np.ndarray,
     most: np.ndarray,
 ) -> np.ndarray:
-    """On the other side of the mode, a whole number of steps from `tp`, the outcome nearest the mode that is
-    no more likely than `tp`; one step outside the possible ones if there is none."""
+    """The outcome on the other side of the mode, a whole number of steps from `tp`, that is nearest to the mode among
+    those no more likely than `tp`; if there is none, one step outside the possible outcomes."""
     sign = np.where(low, 1.0, -1.0)
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
-    near = np.maximum(np.ceil((mode - tp) * sign), 1.0)  # steps: beyond the mode
-    far = np.floor(np.where(low, most - tp, tp - least)) + 1  # steps: outside
+    near = np.maximum(np.ceil((mode - tp) * sign), 1.0)  # in steps: just beyond the mode
+    far = np.floor(np.where(low, most - tp, tp - least)) + 1  # in steps: just outside
     near = np.minimum(near, far)
     while True:
         open_ = np.flatnonzero(near < far)
@@ -99,19 +99,18 @@ def _mirror(
 
 
 def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Bi-binomial separation, |z(tp) − z(fp)|, the Binomial in place of the Normal of `bns`.
+    """Bi-binomial separation, |z(tp) − z(fp)|: as `bns`, with Binomial instead of Normal distributions.
 
-    Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the
-    word. z is the Normal quantile of how far up in the Binomial distribution of that rate and of pos (or neg)
-    draws the count lies: the probability of less plus half the probability of the same. Probabilities below
-    1e-300 count as that.
+    Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the word. z is
+    the Normal quantile of the place of the count in the Binomial distribution with that rate and pos (or neg) draws.
+    This place is the probability of a smaller count plus half the probability of the same count, and at least 1e-300.
     """
     rate = (tp + fp) / (pos + neg)
     return np.asarray(np.abs(_binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate)))
 
 
 def _binomial_z(count: np.ndarray, draws: float, rate: np.ndarray) -> np.ndarray:
-    """The Normal quantile of the mid-probability of `count` in the Binomial distribution; 0 where rate is 0 or 1."""
+    """The Normal quantile of the place of `count` in the Binomial distribution; 0 where `rate` is 0 or 1."""
     from scipy.special import betainc, ndtri
 
     z = np.zeros(len(count))

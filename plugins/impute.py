@@ -1,4 +1,4 @@
-"""Missing values replaced."""
+"""Missing values replaced by means and modes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from filterkit.plugin import ContingencyTable, State
 class Impute(ColumnStage):
     """Replace missing values by the mean or, in nominal columns, the mode, as Weka's ReplaceMissingValues does.
 
-    Mean and mode are of the training values, zeros included, rows counting by weight; of several most
-    frequent labels the first is taken. In a column that is empty in training they become 0, or the first
-    label. The class stays as it is.
+    Mean and mode are those of the training values, including zeros. Rows count by weight. Of several most frequent
+    labels the first is taken. In a column that is empty in training, missing values become 0 or the first label. The
+    class stays as it is.
     """
 
     name = "impute"
@@ -28,7 +28,7 @@ class Impute(ColumnStage):
         filled = np.flatnonzero(np.diff(cells.indptr))
         if len(filled):
             start = cells.indptr[filled]
-            # Each value first divided: a sum of large numbers might overflow, their mean does not.
+            # Weights are divided first: the sum of large values might overflow, although their mean does not.
             total = np.add.reduceat(rows, start)
             column = np.repeat(np.arange(len(filled)), np.diff(cells.indptr)[filled])
             fill[filled] = np.add.reduceat(cells.values * (rows / total[column]), start)

@@ -1,8 +1,8 @@
 """Feature selection metrics (Forman, JMLR 2003, Table 1; Yang and Pedersen, ICML 1997), from counts.
 
-`tp` and `fp` are the positive and the negative rows that have the feature, `pos` and `neg` all positive and
-all negative rows, tpr = tp / pos and fpr = fp / neg. Metrics that value only features of the positive class
-first turn the others round on the same classes, tp' = pos − tp and fp' = neg − fp (note below Table 1).
+`tp` and `fp` are the weights of the positive and the negative rows that have the feature, `pos` and `neg` those of all
+positive and all negative rows; tpr = tp / pos and fpr = fp / neg. Metrics that devalue features of the negative class
+first invert them: tp' = pos − tp and fp' = neg − fp (footnotes of Table 1).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from filterkit import Metric, hookimpl
 from filterkit.plugin import sum_over_classes
 
 
-def _turned(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
-    """(tp, fp) with features of the negative class turned round, so that tpr ≥ fpr."""
-    turn = fp * pos > tp * neg
-    return np.where(turn, pos - tp, tp), np.where(turn, neg - fp, fp)
+def _inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
+    """(tp, fp) with features of the negative class inverted, so that tpr ≥ fpr."""
+    negative = fp * pos > tp * neg
+    return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
 
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -27,7 +27,10 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def _entropy(counts: np.ndarray) -> np.ndarray:
-    """Bits of entropy of the shares of `counts` (n, classes), times their sum; 0 log 0 = 0."""
+    """float64 (n,): the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum.
+
+    0 log 0 is 0.
+    """
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
     for count in counts.T:  # class by class, so that a row's sum does not depend on the others
@@ -38,9 +41,9 @@ def _entropy(counts: np.ndarray) -> np.ndarray:
 def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Accuracy, tp − fp.
 
-    Features of the negative class are turned round first; the score may be negative.
+    Features of the negative class are inverted first; the score may be negative.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     return np.asarray(tp - fp)
 
 
@@ -52,28 +55,37 @@ def acc2(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Bi-normal separation, |F⁻¹(tpr) − F⁻¹(fpr)|.
 
-    F is the standard Normal distribution; the rates are held inside exactly [0.0005, 0.9995].
+    F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
     return np.asarray(np.abs(_normal_quantile(tpr) - _normal_quantile(fpr)))
 
 
 def _normal_quantile(rates: np.ndarray) -> np.ndarray:
-    """F⁻¹ of each rate: the standard library's, which differs from scipy's `ndtri` by no more than the last
-    digits and, unlike it, needs no quarter of a second to be imported."""
+    """F⁻¹ of each rate, by the standard library.
+
+    It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
+    takes.
+    """
     from statistics import NormalDist
 
-    distinct, where = np.unique(rates, return_inverse=True)  # counts of rows: few are different
+    distinct, where = np.unique(rates, return_inverse=True)  # rates come from counts of rows, so few differ
     return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[where]
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Chi-squared statistic of presence and class, without correction."""
+    """Chi-squared statistic of presence and class, without continuity correction."""
     return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
 def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Chi-squared of the table of presence × classes: the sum of (observed − expected)² / expected."""
+    """Chi-squared statistic of the table of presence × classes: the sum of (observed − expected)² / expected.
+
+    Parameters
+    ----------
+    counts : float64 (n, classes), the weight of the rows of each class that have the feature.
+    totals : float64 (classes,), the weight of all rows of each class.
+    """
     share = sum_over_classes(counts) / totals.sum()
     statistic = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
@@ -85,49 +97,49 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
 def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Document frequency: the number of rows that have the feature, tp + fp.
 
-    It needs no class.
+    It ignores the class.
     """
     return np.asarray(tp + fp)
 
 
 def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """F1-measure of the feature as a classifier, 2 tp / (pos + tp + fp).
+    """F1 measure of the feature as a classifier, 2 tp / (pos + tp + fp).
 
-    That is the harmonic mean of precision and recall. Features of the negative class are turned round first.
+    It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     return np.asarray(2 * tp / (pos + tp + fp))
 
 
 def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Information gain in bits: how much presence tells of the class.
+    """Information gain in bits: how much presence tells about the class.
 
-    e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], e the entropy of two shares.
+    e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of two counts.
     """
     return ig_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
 def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Information gain of presence about any number of classes."""
+    """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
     bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Odds ratio's numerator, tpr (1 − fpr).
+    """Odds ratio numerator, tpr (1 − fpr).
 
-    Features of the negative class are turned round first.
+    Features of the negative class are inverted first.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     return tp / pos * (1 - fp / neg)
 
 
 def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Odds ratio, tp · tn / (fn · fp).
 
-    One stands for a count of zero in the denominator. Features of the negative class are turned round first.
+    A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
@@ -135,39 +147,39 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Power, (1 − fpr)⁵ − (1 − tpr)⁵.
 
-    Features of the negative class are turned round first.
+    Features of the negative class are inverted first.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
 def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Probability ratio, tpr / fpr.
 
-    1e-8 stands for an fpr of zero. Features of the negative class are turned round first.
+    An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
     """
-    tp, fp = _turned(tp, fp, pos, neg)
+    tp, fp = _inverted(tp, fp, pos, neg)
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 
 def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Random number from 0 to 1, a baseline for comparison.
 
-    It looks at no data, and depends only on the seed and on the place of the column.
+    It depends only on the seed and on the position of the column.
     """
     return rand_columns(np.arange(len(tp)), 0)
 
 
 def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
-    """The random numbers of some columns."""
+    """float64 (n,): the random numbers of the columns with the numbers `columns`, int64 (n,)."""
     return np.asarray(np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns])
 
 
 def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Hypothesis test of two proportions: |tpr − fpr| in standard errors.
 
-    The standard error is that of the difference if both were samples of one population, whose rate is
-    estimated from all rows; so the score is the root of `chi`.
+    The standard error assumes that both classes are samples of one population, whose rate is estimated from all rows.
+    The score is the square root of `chi`.
     """
     rate = (tp + fp) / (pos + neg)
     return _ratio(np.abs(tp / pos - fp / neg), np.sqrt(rate * (1 - rate) * (1 / pos + 1 / neg)))
@@ -176,8 +188,8 @@ def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Pointwise mutual information of word and class, log₂ P(word, class) / (P(word) P(class)).
 
-    That is log₂ of tpr over the share of all rows that have the word (Yang and Pedersen 1997, 2.3).
-    1e-8 stands for a tpr of zero, so that the score is finite; a word in no row has 0.
+    That is log₂ of tpr divided by the share of all rows that have the word (Yang and Pedersen 1997, 2.3). A tpr of zero
+    becomes 1e-8, so that the score is finite; a word in no row scores 0.
     """
     share = (tp + fp) / (pos + neg)
     rate = np.where(tp == 0, 1e-8, tp / pos)

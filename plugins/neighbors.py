@@ -9,36 +9,36 @@ import numpy as np
 from filterkit import FilterkitError, Learner, Stage, StageError, hookimpl, option
 from filterkit.plugin import Csr, Model, Tasks, Training, interruptible
 
-# At most so many distances are held at once.
+# How many distances are held in memory at once.
 _DISTANCES = 1 << 24
 
 
 class Neighbors(Learner):
     """Predict by the votes of the nearest training rows.
 
-    The probability is the share of the votes, by weight, and what has more than half of them is predicted; of several
-    classes the one with most. Of training rows at the same distance the first ones count. A row of zeros is at the
-    cosine distance 1 from all others. The Euclidean distance of sparse rows comes from their lengths and products,
-    which is exact for counts and loses digits where large numbers are close. The training rows are held in memory, and
-    kept by --save.
+    The probability of a class or label is its share of the votes, by weight. A label with more than half of the votes
+    is predicted, and of several classes the one with most votes. Of training rows at the same distance the first ones
+    vote. A row of zeros has the cosine distance 1 from all others. The Euclidean distance of sparse rows is computed
+    from their lengths and products; that is exact for counts and loses digits where large numbers are close. The
+    training rows are held in memory, and `--save` stores them.
     """
 
     name = "neighbors"
 
-    k: int = option(1, "How many neighbors vote.", minimum=1)
-    distance: str = option("cosine", "Which distance.", choices=("cosine", "euclidean"))
+    k: int = option(1, "Number of neighbors that vote.", minimum=1)
+    distance: str = option("cosine", "The distance to use.", choices=("cosine", "euclidean"))
 
     def learn(self, training: Training) -> Model:
         weights = np.ones(len(training.truth)) if training.weights is None else training.weights
         return Nearest(self, training.X, training.truth, weights)
 
-    def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
-        truth, weights = kept["truth"], kept["weights"]
+    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        truth, weights = state["truth"], state["weights"]
         X: Any
-        if "rows" in kept:
-            X = kept["rows"]
+        if "rows" in state:
+            X = state["rows"]
         else:
-            data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
+            data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
             lengths = np.diff(indptr)
             if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
                 raise FilterkitError("its training rows do not fit together")
@@ -49,14 +49,14 @@ class Neighbors(Learner):
             raise FilterkitError("its training rows do not fit together")
         values = X.data if hasattr(X, "indptr") else X
         if not (np.isfinite(values).all() and np.isfinite(weights).all() and (weights > 0).all()):
-            raise FilterkitError("its training rows are no numbers")
+            raise FilterkitError("its training rows are not numbers")
         if truth.dtype != bool or weights.dtype != np.float64 or X.dtype != np.float64:
             raise FilterkitError("its training rows are of the wrong type")
         return Nearest(self, X, truth, weights)
 
 
 class Nearest:
-    """Training rows that vote."""
+    """The model: training rows that vote."""
 
     threshold = 0.5
 
@@ -86,10 +86,10 @@ class Nearest:
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
-        kept = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
+        state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:
-            return {**kept, "rows": self._X}
-        return {**kept, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
+            return {**state, "rows": self._X}
+        return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
 
     def scores(self, X: Any) -> np.ndarray:
         """As `Model.scores`."""
@@ -115,8 +115,10 @@ class Nearest:
         return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
     def _distances(self, X: Any) -> np.ndarray:
-        """What ranks as the distance does, (rows, training rows): the squared Euclidean one, or 1 − cosine. Neither way
-        takes products by BLAS, whose last digits depend on how many rows there are."""
+        """float64 (rows, training rows): 1 − cosine, or the squared Euclidean distance, which ranks in the same way.
+
+        Neither uses BLAS, because the last digits of its products depend on the number of rows.
+        """
         X = self._scaled(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist
@@ -150,7 +152,7 @@ def _exponents(largest: np.ndarray) -> np.ndarray:
 
 
 def _squares(X: Any) -> np.ndarray:
-    """The squared Euclidean length of each row."""
+    """float64 (rows,): the squared Euclidean length of each row."""
     if isinstance(X, np.ndarray):
         return np.asarray((X * X).sum(axis=1))
     return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])

@@ -8,28 +8,28 @@ from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, opti
 from filterkit.plugin import ContingencyTable, Ragged, State
 
 _MOST = 5_000_000  # columns
-_ALL = 1 << 40  # more than these
+_ALL = 1 << 40  # levels, more than any column has
 
 
 class Ordinal(ColumnStage):
     """Turn each count into 0/1 columns "at least v", one for every value v that it takes in training.
 
-    For every column and each of its distinct non-zero training values v there is a column ``name>=v`` (section
-    2 of the paper). A value above all of them has them all. `--levels all` takes every whole number from 1 to
-    the largest value. A column that is always zero in training disappears. Zeros stay zero; missing values
-    are missing in every column; nominal columns stay.
+    Each distinct non-zero training value v of a column gives a column ``name>=v`` (Esuli and Sebastiani 2009, section
+    2). A value above all of them gives 1 in each. `--levels all` takes every whole number from 1 to the largest value
+    instead. A column that is always zero in training disappears. Zeros stay zero; missing values are missing in every
+    column; nominal columns stay as they are.
 
-    A value that is no count, that is, negative or not whole, is refused in training unless `--real`; where
-    zero is special (sparse input) negative values are always refused, because zero would be at least them.
+    Training values that are negative or not whole are refused unless `--real` is given. Where zero is special (sparse
+    input) negative values are always refused, because zero is larger than they are and would become a 1.
     """
 
     name = "ordinal"
     group = "Encode values"
     needs_class = False
 
-    levels: str = option("observed", "Which thresholds.", choices=("observed", "all"))
-    max_levels: int | None = option(None, "Of each column only the N lowest.  [default: all]", minimum=1)
-    real: bool = option(False, "Take numbers that are no counts, too.")
+    levels: str = option("observed", "Which values become thresholds.", choices=("observed", "all"))
+    max_levels: int | None = option(None, "Use only the N lowest of each column.  [default: all]", minimum=1)
+    real: bool = option(False, "Accept numbers that are not counts, too.")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         column = table.column_of_cell
@@ -42,7 +42,9 @@ class Ordinal(ColumnStage):
         if len(at):
             name = table.schema.features[table.columns[column[at[0]]]].name
             hint = "" if self.real else "; --real takes numbers"
-            raise StageError(self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is no count{hint}")
+            raise StageError(
+                self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is not a count{hint}"
+            )
         if self.levels == "all":
             largest = np.zeros(len(table), np.int64)
             np.maximum.at(largest, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
@@ -67,7 +69,7 @@ class Ordinal(ColumnStage):
         return {"levels": Ragged(np.concatenate([[0], np.cumsum(counts)]), levels)}
 
     def _limited(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
-        """How many levels each column gets, of `counts` that there are; one of a nominal column, which stays."""
+        """int64 (columns,): how many of its `counts` levels each column gets; 1 for a nominal column, which stays."""
         limited = counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
         return np.where(nominal, 1, limited)
 

@@ -1,4 +1,4 @@
-"""Row normalisers: every row becomes a vector of one length."""
+"""Rows rescaled to the same length."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from filterkit import Batch, RowStage, StageError, UsageError, hookimpl, option
 
 
 class Normalizer(RowStage):
-    """Divide each row by its length, so that all rows have the same.
+    """Divide each row by its length, so that all rows get the same length.
 
-    Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance
-    Normalize. Missing values stay missing and do not count. A row of zeros stays as it is. Zeros stay
-    zero.
+    Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing
+    values stay missing and do not count. A row of zeros stays as it is. Zeros stay zero.
     """
 
     group = "Rescale rows"
 
-    norm: float = option(1.0, "The length that rows get.")
+    norm: float = option(1.0, "The length of the rows put out.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,12 +61,14 @@ class Normalizer(RowStage):
         return self._scaled(np.ldexp(values, -exponent), length) if length else values
 
     def _lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
-        """The length of each row without overflow or underflow; that of a row of zeros is the norm, so that it
-        stays as it is."""
+        """float64 (rows,): the length of each row, computed without overflow and underflow.
+
+        For a row of zeros it is the norm, so that dividing leaves the row as it is.
+        """
         with np.errstate(over="ignore", under="ignore"):
             lengths = self._length(values, indptr)
         doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
-        for row in doubtful.tolist():  # zero, missing, tiny or huge: few, and each by itself
+        for row in doubtful.tolist():  # few rows are zero, tiny or huge, or have missing values
             part = values[indptr[row] : indptr[row + 1]]
             part = np.abs(part[~np.isnan(part)])
             largest = part.max(initial=0.0)
@@ -79,16 +80,16 @@ class Normalizer(RowStage):
         return lengths
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        """The length of each row, NaN where a value is missing."""
+        """float64 (rows,): the length of each row, NaN where a value is missing."""
         raise NotImplementedError
 
 
 class L1(Normalizer):
     """Divide each row by the sum of its absolute values.
 
-    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing
-    and do not count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram 2009,
-    section 5, as a lesion.)
+    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing and do not
+    count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram 2009, section 5, compare it with
+    ``l2`` in the lesion study.)
     """
 
     name = "l1"
@@ -100,9 +101,9 @@ class L1(Normalizer):
 class L2(Normalizer):
     """Divide each row by its Euclidean length, so that rows become unit vectors.
 
-    Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance
-    Normalize. Missing values stay missing and do not count. A row of zeros stays as it is. Zeros stay
-    zero. (Forman, Scholz and Rajaram 2009, section 3.5.)
+    Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing
+    values stay missing and do not count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram
+    2009, section 3.5.)
     """
 
     name = "l2"
@@ -114,8 +115,8 @@ class L2(Normalizer):
 class Max(Normalizer):
     """Divide each row by its largest absolute value.
 
-    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing
-    and do not count. A row of zeros stays as it is. Zeros stay zero.
+    Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing and do not
+    count. A row of zeros stays as it is. Zeros stay zero.
     """
 
     name = "max"
@@ -131,7 +132,7 @@ def _no_length(lengths: np.ndarray) -> list[int]:
 
 
 def _by_row(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """`function` reduced over each row's entries, 0 for none; it does not depend on the rows around."""
+    """float64 (rows,): `function` reduced over the entries of each row, 0 for a row without entries."""
     reduced = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))
     if len(filled):

@@ -1,4 +1,4 @@
-"""Training rows chosen and ordered."""
+"""Training rows: choose and order them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from filterkit.plugin import Rows, share, take_rows
 if TYPE_CHECKING:
     from fractions import Fraction
 
-_LONGEST_FOLD = 100  # characters; Python makes no number of some thousands
+_LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits to a number
 
 
 class Head(TrainingStage):
-    """Keep the first rows, and read no more than these; rows that come later, as with ``--test``, all stay."""
+    """Keep the first rows and read no further; later rows, as with ``--test``, all stay."""
 
     name = "head"
 
-    rows: int | None = option(None, "How many; all, if there are fewer.", minimum=0, bare=True)
+    rows: int | None = option(None, "Number of rows; all, if there are fewer.", minimum=0, bare=True)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         left = self.rows or 0
@@ -33,23 +33,23 @@ class Head(TrainingStage):
 
 
 class Sample(TrainingStage):
-    """Keep a random sample of the rows, drawn without replacement and stratified: of each class its share.
+    """Keep a random sample of the rows, drawn without replacement and stratified by class.
 
-    Shares are rounded to whole rows so that the number of all is met, the largest remainders up. Rows without a
-    class are a stratum of their own; without a nominal class all rows are one. The rows stay in their order; rows
-    that come later, as with ``--test``, all stay. Takes 40 bytes of memory a row.
+    Each class keeps its share. Shares are rounded to whole rows, the largest remainders up, so that their sum is right.
+    Rows without a class are a stratum of their own; without a nominal class all rows are one stratum. The rows keep
+    their order. Later rows, as with ``--test``, all stay. This takes 40 bytes of memory for each row.
     """
 
     name = "sample"
 
-    fraction: str = option("", "Which share of the rows to keep, as 1/4 or 0.25.")
-    rows: int | None = option(None, "How many rows to keep, instead of a share.", minimum=0)
-    seed: int = option(0, "For drawing.", minimum=0)
+    fraction: str = option("", "Share of the rows to keep, as 1/4 or 0.25.")
+    rows: int | None = option(None, "Number of rows to keep, instead of a share.", minimum=0)
+    seed: int = option(0, "Seed for drawing.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if bool(self.fraction) == (self.rows is not None):
-            raise UsageError(f"{self.name}: say how much, with either --fraction or --rows")
+            raise UsageError(f"{self.name}: say how many rows to keep, with either --fraction or --rows")
         if self.fraction:
             self._share()
 
@@ -72,17 +72,17 @@ class Sample(TrainingStage):
 class Split(TrainingStage):
     """Keep one fold of a stratified cross-validation, or all but one.
 
-    Rows are dealt into folds class by class, as Weka's StratifiedRemoveFolds deals them: the same rows are in each
-    fold, but stay in their order. Without a nominal class the folds are runs of rows, as in Weka's RemoveFolds. With
-    a `--seed` above 0 the rows are shuffled before they are dealt (not as Weka shuffles). Rows that come later,
-    as with ``--test``, all stay. Takes 40 bytes of memory a row.
+    Rows are dealt into folds class by class. Each fold has the same rows as in Weka's StratifiedRemoveFolds, but in
+    their original order. Without a nominal class the folds are runs of rows, as in Weka's RemoveFolds. With a `--seed`
+    above 0 the rows are shuffled before they are dealt (not as Weka shuffles). Later rows, as with ``--test``, all
+    stay. This takes 40 bytes of memory for each row.
     """
 
     name = "split"
 
-    fold: str = option("1/10", "Which fold of how many, as 3/10.")
+    fold: str = option("1/10", "Which fold to keep and the number of folds, as 3/10.")
     rest: bool = option(False, "Keep the other folds instead.")
-    seed: int = option(0, "For shuffling the rows before; 0 does not.", minimum=0)
+    seed: int = option(0, "Seed for shuffling the rows first; 0 does not shuffle.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,14 +112,15 @@ class Split(TrainingStage):
 
 
 class Shuffle(TrainingStage):
-    """Put the rows in random order; rows that come later, as with ``--test``, stay in theirs.
+    """Put the rows in random order; later rows, as with ``--test``, keep theirs.
 
-    What does not fit into the memory budget is sorted in a temporary file. Takes 24 bytes of memory a row on top.
+    Rows that do not fit into the memory budget are sorted in a temporary file. Beyond the budget this takes 24 bytes of
+    memory for each row.
     """
 
     name = "shuffle"
 
-    seed: int = option(0, "For drawing.", minimum=0)
+    seed: int = option(0, "Seed for drawing.", minimum=0)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(_classes(rows))))
@@ -137,7 +138,7 @@ def _classes(rows: Rows) -> np.ndarray:
 
 
 def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
-    """How many of `size` rows each stratum of `counts` rows gets, by the largest remainders."""
+    """int64 (strata,): how many of `size` rows each stratum of `counts` rows gets, by the largest remainders."""
     total = max(int(counts.sum()), 1)
     whole, remainder = np.divmod(counts * size, total)
     order = np.argsort(-remainder, kind="stable")
@@ -146,14 +147,17 @@ def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
 
 
 def _grouped(classes: np.ndarray) -> np.ndarray:
-    """The numbers of rows in the order into which Weka brings them to stratify (Instances.stratify): the class of the
-    first row that is not yet in its place is gathered there, each of its rows changing places with what is there."""
+    """The numbers of the rows in the order in which Weka stratifies them (Instances.stratify).
+
+    It takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
+    one.
+    """
     order = np.arange(len(classes))
     done = 0
     while done < len(order):
         matches = done + np.flatnonzero(classes[order[done:]] == classes[order[done]])
         stop = done + len(matches)
-        # What stood at place done + i moves to matches[i], and on from there as long as that is before `stop`.
+        # The row at done + i is swapped to matches[i], and moves on from there while that is before `stop`.
         goal = matches.copy()
         moved = np.flatnonzero(goal < stop)
         while len(moved):

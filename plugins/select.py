@@ -1,4 +1,4 @@
-"""Feature selection: the best columns by a score, up to a number, a share or a sparsity."""
+"""Feature selection: the best columns by a score, limited by number, share, score or sparsity."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from filterkit.plugin import (
     sum_over_classes,
 )
 
-_NEARLY = 1 + 1e-12  # 29 rows are at most 0.29 of 100, although 0.29 * 100 is a little less than 29
+_NEARLY = 1 + 1e-12  # allows for rounding: 29 rows are 0.29 of 100, although 0.29 * 100 is a little less than 29
 
 
 class Select(ColumnStage):
     """Keep the best columns and drop the others.
 
     Columns are ranked by the scores that the latest scorer left on them, or by the metric `--by`. Columns that do not
-    vary in training rank last, and ties go by the order of the attributes. A column must satisfy all limits given.
+    vary in training rank last, and ties are broken by the order of the attributes. A column must meet all limits given.
 
     A column is *in* a row if its value there is neither missing nor zero (in a nominal column, the first label). Rows
-    count by their weight; if `--by` names a metric that needs a class, rows without a class do not count.
+    count by weight. If `--by` names a metric that needs a class, rows without a class do not count.
 
-    `--sparsity S` keeps as many columns, from the top of the ranking, as are together in at most S places of a row on
-    average (Brank and others 2002, section 2). With `--spread`, the classes take turns in their declared order, and
-    each picks the best column left in its own ranking, which is that of the class against the rest. Rows are not
-    rescaled; put ``l2`` behind it for that.
+    `--sparsity S` keeps as many columns from the top of the ranking as give a row at most S non-zero values on average
+    (Brank and others 2002, section 2). With `--spread`, the classes take turns in their declared order, and each picks
+    the best column left in its own ranking, which compares the class with the rest. Rows are not rescaled; put ``l2``
+    after it for that.
     """
 
     name = "select"
@@ -49,9 +49,9 @@ class Select(ColumnStage):
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = option(None, "As for the metric's own stage.", minimum=0, maximum=1)
-    combine: str | None = option(None, "As for the metric's own stage.", choices=COMBINATIONS)
-    seed: int = option(0, "Seed for a metric of chance.", minimum=0)
+    alpha: float | None = option(None, "As in the metric's own stage.", minimum=0, maximum=1)
+    combine: str | None = option(None, "As in the metric's own stage.", choices=COMBINATIONS)
+    seed: int = option(0, "Seed for a random metric.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,12 +120,12 @@ class Select(ColumnStage):
         return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
     def _limit(self, columns: int) -> int:
-        """How many of all columns `--top` and `--fraction` allow."""
+        """How many of `columns` columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
     def _order(self, scores: np.ndarray, state: State) -> np.ndarray:
-        """The columns from the best to the worst."""
+        """int64 (columns,): the columns from the best to the worst."""
         constant = ~state["varied"]
         if not self.spread or state["classes"].shape[1] < 2:
             return np.lexsort((-scores, constant))
@@ -135,7 +135,7 @@ class Select(ColumnStage):
         """float64 (columns,): the scores that the latest scorer left, −∞ where it left none."""
         if not schema.features:
             return np.empty(0)
-        most = max((a.scores for a in schema.features), key=len)  # some columns may lack some scores
+        most = max((a.scores for a in schema.features), key=len)  # some columns may lack scores
         if not most:
             raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
         latest = most[-1][0]

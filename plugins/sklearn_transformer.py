@@ -15,24 +15,26 @@ from filterkit.plugin import Csr, concatenate, interruptible, suggestion
 
 
 class Sklearn(Stage):
-    """Transform rows by a scikit-learn transformer, fitted on the training rows, which are held in memory.
+    """Transform rows by a scikit-learn transformer that is fitted on the training rows.
 
         filterkit in.arff sklearn --class sklearn.preprocessing.PowerTransformer --set standardize=False
 
-    The attributes must be numeric; put impute or onehot before it where they are not. The class goes to ``fit``
-    too; instance weights do not. What comes out is named as the transformer names it, and is
-    sparse if it makes it so. Transformers that multiply matrices, such as PCA, may put out other last digits for other
-    block sizes. Only classes of scikit-learn are taken; a plugin may let in others by a stage of its own, derived from
-    this one, with other `modules`.
+    The attributes must be numeric; put ``onehot`` before it where they are not, and ``impute`` if the transformer takes
+    no missing values. ``fit`` gets the class, but not the instance weights. The training rows are held in memory. The
+    transformer names the columns that it puts out, and decides whether they are sparse. The last digits of transformers
+    that multiply matrices, such as PCA, may depend on the block size. Only classes of scikit-learn are accepted; a
+    plugin can derive a stage from this one that accepts others, with other `modules`.
     """
 
     name = "sklearn"
-    fills_missing = True  # some transformers do
+    fills_missing = True  # some transformers fill them
     group = "Rescale and fill columns"
     modules: ClassVar[tuple[str, ...]] = ("sklearn",)
 
-    class_: str = option("", "The transformer's class, as sklearn.preprocessing.PowerTransformer.")
-    set: tuple[str, ...] = option((), "A parameter, as standardize=False; the value as in Python, or else a text.")
+    class_: str = option("", "Class of the transformer, as sklearn.preprocessing.PowerTransformer.")
+    set: tuple[str, ...] = option(
+        (), "A parameter, as standardize=False; a value that is no Python literal is taken as text."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,7 +47,7 @@ class Sklearn(Stage):
                 raise UsageError(f"{self.name}: --set must be like standardize=False, not '{pair}'")
 
     def _estimator(self) -> Any:
-        """The transformer, not fitted."""
+        """The transformer, not yet fitted."""
         path, _, name = self.class_.rpartition(".")
         try:
             found = getattr(importlib.import_module(path), name)
@@ -54,7 +56,7 @@ class Sklearn(Stage):
         except AttributeError:
             hint = suggestion(name, [n for n in dir(importlib.import_module(path)) if n[0].isupper()])
             raise StageError(self.name, f"--class: {path} has no '{name}'{hint}") from None
-        # Not what a module of scikit-learn has merely imported from elsewhere.
+        # Refuse what a module of scikit-learn has merely imported from elsewhere.
         if not (isinstance(found, type) and found.__module__.partition(".")[0] in self.modules):
             raise StageError(self.name, f"--class '{self.class_}' is no class of {' or '.join(self.modules)}")
         if not (hasattr(found, "fit") and hasattr(found, "transform")):
@@ -81,7 +83,7 @@ class Sklearn(Stage):
 
     @contextmanager
     def _named_warnings(self) -> Iterator[None]:
-        """Warnings name the stage and the class."""
+        """Make warnings name the stage and the class of the transformer."""
         import warnings
 
         with warnings.catch_warnings(record=True) as found:
@@ -95,7 +97,7 @@ class Sklearn(Stage):
         skops_io = _skops_io()
         data = base64.b64decode(state["estimator"], validate=True)
         _check_size(data)
-        # It trusts what is of scikit-learn's classes, scipy and numpy; these are such, and it does not know them.
+        # skops trusts classes of scikit-learn, scipy and numpy. These belong to them, but its list lacks them.
         found = skops_io.get_untrusted_types(data=data)
         trusted = [t for t in found if t == "numpy.dtype" or t.startswith("sklearn.feature_selection._univariate_")]
         estimator = skops_io.loads(data, trusted=trusted)
@@ -105,8 +107,8 @@ class Sklearn(Stage):
 
 
 def _check_size(data: bytes) -> None:
-    """Refuse what would take more memory than it is long: members that are compressed, overlap, or stand for several
-    objects."""
+    """Refuse data that could take more memory than they are long: members that are compressed, overlap, or stand for
+    several objects."""
     import json
     import zipfile
 
@@ -114,7 +116,7 @@ def _check_size(data: bytes) -> None:
         members = archive.infolist()
         if any(member.file_size != member.compress_size for member in members):
             raise FilterkitError("the transformer in it is compressed")
-        objects: set[tuple[str, Any]] = set()  # the file and number of each; what has the same number is read once
+        objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
 
         def note(node: dict[str, Any]) -> None:
             if "file" in node:
@@ -152,7 +154,7 @@ class FittedSklearn(Fitted):
         return {"estimator": base64.b64encode(data).decode(), "names": [str(name) for name in self._names]}
 
     def transform(self, batch: Batch) -> Batch:
-        try:  # which takes no batch of no rows
+        try:  # a transformer refuses a batch without rows
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
         except ValueError as error:
@@ -184,7 +186,7 @@ def _are_numbers(batch: Batch) -> np.ndarray:
 
 
 def _skops_io() -> Any:
-    """What reads and writes transformers without running anything.
+    """The module `skops.io`, which reads transformers without running code that is in them.
 
     Raises
     ------
@@ -207,7 +209,7 @@ def _one_row(schema: Schema) -> Any:
 
 
 def _form(image: Any, sparse: bool, rows: int) -> Any:
-    """The first `rows` rows put out, as a batch has them."""
+    """The first `rows` rows of what a transformer returned, as X of a batch."""
     if not sparse:
         return np.ascontiguousarray(image, np.float64)[:rows]
     from scipy.sparse import csr_array
@@ -219,7 +221,7 @@ def _form(image: Any, sparse: bool, rows: int) -> Any:
 
 
 def _fit(estimator: Any, training: Batch) -> None:
-    """Fit a transformer; rows without a class are left out if it wants the class."""
+    """Fit a transformer; if it needs the class, rows without a class are left out."""
     if training.y is None:
         estimator.fit(training.X)
         return
@@ -228,13 +230,13 @@ def _fit(estimator: Any, training: Batch) -> None:
         try:
             estimator.fit(training.X)
             return
-        except (TypeError, ValueError):  # it wants the class, or this error comes again
+        except (TypeError, ValueError):  # it needs the class, or fails below with the same error
             training = training.take(np.flatnonzero(known))
     estimator.fit(training.X, training.y)
 
 
 def _names(estimator: Any, names: list[str]) -> list[str] | None:
-    """The names of the columns put out, None if the transformer does not say."""
+    """The names of the outgoing columns, or None if the transformer does not give them."""
     if not hasattr(estimator, "get_feature_names_out"):
         return None
     return [str(name) for name in estimator.get_feature_names_out(np.array(names, dtype=object))]

@@ -1,4 +1,4 @@
-"""Term weights."""
+"""Term weights for counts of words."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from filterkit.plugin import ContingencyTable, State, sum_over_classes
 
 
 class Tfidf(ColumnStage):
-    """Weigh counts of words by how rare the words are: term frequency times inverse document frequency.
+    """Weight counts of words by how rare the words are: term frequency times inverse document frequency.
 
-    With n training rows, df of which have the word: idf is ln((1 + n) / (1 + df)) + 1 if `smooth`, and
-    ln(n / df) + 1 if `plain` (1 for a word in no row). tf is the value itself if `raw`, 1 + ln(value) if
-    `log`, 1 if `binary`. These are scikit-learn's TfidfTransformer without norm; put ``l2`` after it (Brank
-    and others 2002, 4.2). Rows count by weight. Zeros stay zero, missing values missing; nominal columns stay.
+    For n training rows, df of which have the word, idf is ln((1 + n) / (1 + df)) + 1 with `smooth`, and
+    ln(n / df) + 1 with `plain` (1 for a word in no row). tf is the value itself with `raw`, 1 + ln(value) with `log`,
+    and 1 with `binary`. This is scikit-learn's TfidfTransformer without its norm; put ``l2`` after it (Brank and others
+    2002, 4.2). Rows count by weight. Zeros stay zero and missing values missing; nominal columns stay as they are.
     """
 
     name = "tfidf"

@@ -1,4 +1,4 @@
-"""Raw text: string attributes as counts of words."""
+"""String attributes as counts of words."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ _RUN = r"\b\w\w+\b"
 
 
 class Words(Stage):
-    """Turn string attributes into counts of their words, one column a word of the training rows.
+    """Turn string attributes into counts of their words, one column for each word of the training rows.
 
-    A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in
-    scikit-learn's CountVectorizer. The columns are in the order of the alphabet and take the place of the
-    string attribute; a missing text has no words. Rows become sparse, and zero special. A word that is called
-    as another attribute is gets the name of its string attribute before it.
+    A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in scikit-learn's
+    CountVectorizer. The columns are in alphabetical order and take the place of the string attribute. A missing text
+    has no words. Rows become sparse, and zero becomes special. If an attribute has the same name as a word, the name of
+    the string attribute is put before the word.
 
-    `--keep N` keeps, for each class, the words that occur most often in its training rows, N of them and those
-    that occur as often as the last of these, as Weka's StringToWordVector does (rows without a class count as one
-    class more).
+    `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
+    often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
     """
 
     name = "words"
     group = "Work with text"
 
-    attribute: tuple[str, ...] = option((), "Only the string attribute of this name.")
-    lower: bool = option(True, "Turn to lower case.")
+    attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.")
+    lower: bool = option(True, "Turn text to lower case.")
     pattern: str = option(_RUN, "A regular expression that matches one word.")
-    stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file, one a line.")
+    stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file of words.")
     stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
-    ngrams: int = option(1, "Also sequences of up to N words.", minimum=1, maximum=100)
-    min_docs: int = option(1, "Only words that are in at least N training rows.", minimum=1)
-    max_docs: int | None = option(None, "Only words that are in at most N training rows.", minimum=1)
-    keep: int | None = option(None, "Only the N most frequent words of each class.", minimum=1)
+    ngrams: int = option(1, "Also count sequences of up to N words.", minimum=1, maximum=100)
+    min_docs: int = option(1, "Keep only words that are in at least N training rows.", minimum=1)
+    max_docs: int | None = option(None, "Keep only words that are in at most N training rows.", minimum=1)
+    keep: int | None = option(None, "Keep only the N most frequent words of each class.", minimum=1)
     prefix: str = option("", "Put this before the name of every word.")
 
     def __post_init__(self) -> None:
@@ -54,7 +53,7 @@ class Words(Stage):
         analyzer = _Analyzer(self)
         target = schema.class_attribute
         classes = len(target.values) + 1 if target is not None and target.kind == "nominal" else 1
-        found: list[dict[str, np.ndarray]] = [{} for _ in chosen]  # of each attribute, see `_count`
+        found: list[dict[str, np.ndarray]] = [{} for _ in chosen]  # for each attribute, see `_count`
         for batch in rows():
             label = batch.y.astype(np.int64) + 1 if classes > 1 and batch.y is not None else np.zeros(len(batch), int)
             for place, counts in zip(chosen, found):
@@ -65,11 +64,11 @@ class Words(Stage):
         vocabularies, chosen = state["vocabularies"], self._chosen(schema)
         words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
-            raise StageError(self.name, "the vocabulary is none")
+            raise StageError(self.name, "the vocabulary is not one")
         return FittedWords(_Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
-        """The places in `schema.passthrough` of the string attributes to take."""
+        """The positions in `schema.passthrough` of the string attributes to use."""
         texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
         if not self.attribute:
             if not texts:
@@ -84,7 +83,7 @@ class Words(Stage):
         return sorted(names[name] for name in self.attribute)
 
     def _vocabulary(self, counts: dict[str, np.ndarray]) -> list[str]:
-        """The words that the limits keep, in the order of the alphabet."""
+        """The words that the limits keep, in alphabetical order."""
         words = sorted(counts)
         if not words:
             return []
@@ -112,8 +111,8 @@ def _texts(batch: Batch, place: int) -> Any:
 def _count(
     counts: dict[str, np.ndarray], words: tuple[np.ndarray, np.ndarray, list[str]], label: np.ndarray, classes: int
 ) -> None:
-    """Add to `counts`, for each word, int64 (2, classes): the rows of each class that have it, and how often it
-    occurs in them."""
+    """Add a batch to `counts`, which has for each word int64 (2, classes): how many rows of each class have the word,
+    and how often it occurs in them."""
     row, code, distinct = words
     once_row, once_code = row, code
     if len(distinct):
@@ -127,7 +126,7 @@ def _count(
 
 
 class _Analyzer:
-    """From texts to words; the same in training and after it."""
+    """Splits texts into words, in the same way for training rows and later rows."""
 
     def __init__(self, options: Words, stop: Iterable[str] | None = None) -> None:
         self._options = options
@@ -139,7 +138,7 @@ class _Analyzer:
             self._stemmer = Stemmer.Stemmer(options.stem)
 
     def words(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The words of an Arrow array of strings: int64 row and code of each, and the words by their codes."""
+        """The words of an Arrow array of strings: row and code of each, int64 (n,), and the words by their codes."""
         row, code, raw = self._tokens(texts)
         distinct: dict[str, int] = {}
         place = np.array([self._place(word, distinct) for word in raw], np.int64)
@@ -151,7 +150,7 @@ class _Analyzer:
         for _ in range(1, self._options.ngrams):
             if not len(start):
                 break
-            # A sequence goes on with the word after its last one, if that is of the same row.
+            # A sequence goes on with the next word, if that is in the same row.
             following = start + len(rows)
             inside = following < len(row)
             start, gram, following = start[inside], gram[inside], following[inside]
@@ -166,7 +165,7 @@ class _Analyzer:
         return np.concatenate(rows), np.concatenate(codes), words
 
     def _place(self, word: str, distinct: dict[str, int]) -> int:
-        """The code of what becomes of a word, -1 if it is left out."""
+        """The code of the stem of a word, or -1 if the word is left out."""
         if word in self.stop:
             return -1
         if self._stemmer is not None:
@@ -174,14 +173,14 @@ class _Analyzer:
         return distinct.setdefault(word, len(distinct))
 
     def _tokens(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The tokens of an Arrow array of strings: row and code of each, and the distinct ones."""
+        """The tokens of an Arrow array of strings: row and code of each, int64 (n,), and the distinct tokens."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if texts.null_count:
             texts = texts.fill_null("")
         if self._options.lower:
-            # Arrow knows less of Unicode than Python does.
+            # For other text Arrow knows less of Unicode than Python does.
             ascii_only = pc.all(pc.string_is_ascii(texts)).as_py()
             texts = (
                 pc.ascii_lower(texts)
@@ -196,7 +195,7 @@ class _Analyzer:
             find = re.compile(self._options.pattern).findall
             lists = pa.array([find(text) for text in texts.to_pylist()], pa.list_(pa.string()))
         tokens = lists.flatten()
-        # Straight from the buffers: Arrow's own way to numpy imports pandas.
+        # Read the buffers themselves, because Arrow's own conversion to numpy imports pandas.
         offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset : lists.offset + len(lists) + 1]
         row = np.repeat(np.arange(len(texts)), np.diff(offsets))
         encoded = tokens.dictionary_encode()
@@ -226,7 +225,7 @@ def _stop_words(which: str) -> frozenset[str]:
 
 
 class FittedWords(Fitted):
-    """Counts of the words of one vocabulary for each string attribute."""
+    """Counts words, by one vocabulary for each string attribute."""
 
     def __init__(
         self, analyzer: _Analyzer, schema: Schema, chosen: list[int], vocabularies: list[list[str]], prefix: str
@@ -239,8 +238,8 @@ class FittedWords(Fitted):
         taken = {a.name for i, a in enumerate(schema.attributes)}
         attributes: list[Attribute] = []
         places: dict[int, int] = {}
-        kept: list[int] = []  # new columns of the columns of X
-        self._start: list[int] = [0] * len(chosen)  # first new column of each vocabulary
+        kept: list[int] = []  # the outgoing column of each column of X
+        self._start: list[int] = [0] * len(chosen)  # the first outgoing column of each vocabulary
         column = other = 0
         for i, attribute in enumerate(schema.attributes):
             if i in schema.targets:

@@ -1,4 +1,4 @@
-"""Rows kept on the way."""
+"""Training rows written to a file within a chain."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from filterkit.plugin import Rows, tee
 
 
 class Write(TrainingStage):
-    """Write the training rows, as they are at this place of the chain, to a file too.
+    """Also write the training rows to a file, as they are at this place in the chain.
 
-    The file appears when it is complete and is compressed by its ending. Rows that come later, as with
-    ``--test``, are not written.
+    The file appears when it is complete. Its ending says whether it is compressed. Later rows, as with ``--test``, are
+    not written.
     """
 
     name = "write"
     to_the_end = True
 
-    path: str | None = option(None, "The file.", bare=True, output=True)
+    path: str | None = option(None, "The file to write.", bare=True, output=True)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         assert self.path is not None

@@ -1,11 +1,11 @@
-"""Chain: stages in order; fitting them in as few passes as possible; transforming batches.
+"""Chains: stages in order, how they are fitted in few passes, and how they transform batches.
 
     training rows ── first pass ──> table ──> fit stage 1 ── push ──> table ──> fit stage 2 ── …
           │                                                                          │
           └── spool ── last pass ──> transform by stage 1, 2, … ──> rows put out <───┘
 
-As long as column stages follow each other, the table is taken once and pushed through each of them as it
-is fitted. A stage of another kind ends that: for a column stage after it, a new pass takes a new table.
+While column stages follow each other, the table is counted once and pushed through each of them as soon as it is
+fitted. A stage of another kind ends this: the next column stage after it needs a new pass and a new table.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Chain:
 
     Attributes
     ----------
-    stages : a list of them.
+    stages : the list of stages.
     """
 
     def __init__(self, stages: Iterable[Stage]) -> None:
@@ -49,7 +49,7 @@ class Chain:
 
     @classmethod
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
-        """The chain that `text`, as on the command line, or its words describe.
+        """The chain that `text`, written as on the command line, or a list of its words describes.
 
         Raises
         ------
@@ -68,11 +68,11 @@ class Chain:
 
         Parameters
         ----------
-        rows : one batch, several of one schema in a list or as a stream, or `Rows`. Of a stream, an eighth
-            of `memory` is kept between passes and the rest in a temporary file.
-        jobs : threads to use for batches.
-        memory : bytes; half of it bounds the contingency tables, which beyond it are taken in strips of
-            columns. The result does not depend on it.
+        rows : one batch; several of one schema, as a list or a stream; or training rows. Up to an eighth of `memory`
+            of a stream is held between passes, the rest in a temporary file.
+        jobs : the number of threads.
+        memory : bytes; half of it bounds a contingency table, and larger tables are taken in strips of columns. The
+            result does not depend on it.
 
         Raises
         ------
@@ -88,22 +88,22 @@ class Chain:
     def fit_transform(
         self, rows: Batch | Iterable[Batch], *, jobs: int = 1, memory: int = DEFAULT_MEMORY
     ) -> tuple[FittedChain, Batch]:
-        """The fitted chain, and the training rows as they come out of it: those that its stages choose, in their
-        order, with what is cross-fitted estimated from other rows than their own; what the command line writes.
+        """The fitted chain, and the training rows as they come out of it, which is what the command line writes.
 
-        Parameters and what it raises are those of `fit`.
+        They are the rows that the stages choose, in their order, and cross-fitted stages transform each row by what
+        they learned from other rows. Parameters and errors are those of `fit`.
         """
         with rows_of([rows] if isinstance(rows, Batch) else rows, LocalEngine(jobs), memory // 8) as made:
             fitted, out = self.fit_rows(made, memory)
             return fitted, concatenate(out.map(lambda batch: batch, last=True), fitted.schema)
 
     def fit_rows(self, rows: TrainingRows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, TrainingRows]:
-        """As `fit`, of `Rows`, with the training rows as `Rows`, which are closed when `rows` is."""
+        """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`."""
         check_written(self.stages)
         trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
         if trying:
-            deque(rows.map(len), maxlen=0)  # trials go over all rows again, whatever the stages leave of them
-        first, base = 0, rows  # the stage that trials begin with, and the rows that go into it
+            deque(rows.map(len), maxlen=0)  # trials need all rows again, not only those that stages choose
+        first, base = 0, rows  # where the stages begin that trials fit again, and their input
         out = rows
         fitted: list[Fitted] = []
         tables: Tables | None = None
@@ -133,7 +133,7 @@ class Chain:
             fitted.append(check_fitted(stage, made))
             learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
             if trying and learns_nothing and out is base and isinstance(base, InMemoryRows):
-                first, base = number + 1, base.through(fitted[-1])  # the same for all trials, and in memory anyway
+                first, base = number + 1, base.through(fitted[-1])  # the same in all trials
                 out = base
                 continue
             out = MappedRows(out, fitted[-1])
@@ -141,11 +141,13 @@ class Chain:
 
 
 def inner_splits(before: Chain, rows: TrainingRows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """For each inner fold of `learner` the training rows of the other folds and those of the fold, as they come out of
-    the stages `before` it, which are fitted on the former alone."""
+    """For each inner fold of `learner`, the training rows of the other folds and those of the fold itself.
+
+    Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
+    """
     classes = counted_classes(rows)
     count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
-    # A stage that keeps what passes would keep the rows of the last fold.
+    # A stage that stores the rows would store those of the last fold.
     again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
     fold = draw_folds(classes, count, learner.inner_seed())
     for number in range(count):
@@ -194,12 +196,12 @@ def check_class(stage: Stage, schema: Schema) -> None:
 
 
 class FittedChain:
-    """A fitted chain: maps batches of the training schema to batches of `schema`.
+    """A fitted chain: transforms batches of the training schema to batches of `schema`.
 
     Attributes
     ----------
     chain : the stages and their options.
-    incoming : the schema fitted on.
+    incoming : the schema of the training rows.
     stages : the fitted stages.
     """
 
@@ -207,19 +209,19 @@ class FittedChain:
         self.chain = chain
         self.incoming = incoming
         self.stages = stages
-        self._alignment: Alignment | None = None  # of the rows transformed last
+        self._alignment: Alignment | None = None  # of the batch transformed last
 
     @property
     def schema(self) -> Schema:
-        """Of the batches put out."""
+        """The schema of the batches put out."""
         return self.stages[-1].schema if self.stages else self.incoming
 
     def transform(self, batch: Batch) -> Batch:
-        """The batch that comes out for `batch`, whose attributes are matched by name (`filterkit.data.alignment`).
+        """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
 
         Raises
         ------
-        FilterkitError : the batch's attributes are not those fitted on, or its parts do not fit together.
+        FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
         """
         check_given(batch)
         if batch.schema is not self.incoming:

@@ -1,11 +1,11 @@
-"""Cross-fitting: what becomes of a training row is fitted on rows other than itself and those of its fold.
+"""Cross-fitting: each training row is transformed by what was learned from the rows of other folds.
 
-A value that few rows have says much about the classes of just these rows; a classifier trained on them takes
-that for knowledge. With K folds, the rows of each fold get what the rows of the other folds say, and rows that
-come later what all training rows say.
+The estimate for a value that few rows have depends on the classes of just these rows, and a classifier trained on them
+overfits. With K folds, the rows of each fold are transformed by what was learned from the other folds, and later rows
+by what was learned from all training rows.
 
-All folds are counted in one pass: into a table whose classes are pairs of class and fold, from which the table
-of any folds is a sum.
+One pass counts all folds, into a table whose classes are pairs of class and fold. The table of any folds is a sum of
+its parts.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, le
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, int32 (rows,), from 0: stratified, so that each class is spread as evenly as can be
-    and so are all rows.
+    """The fold of each row, int32 (rows,), from 0, drawn so that each class and all rows are spread evenly.
+
+    Rows that do not count, and the only row of a class, are in no fold, so they are never held out; their number is
+    `folds`.
 
     Parameters
     ----------
-    y : class codes, negative for rows that do not count.
-    folds : how many.
-    seed : of the random numbers.
-
-    TrainingRows that do not count, and the only row of a class, are in no fold, which is `folds` itself: they are never
-    left out.
+    y : int (rows,), class codes, negative for rows that do not count.
+    folds : the number of folds.
+    seed : the seed for drawing.
     """
     fold = np.full(len(y), folds, np.int32)
     order = np.random.default_rng(seed).permutation(np.flatnonzero(y >= 0))
@@ -49,17 +48,17 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
 
 
 def useful_folds(folds: int, rows: int) -> int:
-    """How many of some folds into which so many rows are drawn are not bound to be empty; at least 2."""
+    """The number of folds, at most as many as there are rows, because the others would be empty; at least 2."""
     return min(folds, max(rows, 2))
 
 
 def too_many_folds(folds: int, rows: int) -> str:
-    """What to say of folds that are more than the rows."""
+    """The message for more folds than rows."""
     return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
 
 
 def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
-    """`stage` fitted on all rows, and for each of its folds on the others; `budget` is bytes for the table."""
+    """`stage` fitted on all rows, and for each of its folds on the other folds; `budget` bounds the table, in bytes."""
     classes = counted_classes(rows)
     number = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > number:
@@ -92,7 +91,7 @@ def _joined(stage: ColumnStage, states: list[State]) -> State:
 
 
 def counted_classes(rows: TrainingRows) -> np.ndarray:
-    """The class of every row, -1 for rows that are not counted; of rows with labels, 0 where all are known."""
+    """int32 (rows,): the class of every row, -1 for rows that do not count; with labels, 0 for rows that count."""
 
     def classes(batch: Batch) -> np.ndarray:
         assert batch.y is not None
@@ -103,7 +102,7 @@ def counted_classes(rows: TrainingRows) -> np.ndarray:
 
 
 class Chosen(Fitted):
-    """Keeps some of the training rows: `chosen`, bool, says which."""
+    """Keeps some of the training rows; `chosen`, bool (rows,), says which."""
 
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
@@ -116,7 +115,7 @@ class Chosen(Fitted):
 
 
 class _ByFold(Fitted):
-    """Puts pairs of class and fold in the place of the class."""
+    """Replaces the class by the pair of class and fold."""
 
     def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
         target = schema.class_attribute
@@ -135,7 +134,7 @@ class _ByFold(Fitted):
 
 
 def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, number: int, count: int) -> Fold:
-    # Which class is positive is decided by all rows.
+    # All rows together decide which class is positive.
     schema, target = whole.schema, whole.schema.class_attribute
     assert target is not None
     if schema.positive is None and 0 < len(target.values) <= 2:
@@ -146,7 +145,8 @@ def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, 
 
 
 def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
-    """The table by classes of the rows of the `chosen` folds, bool, from one by classes and folds."""
+    """The table of the rows of some folds; `chosen`, bool (folds + 1,), says which; `table` counts pairs of class and
+    fold."""
 
     def added(parts: np.ndarray) -> np.ndarray:
         pairs, width = parts.shape[-2:]
@@ -172,9 +172,9 @@ class CrossFitted(Fitted):
 
     Parameters
     ----------
-    whole : fitted on all rows; for rows that come later, and for training rows in no fold.
-    others : for each fold, fitted on the rows that are not in it.
-    fold : int32, the fold of each training row; ``len(others)`` for none.
+    whole : fitted on all rows; transforms later rows and training rows in no fold.
+    others : for each fold, fitted on the rows outside it.
+    fold : int32 (rows,), the fold of each training row; ``len(others)`` for none.
     """
 
     def __init__(self, whole: FittedColumns, others: list[FittedColumns], fold: np.ndarray) -> None:

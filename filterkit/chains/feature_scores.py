@@ -1,4 +1,4 @@
-"""Scores: what every metric says of every feature, as one Arrow table."""
+"""The scores of features by several metrics, as one Arrow table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Scored(ColumnStage):
         return values.copy()
 
     def _counts(self, thresholds: Thresholds) -> State:
-        """For each column the class that is best told from the rest, and by which threshold, with the counts."""
+        """For each column, the class that it separates best from the rest, the threshold, and the counts there."""
         table = thresholds.table
         best = np.full(len(table), -np.inf)
         state: State = {"threshold": np.full(len(table), np.nan), "class": np.zeros(len(table), np.int64)}
@@ -64,7 +64,7 @@ class _Scored(ColumnStage):
                 scores = np.zeros(len(thresholds.column))
             else:
                 scores, _ = thresholds.score(self._shown, task, self._options.get("alpha"))
-            # The first test that has its column's best score, where that is better than what was found so far.
+            # The first threshold with its column's best score, if that is better than for the classes before.
             order = np.lexsort((np.arange(len(scores)), -scores, thresholds.column))
             at = order[np.flatnonzero(begins_run(thresholds.column[order]))]
             columns = thresholds.column[at]
@@ -94,27 +94,27 @@ def scores(
     jobs: int = 1,
     memory: int = DEFAULT_MEMORY,
 ) -> pa.Table:
-    """How every feature scores by some metrics.
+    """Score every feature by several metrics.
 
     Parameters
     ----------
     rows : as for `Chain.fit`.
-    metrics : their names, at least one; each once.
+    metrics : the names of the metrics, at least one, each once.
     alpha, combine, seed : options of the metrics' stages, see ``filterkit stages bns``.
     jobs, memory : as for `Chain.fit`.
 
     Returns
     -------
-    A pyarrow table of one row a feature, the best by the first metric first, ties by the order of the
-    attributes, and those that do not vary last: ``rank`` from 1; ``attribute``; ``class``, if there are
-    several to tell apart, the one that the first metric tells best from the rest; the ``threshold`` at which
-    it does, with the counts ``tp`` and ``fp`` of rows at or above it and their rates ``tpr`` and ``fpr``
-    (null for a feature that does not vary; for metrics that ignore classes the count is ``rows``); and
-    one column a metric.
+    A pyarrow table with one row for each feature, the best by the first metric first. Ties are in the order of the
+    attributes, and features that do not vary come last. Its columns are ``rank`` from 1; ``attribute``; with more than
+    two classes ``class``, the one that the first metric separates best from the rest; ``threshold``, where it does;
+    ``tp`` and ``fp``, the weights of the rows at or above the threshold, and ``tpr`` and ``fpr``, their rates; and one
+    column for each metric. For metrics that ignore classes, ``rows`` replaces ``tp`` to ``fpr``. Threshold and counts
+    are null for a feature that does not vary.
 
     Raises
     ------
-    UsageError : no metric, one twice, or an unknown one.
+    UsageError : there is no metric, one is named twice, or one is unknown.
     StageError : there is no nominal class and a metric needs one.
     """
     names = list(metrics)

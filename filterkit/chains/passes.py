@@ -1,4 +1,4 @@
-"""Tables: the contingency table of training rows, whole or in strips."""
+"""Passes over the training rows that count them into a contingency table, whole or in strips of columns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
 
 class _Counted(NamedTuple):
-    """What a pass over the rows finds out of a batch: its `table`, whether a row is `unlabelled`, so not counted, and
-    the sum of the instance `weights` of how many `rows` of weights above 0."""
+    """What a pass over the rows finds in one batch.
+
+    Attributes
+    ----------
+    table : its contingency table.
+    unlabelled : whether a row was not counted because its class is missing.
+    weights : the sum of the instance weights.
+    rows : the number of rows with a weight above 0.
+    """
 
     table: ContingencyTable
     unlabelled: bool
@@ -26,13 +33,13 @@ class _Counted(NamedTuple):
 
 
 class Tables:
-    """The table of the training rows, whole or strip by strip.
+    """The contingency table of the training rows, whole or strip by strip, as it is after the stages fitted so far.
 
     Parameters
     ----------
     rows : the training rows.
-    stage : the first that asks.
-    budget : bytes for a table.
+    stage : the first stage to be fitted; it decides whether classes are counted.
+    budget : bytes of memory for a table.
     """
 
     def __init__(self, rows: TrainingRows, stage: ColumnStage, budget: int) -> None:
@@ -40,15 +47,15 @@ class Tables:
         self._rows = rows
         self._budget = budget
         self._unlabelled = False  # whether a row was not counted because its class is missing
-        self._through: list[FittedColumns] = []  # the tables have to go through these stages
+        self._through: list[FittedColumns] = []  # fitted stages through which the table still has to be pushed
         self._whole: ContingencyTable | None = None
 
     def serves(self, stage: ColumnStage) -> bool:
-        """Whether the rows counted are those that `stage` is to be fitted on."""
+        """Whether `stage` can be fitted on the rows that are counted."""
         return self.supervised == stage.needs_class or (self.supervised and not self._unlabelled)
 
     def fit(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
-        """Fit `stage`, then take the tables on through it; a stage that `serves` says can be fitted."""
+        """Fit `stage`, for which `serves` must hold; later tables are pushed through it."""
         states: list[State] = []
         totals = None
         for table in self.strips(stage.name):
@@ -60,7 +67,12 @@ class Tables:
         return fitted
 
     def strips(self, reader: str) -> Iterator[ContingencyTable]:
-        """Tables of as many columns at a time as the budget allows, pushed through the stages so far."""
+        """Tables of as many columns at a time as the budget allows, pushed through the stages fitted so far.
+
+        Parameters
+        ----------
+        reader : the name of the stage that needs them, for messages.
+        """
         if self._whole is not None:
             self._whole = _push(self._through, self._whole)
             self._through = []
@@ -81,29 +93,29 @@ class Tables:
 
     def _take(self, low: int, high: int, reader: str) -> ContingencyTable:
         """One pass over the rows: the table of the columns from `low` to as near `high` as the budget allows."""
-        stop = [high]  # shared with the threads, which need not count what has been given up
+        stop = [high]  # shared with the threads, so that they stop counting columns that no longer fit
 
         def count(batch: Batch) -> _Counted:
             unlabelled = self.supervised and not batch.class_known.all()
             table = tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
             return _Counted(table, unlabelled, *sum_of_weights(batch, self.supervised))
 
-        pile = _Pile(self._rows.jobs)
+        waiting = _WaitingTables(self._rows.jobs)
         weights, rows = 0.0, 0
         for found in self._rows.map(count):
             self._unlabelled |= found.unlabelled
             weights, rows = weights + found.weights, rows + found.rows
-            pile.add(found.table.first_columns(stop[0] - low))
-            while pile.nbytes > self._budget and (len(pile.tables) > 1 or stop[0] - low > 1):
-                if len(pile.tables) > 1:
-                    pile.merge_all()
+            waiting.add(found.table.first_columns(stop[0] - low))
+            while waiting.nbytes > self._budget and (len(waiting.tables) > 1 or stop[0] - low > 1):
+                if len(waiting.tables) > 1:
+                    waiting.merge_all()
                 else:
                     stop[0] = low + (stop[0] - low) // 2
-                    pile.tables = [pile.tables[0].first_columns(stop[0] - low)]
+                    waiting.tables = [waiting.tables[0].first_columns(stop[0] - low)]
         check_sum(reader, weights, rows)
-        if not pile.tables:
-            pile.add(count(empty(self._rows.schema)).table)
-        return merge(pile.tables, pile.jobs)
+        if not waiting.tables:
+            waiting.add(count(empty(self._rows.schema)).table)
+        return merge(waiting.tables, waiting.jobs)
 
 
 def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyTable:
@@ -112,16 +124,19 @@ def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyT
     return table
 
 
-class _Pile:
-    """Tables waiting to be merged. Eight of a kind become one of the next, so that every cell takes part in few
-    merges. Where that makes them much smaller, as with counts of words, few cells are new in any table: from then on
-    all become one as soon as those that wait take as much memory as the first."""
+class _WaitingTables:
+    """Tables waiting to be merged.
+
+    Eight tables of one level become one of the next level, so that every cell takes part in few merges. If such a merge
+    shows that the tables share most cells, as with counts of words, all tables are merged into the first one whenever
+    the others take as much memory as it does.
+    """
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
         self.tables: list[ContingencyTable] = []
         self._levels: list[int] = []
-        self._alike = False
+        self._share_cells = False
 
     @property
     def nbytes(self) -> int:
@@ -133,13 +148,13 @@ class _Pile:
 
     def add(self, table: ContingencyTable) -> None:
         self.tables.append(table)
-        if self._alike:
+        if self._share_cells:
             if self.nbytes > 2 * self.tables[0].nbytes:
                 self.merge_all()
             return
         self._levels.append(0)
         while self._levels[-8:] == [self._levels[-1]] * 8:
             merged = merge(self.tables[-8:], self.jobs)
-            self._alike = 2 * merged.nbytes < sum(each.nbytes for each in self.tables[-8:])
+            self._share_cells = 2 * merged.nbytes < sum(each.nbytes for each in self.tables[-8:])
             self.tables[-8:] = [merged]
             self._levels[-8:] = [self._levels[-1] + 1]

@@ -1,4 +1,4 @@
-"""Rows of given numbers in a given order, in bounded memory."""
+"""Take rows by their numbers, in any order and in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from filterkit.stages.base import Rows
 
 
 def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
-    """The rows of these numbers in this order, each at most once; what `TrainingStage.arrange` gives.
+    """The rows with these numbers, in this order; for `TrainingStage.arrange`.
+
+    In ascending order the rows stream. In any other order they are sorted within the memory budget of `rows`, and in a
+    temporary file beyond it: first into runs by where they go, then each run by itself. Beyond the budget this takes 16
+    bytes of memory for each row.
 
     Parameters
     ----------
     rows : training rows that have been mapped over before.
-    numbers : int64, of rows from 0.
-
-    In ascending order the rows stream. In any other they are sorted in the source's memory budget, and in a
-    temporary file beyond it: first into runs of the places they go to, then each run by itself. On top come 16
-    bytes a row.
+    numbers : int64 (n,), numbers of rows from 0, each at most once.
     """
     if (np.diff(numbers) > 0).all():
         yield from rows.map(lambda batch: batch.take(_within(batch, numbers)), last=True)
@@ -30,7 +30,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     place = np.full(int(numbers.max()) + 1, -1)
     place[numbers] = np.arange(len(numbers))
     sizes = list(rows.map(lambda batch: SpooledBatch(batch).nbytes))
-    runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # each a quarter of the budget, as it is sorted
+    runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # sorting a run takes a quarter of the budget
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
 
     def split(batch: Batch) -> list[tuple[int, np.ndarray, SpooledBatch]]:
@@ -57,6 +57,6 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
 
 
 def _within(batch: Batch, numbers: np.ndarray) -> np.ndarray:
-    """Which rows of `batch` are among the ascending `numbers`."""
+    """int64 (n,): the positions in `batch` of its rows that are among the ascending `numbers`."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return np.asarray(numbers[first:stop] - batch.start)

@@ -1,4 +1,4 @@
-"""Rows: training rows that can be mapped over any number of times, though they may come only once.
+"""Training rows that can be mapped over any number of times, even if their source can be read only once.
 
 input ──> SpooledRows ──> MappedRows (through fitted stages) ──> arranged (by a stage that chooses or orders) ──> …
 """
@@ -23,13 +23,13 @@ T = TypeVar("T")
 
 
 class RowSource:
-    """Training rows as they come in, or as a stage has arranged them; the base of whatever keeps them.
+    """Training rows as they come in, or as a stage has arranged them; the base of the classes that store them.
 
     Attributes
     ----------
     schema, jobs, memory, to_the_end : see `Rows`.
     engine : maps over the batches.
-    live : whether rows may arrive one by one, and each is to go on before the next is asked for.
+    live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class RowSource:
         return self._arrange(self, stage)
 
     def _arrange(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
-        """`rows`, which come from here, as `stage` arranges them."""
+        """`rows`, which are made from these, as `stage` arranges them."""
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
-            engine = LocalEngine(1) if self.live else self.engine  # threads are given the next before this is done
+            engine = LocalEngine(1) if self.live else self.engine  # threads take the next batch first
             return engine.map(function, check_arranged(stage, stage.arrange(rows), rows.schema))
 
         to_the_end = self.to_the_end or stage.to_the_end
@@ -77,7 +77,7 @@ class MappedRows:
     """Rows as they come out of a fitted stage."""
 
     def __init__(self, rows: TrainingRows, stage: Fitted) -> None:
-        # One loop through all stages holds one batch; a call within a call for each would hold them all.
+        # One loop through all stages holds one batch at a time; nested calls would hold one for each stage.
         self._rows: RowSource = rows._rows if isinstance(rows, MappedRows) else rows
         self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, MappedRows) else []), stage]
 
@@ -102,7 +102,7 @@ class MappedRows:
         return self._rows.to_the_end
 
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
-        """These rows as `stage` arranges them; closed together with those that come in."""
+        """These rows as `stage` arranges them; closed together with the incoming rows."""
         return self._rows._arrange(self, stage)
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
@@ -124,13 +124,13 @@ class Mapping(Protocol):
 
 
 class SpooledRows(RowSource):
-    """Rows that come once, and again from a spool.
+    """Rows that can be read once, and are read again from a spool.
 
     Parameters
     ----------
     schema : of the batches.
-    once : maps a function over the batches, the first time; may be called once.
-    engine : maps the other times.
+    once : maps a function over the batches; it is called once, for the first pass.
+    engine : maps over the batches in later passes.
     memory, to_the_end, live : see `RowSource`.
     """
 
@@ -176,7 +176,7 @@ class SpooledRows(RowSource):
 
 
 class InMemoryRows(RowSource):
-    """Rows of batches that are in memory anyway; parameters as of `RowSource`."""
+    """Rows of batches that are in memory; parameters as for `RowSource`."""
 
     def __init__(self, schema: Schema, batches: list[Batch], engine: LocalEngine, memory: int) -> None:
         super().__init__(schema, engine, memory)
@@ -188,7 +188,7 @@ class InMemoryRows(RowSource):
         return self.engine.map(function, self._batches)
 
     def through(self, stage: Fitted) -> InMemoryRows:
-        """As they come out of a fitted stage, in memory too; closed together with these."""
+        """These rows as they come out of a fitted stage, also in memory; closed together with these."""
         images = self.map(partial(transform, [stage], training=True))
         rows = InMemoryRows(stage.schema, list(images), self.engine, self.memory)
         rows._arranged = self._arranged
@@ -197,7 +197,18 @@ class InMemoryRows(RowSource):
 
 @contextmanager
 def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[RowSource]:
-    """`Rows` of some batches, at least one, with `memory` for a spool."""
+    """Rows of some batches, at least one, as a context.
+
+    Parameters
+    ----------
+    batches : of one schema; a list stays in memory, a stream is spooled.
+    engine : maps over the batches.
+    memory : bytes of budget for the spool.
+
+    Raises
+    ------
+    FilterkitError : there is no batch.
+    """
     stream = map(check_given, batches)
     first = next(stream, None)
     if first is None:

@@ -1,8 +1,8 @@
-"""A fitted chain as one file: a zip archive, not compressed, of ``chain.json`` and arrays in numpy's format.
+"""A fitted chain as one file: an uncompressed zip archive of ``chain.json`` and arrays in numpy's format.
 
-Reading it runs nothing that is in it: the JSON names stages, which must be installed, and their options; the arrays
-are numbers, whose places and sizes are checked against the file's before memory is taken. Every member has the
-checksum that zip gives it. `numpy.load` opens it too.
+Nothing in the file can run. The JSON names stages, which must be installed, and their options. The arrays are numbers;
+their sizes are checked against that of the file before memory is allocated. zip adds a checksum to every member.
+`numpy.load` opens the file too.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FORMAT = "filterkit chain"
 VERSION = 1
 _TYPES = ("<f8", "<i8", "<i4", "|b1")
 _BEGIN = b"PK\x03\x04"
-_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same chain is the same file
+_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal chains give equal files
 
 
 class _Damaged(Exception):
-    """What a file says makes no sense."""
+    """The contents of a file make no sense."""
 
 
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
@@ -60,7 +60,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
 
 
 def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
-    """What `save` writes.
+    """The bytes that `save` writes.
 
     Raises
     ------
@@ -94,11 +94,11 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
-    """The fitted chain in a file, or an open one, that `save` wrote.
+    """The fitted chain in a file that `save` wrote, or in such a file that is open.
 
     Raises
     ------
-    FilterkitError : it is no such file, of a newer format, damaged, or needs a stage that is not installed.
+    FilterkitError : it is not such a file, has a newer format, is damaged, or needs a stage that is not installed.
     """
     known = plugins or registry()
     try:
@@ -121,7 +121,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
 
 
 def _seekable(path: Any) -> Any:
-    """A file as it is; what comes through a pipe, if it begins as an archive does."""
+    """A file as it is; a pipe is read into memory if it begins as a zip archive does."""
     if hasattr(path, "read") or pipe_of(path) is None:
         return path
     with open(path, "rb") as pipe:
@@ -130,11 +130,11 @@ def _seekable(path: Any) -> Any:
 
 
 def describe(path: str) -> list[str]:
-    """Lines that say what is in a file that `save` wrote; its plugins need not be installed.
+    """Lines that describe a file that `save` wrote; its plugins need not be installed.
 
     Raises
     ------
-    FilterkitError : it is no such file, of a newer format, or damaged.
+    FilterkitError : it is not such a file, has a newer format, or is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -153,7 +153,7 @@ def describe(path: str) -> list[str]:
 
 
 def _refusal(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
-    """What to raise when a file, or an open one, cannot be read as a saved chain."""
+    """The error to raise when a file cannot be read as a saved chain."""
     name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
     if isinstance(error, (UsageError, _Missing)):
         return FilterkitError(f"{name}: {error}")
@@ -173,10 +173,10 @@ def _summary(schema: Schema) -> str:
 
 
 class _Missing(Exception):
-    """A stage that has to be installed first."""
+    """A stage must be installed first."""
 
 
-# What is in the JSON
+# The JSON
 
 
 def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
     for note in about["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
             raise _Damaged("a stage in it is none")
-        # Its earlier name, under which a package index may have something else.
+        # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
     named = [name for note in about["stages"] for name in _members(note["kept"])]
     if len(set(named)) < len(named):  # so all arrays together take no more memory than the file
@@ -215,11 +215,11 @@ def _stage(note: dict[str, Any], known: Registry) -> Stage:
     return stages[0]
 
 
-# What stages keep
+# The state of stages
 
 
 def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    """A value as JSON, arrays by the name of their member."""
+    """A value of a state as JSON; an array becomes the name of its member, and is added to `arrays`."""
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
         return {"ragged": name}
@@ -256,12 +256,15 @@ def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 
 
 def _array(data: bytes, longest: int) -> np.ndarray:
-    """An array in numpy's format, whose size must be that of its data, and no axis of which is longer than `longest`:
-    one without elements may say anything of the others."""
+    """An array in numpy's format.
+
+    Its size must be that of its data. No axis may be longer than `longest`, because an array without elements could
+    declare any length.
+    """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise _Damaged("an array in it is of another format")
-    with warnings.catch_warnings(action="error"):  # numpy is lenient to headers of old, which `save` does not write
+    with warnings.catch_warnings(action="error"):  # numpy accepts old headers, which `save` does not write
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
     size = dtype.itemsize
@@ -274,7 +277,7 @@ def _array(data: bytes, longest: int) -> np.ndarray:
 
 
 def _try(fitted: FittedChain) -> None:
-    """Transform no row, one of zeros, one of what is missing, one of ones; a stage may refuse them, but not fail."""
+    """Transform no rows, and one row each of zeros, missing values and ones; a stage may refuse them, but not fail."""
     schema = fitted.incoming
     width = schema.width
     with suppress(StageError):

@@ -21,8 +21,8 @@ class Spool:
 
     Parameters
     ----------
-    budget : bytes to hold in memory; what comes after goes to a file in the temporary folder, which has
-        no name, so that nothing is left behind.
+    budget : bytes to hold in memory. Later batches go to a file in the temporary folder; it has no name, so nothing is
+        left behind.
     """
 
     def __init__(self, budget: int) -> None:
@@ -37,13 +37,13 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Give back memory and disk."""
+        """Free memory and disk space."""
         self._kept = []
         if self._file is not None:
             self._file.close()
 
     def append(self, kept: SpooledBatch) -> None:
-        """Keep a batch as the next one."""
+        """Add a batch at the end."""
         self._left -= kept.nbytes
         if self._left < 0:  # from here on everything goes to disk
             with _failures():
@@ -57,7 +57,7 @@ class Spool:
 
 
 class SpooledBatch:
-    """One batch of a spool: packed arrays, or their places in a file; may be made in any thread."""
+    """One batch of a spool: packed arrays, or their positions in a file; may be made in any thread."""
 
     def __init__(self, batch: Batch) -> None:
         self.rows = len(batch)
@@ -87,7 +87,7 @@ class SpooledBatch:
         self._arrays = {}
 
     def load(self) -> Batch:
-        """The batch; may run in any thread."""
+        """The batch as it was; may be called in any thread."""
         arrays = self._arrays
         if self._file is not None:
             arrays = {name: _read(self._file, *place) for name, place in self._places.items()}
@@ -104,11 +104,11 @@ class SpooledBatch:
 
 
 class _Scratch:
-    """A temporary file without a name. One thread appends to it while others read any part of it."""
+    """A temporary file without a name. One thread appends to it while other threads read any part of it."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
-        self._position = threading.Lock()  # held by whoever uses or moves the position in the file
+        self._position = threading.Lock()  # held while the position in the file is used or moved
 
     def append(self, pieces: list[memoryview]) -> list[int]:
         """Write `pieces` at the end; returns the offset of each."""
@@ -121,7 +121,7 @@ class _Scratch:
         return offsets
 
     def read_into(self, view: memoryview, offset: int) -> int:
-        """Fill `view`, or a part of it, with what is at `offset`; returns the number of bytes, 0 at the end."""
+        """Read from `offset` into `view`; returns the number of bytes read, which may be fewer, and 0 at the end."""
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [view], offset)
         with self._position:  # Windows reads from the position only
@@ -132,12 +132,12 @@ class _Scratch:
                 self._file.seek(0, os.SEEK_END)
 
     def close(self) -> None:
-        """Give back the disk space."""
+        """Free the disk space."""
         self._file.close()
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
-    """The same values as small integers where that loses nothing."""
+    """The same values as small integers if that loses nothing, or else `values` itself."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
@@ -179,7 +179,7 @@ def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Turn what the temporary file may raise into an error that names its folder."""
+    """Turn the errors of the temporary file into errors that name its folder."""
     try:
         yield
     except OSError as error:

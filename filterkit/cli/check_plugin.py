@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from filterkit.chains.chain import Chain
 from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion, visible
@@ -83,23 +82,23 @@ def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) 
 
 def _check_stage(stage: Stage, samples: list[Batch], debug: bool) -> bool:
     """Check a stage on samples; whether something is wrong."""
-    from filterkit.testing import CHECKS
+    from filterkit.testing import CHECKS, DECLARATION_CHECKS, refusal
 
-    refusals = []
+    refusals: list[StageError] = []
     for data in samples:
-        try:
-            Chain([stage]).fit_transform(data)
-        except StageError as error:
-            refusals.append(str(error))
-        except Exception:  # which the checks will find
-            pass
+        with suppress(Exception):  # which the checks will find
+            refusals += filter(None, [refusal(stage, data)])
     about = " ".join(stage.words())
     if len(refusals) == len(samples):
         click.echo(visible(f"{about}: nothing was checked, as it refuses every sample ({refusals[0]})"))
         return True
-    checks = [partial(check, stage, data) for check in CHECKS for data in samples]
+    checks: list[Callable[[], None]] = [partial(check, stage, data) for check in CHECKS for data in samples]
+    checks += [partial(check, stage) for check in DECLARATION_CHECKS]
     tried = f"{len(CHECKS)} checks on {len(samples)} samples"
-    return _report(about, checks, tried + (f", {len(refusals)} of which it refuses" if refusals else ""), debug)
+    if refusals:
+        tried += f", {len(refusals)} of which it refuses"
+    tried += f", and {len(DECLARATION_CHECKS)} of its declaration"
+    return _report(about, checks, tried, debug)
 
 
 def _check_format(form: Format, samples: list[Batch], files: list[str], debug: bool) -> bool:

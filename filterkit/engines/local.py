@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Among the items of a map: the next will have to be waited for. What is being worked on is given out first, and then
-# this, in its place. Engines of plugins meet it too, so it is public.
+# Stands among the items of a map where the next item will have to be waited for. An engine first gives out the results
+# of all items before it, and then PAUSE itself. It is public because engines of plugins meet it too.
 PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -41,9 +41,8 @@ class LocalEngine:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """``function(item)`` for each item, in order.
 
-        At most ``2 * jobs`` items are taken ahead of what has been consumed. If the function raises, the
-        exception comes out in its item's place; so does one that `items` raises. `PAUSE` among the items stays
-        as it is.
+        At most ``2 * jobs`` items are taken ahead of the results that have been consumed. An exception that the
+        function or `items` raises comes out in its item's place. `PAUSE` among the items comes out as it is.
         """
         if self.jobs <= 1:
             for item in items:
@@ -77,7 +76,7 @@ class LocalEngine:
                     yield running.popleft().result()
             while running:
                 yield running.popleft().result()
-        except (KeyboardInterrupt, SystemExit):  # of a signal: what is being worked on may take long
+        except (KeyboardInterrupt, SystemExit):  # from a signal: do not wait for work that may take long
             wait = False
             raise
         finally:
@@ -85,7 +84,7 @@ class LocalEngine:
 
 
 def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
-    """`items` up to an exception they raise, which is put in `failures`: what came before it goes on first."""
+    """`items` up to an exception that they raise; it goes into `failures`, to be raised after their results."""
     try:
         yield from items
     except Exception as failure:

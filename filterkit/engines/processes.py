@@ -1,4 +1,4 @@
-"""Work in several processes, which end with the one that waits for them."""
+"""Work in several processes, which end when the process that waits for them ends."""
 
 from __future__ import annotations
 
@@ -25,13 +25,19 @@ R = TypeVar("R")
 def in_processes(
     function: Callable[[T], R], items: Iterable[T], jobs: int, prepare: Callable[..., None], *given: Any
 ) -> Generator[R, None, None]:
-    """``function(item)`` for each item, in any order, in processes that have called ``prepare(*given)`` before.
+    """``function(item)`` for each item, in the order in which they are done, in worker processes.
+
+    Parameters
+    ----------
+    function, items : must be picklable.
+    jobs : how many processes.
+    prepare, given : each process calls ``prepare(*given)`` before its first item.
 
     Raises
     ------
     FilterkitError : a process was killed.
     """
-    # Processes are started in a thread: here an interrupt would leave one half made.
+    # A thread starts the processes: an interrupt in this one could leave a process half started.
     with ThreadPoolExecutor(1) as starter:
         pool = starter.submit(_pool, jobs, _Shared((prepare, given))).result()
     working: list[Future[R]] = []
@@ -42,34 +48,36 @@ def in_processes(
             yield done.result()
     except BrokenProcessPool:
         raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
-    except BaseException:  # nobody wants what they are working on
+    except BaseException:  # nobody waits for the results any more
         for process in list((pool._processes or {}).values()):
             process.kill()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
         del pool, working
-        gc.collect()  # its semaphores; a command does not wait for Python's clean-up at exit
+        gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
 
 
 def _pool(jobs: int, shared: _Shared) -> ProcessPoolExecutor:
-    """A pool, and the process that keeps track of its semaphores."""
+    """Start a pool, and with it Python's process that keeps track of semaphores."""
     _hold_back()
-    begin: Callable[[Any], None] = _begin  # in the process, what is shared is what it was made with
+    begin: Callable[[Any], None] = _begin  # the process receives what `shared` holds, not `shared` itself
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin, (shared,))
 
 
 def _hold_back() -> None:
-    """Let the signals of a terminal wait, in this thread and in the processes that it starts: the one that waits for
-    these ends them."""
+    """Block the signals of a terminal in this thread and in the processes that it starts.
+
+    The process that waits for them ends them.
+    """
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
 
 
 class _Shared:
-    """What processes need, in a temporary file from which each takes it as it starts.
+    """Data for the processes, in a temporary file that each reads as it starts.
 
-    Python itself writes it into a pipe, and would wait without an end for a process that was killed meanwhile.
+    Python itself would write it into a pipe, and wait forever if the process at the other end was killed.
     """
 
     def __init__(self, what: Any) -> None:
@@ -85,7 +93,7 @@ class _Shared:
 
 
 def _taken(duplicate: Any) -> Any:
-    """What a `_Shared` was made with, in a process that was given its file."""
+    """The data of a `_Shared`, read in a process from its file."""
     with open(duplicate.detach(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
         return pickle.loads(text)
 
@@ -94,7 +102,7 @@ def _begin(shared: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
     from threadpoolctl import threadpool_limits
 
     prepare, given = shared
-    threadpool_limits(1)  # the processes are the threads
+    threadpool_limits(1)  # the processes themselves use all cores
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -102,7 +110,7 @@ def _begin(shared: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that it works for was killed."""
+    """End this process when the one that it works for has been killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

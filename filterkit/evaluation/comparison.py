@@ -1,8 +1,8 @@
-"""Comparison: which of several methods is better over many tasks, and which two together.
+"""Which of several methods is best over many tasks, and which two methods together.
 
-A method is near best on a task where its value is within a tolerance of the best value that any method has
-there; NaN is never near best, and a task on which all are NaN counts as one that nobody wins. Values are
-measures of which more is better, 0 or greater.
+A method is near best on a task if its value is within a tolerance of the best value of any method there. NaN is never
+near best, and a task on which all values are NaN counts as a task without a winner. Values are at least 0, and larger
+values are better.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error of the mean of float64 (n,) values, NaN left out.
+    """The mean of `values`, float64 (n,), and its standard error, without NaN.
 
-    The mean is NaN if no value is left, the standard error if fewer than two are.
+    The mean is NaN if no value is left, the standard error if fewer than two are left.
     """
     known = values[~np.isnan(values)]
     mean = known.mean() if len(known) else np.nan
@@ -24,21 +24,21 @@ def spread(values: np.ndarray) -> tuple[float, float]:
 
 
 def paired(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """How far two methods are apart, and whether that may be chance.
+    """The mean difference of two methods, and the p-value of the two-sided paired t-test.
 
     Parameters
     ----------
-    a, b : float64 (n,) values of the two methods, pair by pair on the same task or fold. A pair with a NaN is left
+    a, b : float64 (n,), the values of the two methods, pair by pair on the same task or fold. A pair with a NaN is left
         out. Folds of one data set share training rows, which makes p too small; tasks do not.
 
     Returns
     -------
-    The mean of a − b, NaN if no pair is left, and the p-value of the two-sided paired t-test: NaN of fewer than
-    two pairs, 1 if there is no difference in any pair, about 0 if all differ by the same amount.
+    The mean of a − b, NaN if no pair is left; and p, NaN if fewer than two pairs are left, 1 if no pair differs, and
+    about 0 if all pairs differ by the same amount.
 
     Raises
     ------
-    ValueError : if a and b differ in shape.
+    ValueError : a and b differ in shape.
     """
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"not two arrays of one length: {a.shape}, {b.shape}")
@@ -51,21 +51,21 @@ def paired(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
         return 0.0, 1.0
     from scipy.stats import ttest_rel
 
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # about differences that are all alike
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of equal differences
         return float(difference.mean()), float(ttest_rel(a, b).pvalue)
 
 
 def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """bool (tasks, methods): where a method's value is at least best · (1 − tolerance), the best of that task.
+    """bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
 
     Parameters
     ----------
     values : float64 (tasks, methods).
-    tolerance : from 0 to 1, relative to the best value; 0 is for the best alone and those equal to it.
+    tolerance : from 0 to 1, relative to the best value; with 0 only the best value and its equals are near best.
 
     Raises
     ------
-    ValueError : if there is no task or no method, a value is negative, or the tolerance is out of range.
+    ValueError : there is no task or no method, a value is negative, or the tolerance is out of range.
     """
     if values.ndim != 2 or not values.size:
         raise ValueError(f"not of the shape (tasks, methods), or empty: {values.shape}")
@@ -83,14 +83,14 @@ def share_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def residual_wins(values: np.ndarray, tolerance: float, leader: int) -> np.ndarray:
-    """float64 (methods,): the share of all tasks on which the leader or that method is near best.
+    """float64 (methods,): the share of all tasks on which the leader or the method is near best.
 
-    It says which method to try besides the leader: the one that wins where the leader does not (Forman 2003,
-    "Residual Win Analysis"). At the leader's own place is its own share.
+    It shows which method to try besides the leader: one that wins where the leader does not (Forman 2003, "Residual Win
+    Analysis"). The leader's own entry is its own share.
 
     Parameters
     ----------
-    values, tolerance : see `near_best`, which also says what is raised.
+    values, tolerance : see `near_best`, also for errors.
     leader : the number of a method, from 0.
     """
     near = near_best(values, tolerance)
@@ -98,7 +98,7 @@ def residual_wins(values: np.ndarray, tolerance: float, leader: int) -> np.ndarr
 
 
 def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
-    """The two methods of which one or the other is near best on the most tasks (Forman 2003, "Residual Win Analysis").
+    """The two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], fl
 
     Returns
     -------
-    Their numbers i < j, of equal pairs the first in order, and the share of all tasks on which one is near best.
+    Their numbers i < j, for equal pairs the first in order; and the share of all tasks on which one is near best.
 
     Raises
     ------
-    ValueError : if there are fewer than two methods, and as `near_best` does.
+    ValueError : there are fewer than two methods; also as `near_best`.
     """
     missed = (~near_best(values, tolerance)).astype(np.int64)
     tasks, methods = missed.shape

@@ -1,4 +1,4 @@
-"""Folds: how an evaluation deals the rows of a data set into training and test parts."""
+"""The design of an evaluation, and how it splits the rows of a data set into training and test rows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Design:
 
     Attributes
     ----------
-    chains : name and text of each.
-    folds : of the cross-validation, stratified by class.
-    shares : the shares of all rows to train on, ascending; without any, all that the fold leaves.
-    one_against_rest : whether each class of several, or each label, is a task of its own.
-    min_positives : the rows that a class or label must have to be one.
-    seed : of folds and subsamples; stages that draw random numbers have seeds of their own.
+    chains : the name and the text of each chain.
+    folds : the number of folds of the cross-validation, which is stratified by class.
+    shares : the shares of all rows to train on, ascending; if empty, all rows outside the fold.
+    one_against_rest : whether each of several classes, or each label, is a task of its own.
+    min_positives : how many rows a class or label must have to be a task.
+    seed : the seed for folds and subsamples; stages that draw random numbers have their own seeds.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -49,7 +49,7 @@ class Design:
 
     @property
     def most(self) -> float:
-        """The share of all rows that a fold leaves to train on."""
+        """The share of all rows that are outside a fold, the most to train on."""
         return (self.folds - 1) / self.folds
 
 
@@ -58,8 +58,8 @@ class Splits:
 
     Parameters
     ----------
-    y : the codes that are spread evenly, int (rows,).
-    design : says how.
+    y : int (rows,), the codes that are spread evenly over the folds.
+    design : how the rows are split.
     """
 
     def __init__(self, y: np.ndarray, design: Design) -> None:
@@ -68,14 +68,17 @@ class Splits:
         self._fold = draw_folds(y, design.folds, design.seed)
 
     def test(self, fold: int) -> np.ndarray:
-        """The numbers of the rows to test on."""
+        """int64 (n,): the numbers of the rows to test on."""
         return np.flatnonzero(self._fold == fold)
 
     def training(self, fold: int, share: float | None) -> np.ndarray:
-        """The numbers of the rows to train on, ascending: those outside the fold, or of each class as many as are its
-        `share` of all rows, at least one, drawn so that a larger share has all rows of a smaller one."""
+        """int64 (n,): the numbers of the rows to train on, ascending.
+
+        Without `share` they are all rows outside the fold. With it, each class has that share of all its rows, but at
+        least one. A larger share contains all rows of a smaller one.
+        """
         rows = np.flatnonzero(self._fold != fold)
-        if share is None or share > self._design.most - 1e-9:  # rounding would leave out some of a class
+        if share is None or share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
         drawn = drawn[np.argsort(self._y[drawn], kind="stable")]

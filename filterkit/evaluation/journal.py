@@ -1,4 +1,4 @@
-"""Journal: the results of an evaluation, kept as they come, so that one that was interrupted can go on."""
+"""The journal of an evaluation: results are saved as they come, so that an interrupted evaluation can be resumed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ FORMAT = "filterkit journal 1"
 
 
 class Journal:
-    """A text file of JSON lines: what is evaluated, and then the results of one part in each.
+    """A text file of JSON lines: the first says what is evaluated, and each other line has the results of one part.
 
     Parameters
     ----------
-    path : of the file, which is made, or gone on with. A last line that was not finished is dropped.
+    path : the path of the file, which is created or continued. An unfinished last line is dropped.
     data, design : what is evaluated.
 
     Attributes
     ----------
-    results : of the parts that are in it.
+    results : the results of the parts in the file.
 
     Raises
     ------
-    FilterkitError : the file cannot be read or written, or is of another evaluation.
+    FilterkitError : the file cannot be read or written, or belongs to another evaluation.
     """
 
     def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
@@ -60,7 +60,7 @@ class Journal:
 
     @property
     def done(self) -> set[Part]:
-        """The parts that are in it."""
+        """The parts whose results are in the file."""
         return {(result.data, result.task, result.fold) for result in self.results}
 
     def add(self, results: list[Result]) -> None:
@@ -101,7 +101,7 @@ class Journal:
 
 
 def _digest(batch: Batch) -> str:
-    """What tells these rows from others."""
+    """A hash of the rows and their schema."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

@@ -1,4 +1,4 @@
-"""Measures: how good the predictions of one test fold are."""
+"""Measures of how good the predictions for one test fold are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from filterkit.stages.models import Outcome
 
-_TOP = 20  # the rows that p20 looks at
+_TOP = 20  # the number of rows that p20 takes into account
 
-# What each measure is, in a line; the order is the one in which they are shown.
+# One line about each measure, in the order in which they are shown.
 MEANINGS: dict[str, str] = {
     "accuracy": "share of the predictions that are right",
     "precision": "share of the rows predicted positive that are; mean over tasks",
@@ -28,30 +28,30 @@ MEASURES: tuple[str, ...] = tuple(MEANINGS)
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:
-    """How good the predictions are: a number from 0 to 1 for each of `names`, in that order, or NaN.
+    """The measures `names` of an outcome, in that order: each a number from 0 to 1, or NaN.
 
-    ``accuracy`` is the share of rows predicted right as a whole where tasks are exclusive, and the share of right
-    cells otherwise, with several tasks 1 − Hamming loss. ``micro_`` stands for tp, fp and fn added up over tasks.
-    Everything else is taken for each task and averaged over tasks.
+    ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
+    right cells, which with several tasks is 1 − Hamming loss. For ``micro_`` measures, tp, fp and fn are added up over
+    tasks. All other measures are computed for each task and averaged over tasks.
 
     - precision = tp / (tp + fp), 0 if nothing is predicted positive; recall = sensitivity = tp / (tp + fn);
       f1 = 2 tp / (2 tp + fp + fn); specificity = tn / (tn + fp).
-    - auc: the share of the pairs of a positive and a negative row in which the positive one scores higher,
-      equal scores counting half.
-    - p20: precision among the 20 highest scores, or all rows if there are fewer.
-    - bep: where as many rows are retrieved as are positive, precision and recall are the same number; that
-      number, also known as R-precision, is the break-even point (Brank and others 2002, section 5).
+    - auc: the share of the pairs of a positive and a negative row in which the positive one scores higher; equal
+      scores count half.
+    - p20: precision among the 20 highest scores, or among all rows if there are fewer.
+    - bep: the break-even point (Brank and others 2002, section 5): precision among as many of the highest scores as
+      rows are positive, where it equals recall. It is also known as R-precision.
 
-    Rows of equal scores are in random order: p20 and bep are the means over all their orders.
+    For rows with equal scores, p20 and bep are the means over all their orders.
 
-    A task without a positive row in the fold has none of these but specificity, and one without a negative row
-    neither specificity nor auc: the average is over the other tasks, NaN if there are none. So a class that is
-    absent from the fold costs no precision, where scikit-learn would count a 0; ``micro_`` does count its false
-    positives, and is NaN only if no task has a positive row.
+    If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
+    auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
+    the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
+    positives; they are NaN only if no task has a positive row.
 
     Raises
     ------
-    ValueError : if the arrays differ in shape or have no cell, truth or predicted is not bool, or a score is NaN.
+    ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
     truth, predicted, scores, _ = outcome
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
@@ -86,12 +86,12 @@ def _ordered(outcome: Outcome) -> tuple[float, ...]:
     return tuple(map(_mean, np.array([_ranked(*task) for task in zip(outcome.truth.T, outcome.scores.T)]).T))
 
 
-# What gives the measures of these places in MEASURES.
+# The functions that compute each range of MEASURES.
 _GROUPS = {MEASURES[:1]: _accuracy, MEASURES[1:9]: _counted, MEASURES[9:]: _ordered}
 
 
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Precision, recall, f1 and specificity of counts of any shape; NaN where there is none."""
+    """Precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
     some = np.where(positive > 0, 1.0, np.nan)
     precision = some * tp / np.maximum(tp + fp, 1)
@@ -102,12 +102,12 @@ def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tu
 
 
 def _ranked(truth: np.ndarray, scores: np.ndarray) -> tuple[float, float, float]:
-    """auc, p20 and bep of one task: bool and float64 (rows,)."""
+    """auc, p20 and bep of one task; `truth` is bool (rows,), `scores` float64 (rows,)."""
     if not truth.any():
         return np.nan, np.nan, np.nan
     _, group = np.unique(-scores, return_inverse=True)
-    # How many rows, and positive ones, are retrieved with each further group of equal scores. Within a group
-    # positive rows come evenly in expectation: between these points the curve is straight.
+    # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
+    # number of positive rows grows evenly, so the curve is straight between these points.
     rows = np.append(0, np.bincount(group).cumsum())
     found = np.append(0, np.bincount(group, truth).cumsum())
     positive, negative = int(found[-1]), int(rows[-1] - found[-1])

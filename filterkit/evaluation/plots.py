@@ -1,4 +1,4 @@
-"""Plots of results: learning curves, and how often each method is near the best."""
+"""Plots of results: learning curves, and how often each method is near best."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
 
 
 def check_plot(path: str) -> None:
-    """Refuse what cannot be plotted to before work is begun.
+    """Check, before any work, that a plot can be written to `path`.
 
     Raises
     ------
-    UsageError : the file's ending is none of a picture, or matplotlib is missing.
+    UsageError : the ending of the file is not that of a picture, or matplotlib is missing.
     """
     if os.path.splitext(path)[1].lower() not in _ENDINGS:
         raise UsageError(f"--plot {path}: the name must end in {', '.join(_ENDINGS)}")
@@ -35,8 +35,11 @@ def check_plot(path: str) -> None:
 
 
 def plot_curves(results: Results, measures: list[str], path: str) -> None:
-    """One panel a measure: its mean over the units against the share of rows trained on, a line a chain, with standard
-    errors; with a single share, a point a chain."""
+    """Plot learning curves: one panel for each measure, with a line for each chain.
+
+    A line shows the mean over the units, with its standard error, against the share of rows trained on. With a single
+    share it is a point.
+    """
     figure, panels = _panels(len(measures))
     for panel, measure in zip(panels, measures):
         summary = results.summary(measure)
@@ -54,8 +57,10 @@ def plot_curves(results: Results, measures: list[str], path: str) -> None:
 
 
 def plot_near_best(results: Results, measures: list[str], path: str) -> None:
-    """One panel a measure: the share of tasks on which each method, and the best pair of methods, comes within a
-    tolerance of the best (Forman 2003, Figures 9 and 10)."""
+    """Plot how often methods are near best: one panel for each measure (Forman 2003, Figures 9 and 10).
+
+    It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
+    """
     figure, panels = _panels(len(measures))
     for panel, measure in zip(panels, measures):
         best = results.best_of_methods(measure)
@@ -86,7 +91,7 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
 
 
 def _label(name: str) -> str:
-    """A name that matplotlib does not hide, as it does those that begin with _."""
+    """A label that matplotlib shows; it hides labels that begin with an underscore."""
     return f"\u200b{name}" if name.startswith("_") else name
 
 
@@ -102,4 +107,4 @@ def _legend(figure: Any, panel: Any, path: str) -> None:
         figure.savefig(out, format=kind, dpi=120, metadata={} if kind == "png" else {_DATE[kind]: None})
 
 
-_DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that the same results make the same file
+_DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal results give equal files

@@ -1,4 +1,4 @@
-"""Results: what evaluations found, averaged, compared and as a file."""
+"""The results of evaluations: averages, comparisons, and results as a file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
-_MOST_FOLDS = 1_000_000  # values are laid out by fold
+_MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
-_ENDING = "/"  # what follows it in a chain's name tells variants of one method apart
+_ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
 class Results:
@@ -24,10 +24,10 @@ class Results:
 
     Attributes
     ----------
-    rows : all of them, in order of data, task, fold, share and chain.
-    tasks : data and task of each task.
-    chains : names of chains.
-    shares : of all rows to train on, ascending.
+    rows : all results, ordered by data, task, fold, share and chain.
+    tasks : the data set and the name of each task.
+    chains : the names of the chains.
+    shares : the shares of all rows that were trained on, ascending.
     """
 
     def __init__(self, rows: Iterable[Result]) -> None:
@@ -54,18 +54,22 @@ class Results:
         return cube
 
     def units(self, measure: str) -> np.ndarray:
-        """float64 (units, chains, shares): what chains are compared by, tasks averaged over their folds, or the folds
-        of a single task."""
+        """float64 (units, chains, shares): the values by which chains are compared.
+
+        A unit is a task, averaged over its folds; or a fold, if there is only one task.
+        """
         cube = self.values(measure)
         return cube[0] if len(self.tasks) == 1 else mean(cube, 1)
 
     def methods(self) -> list[str]:
-        """The names of chains without what tells variants of a method apart: ``bns`` of ``bns/500``."""
+        """The names of the methods, which are the names of chains without their variant: ``bns`` of ``bns/500``."""
         return list(dict.fromkeys(map(_method, self.chains)))
 
     def best_of_methods(self, measure: str) -> np.ndarray:
-        """float64 (tasks, methods): the best mean over folds that any variant of a method has at any share; where
-        Forman (2003) averages the best of each trial."""
+        """float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
+
+        Forman (2003) averages the best of each trial instead.
+        """
         means = mean(self.values(measure), 1)
         owners = [_method(name) for name in self.chains]
         best = np.full((len(self.tasks), len(self.methods())), -np.inf)
@@ -75,13 +79,13 @@ class Results:
         return np.where(np.isinf(best), np.nan, best)
 
     def summary(self, measure: str) -> np.ndarray:
-        """float64 (chains, shares, 2): mean over the units, and its standard error."""
+        """float64 (chains, shares, 2): the mean over the units, and its standard error."""
         units = self.units(measure)
         pairs = [[spread(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
 
     def paired(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """How much larger the mean is for one chain than for another, and p of a paired t-test over the units."""
+        """The mean of chain `one` minus that of chain `other`, and p of a paired t-test over the units."""
         units = self.units(measure)[:, :, share]
         return paired(units[:, one], units[:, other])
 
@@ -97,12 +101,12 @@ class Results:
 
 
 def _method(chain: str) -> str:
-    """The method of which a named chain, whose name has no blanks, is a variant."""
+    """The method of a chain; a chain whose name has blanks has no variants."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:
-    """The mean of what is not NaN; NaN where nothing is."""
+    """The mean over an axis without NaN; NaN where no value is left."""
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
@@ -110,11 +114,11 @@ def mean(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def read_results(path: str) -> list[Result]:
-    """What `Results.text` wrote to a file, compressed or not.
+    """The results in a file that `Results.text` wrote, compressed or not.
 
     Raises
     ------
-    FilterkitError : the file cannot be read, or is something else.
+    FilterkitError : the file cannot be read, or has no results in it.
     """
     source = Source(path)
     try:

@@ -1,8 +1,8 @@
-"""Evaluation: chains that end in a learner, compared by cross-validation.
+"""Cross-validation of chains that end in a learner.
 
-For each data set, task and fold every chain is fitted on the training part, all its stages, and measured on the rest.
-A point of a learning curve takes some of the training part, each more than the one before it and all that it has; the
-test part stays (Forman and others 2009, section 4).
+For each data set, task and fold, every chain is fitted with all its stages on the training rows and measured on the
+test rows. Each point of a learning curve uses a share of the training rows that contains the smaller shares; the test
+rows stay the same (Forman and others 2009, section 4).
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ from filterkit.stages.base import TrainingStage, transform
 from filterkit.stages.learner import REST, FittedLearner, Learner
 
 Part = tuple[str, str, int]  # data, task and fold
-_STARTUP = 1.5  # seconds that the first part may take for imports
-_WORTH_PROCESSES = 3.0  # seconds of work for which processes are started
+_STARTUP = 1.5  # seconds that imports may take in the first part
+_WORTH_PROCESSES = 3.0  # seconds of work from which starting processes pays
 
 
 class Result(NamedTuple):
-    """What one chain reached on one test part.
+    """The result of one chain on one test fold.
 
     Attributes
     ----------
-    data, task, fold, share, chain : which; the share of all rows that it was fitted on.
-    train_rows, test_rows : how many.
-    seconds : that fitting and predicting took.
-    values : of `filterkit.evaluation.measures.measures`.
+    data, task, chain : names.
+    fold : the number of the fold, from 0.
+    share : the share of all rows that the chain was fitted on.
+    train_rows, test_rows : the numbers of rows.
+    seconds : the time that fitting and predicting took.
+    values : by name, from `filterkit.evaluation.measures.measures`.
     """
 
     data: str
@@ -56,17 +58,18 @@ class Result(NamedTuple):
 
 
 def named_chain(text: str, known: Registry | None = None, seed: int | None = None) -> tuple[str, str]:
-    """Name and text of a chain: ``NAME: STAGES``, or the stages alone, which then are the name too.
+    """The name and the text of a chain.
 
     Parameters
     ----------
-    text : the name has no blanks.
+    text : ``NAME: STAGES``, where the name has no blanks; or the stages alone, which then are the name, too.
     known : the plugins, by default those of this process.
-    seed : for stages that draw random numbers and say none.
+    seed : the seed for stages that draw random numbers and are given none.
 
     Raises
     ------
-    UsageError : an unknown stage or option, no learner at the end, or a stage that keeps rows, of every fold anew.
+    UsageError : a stage or option is unknown, the last stage is not a learner, or a stage writes its rows to a file,
+        which every fold would overwrite.
     """
     known = known or registry()
     match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
@@ -75,7 +78,7 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
         raise UsageError(f"chain {quoted(text)} has no name before the colon")
     try:
         chain = Chain(parse_stages(shlex.split(stages), known, seed))
-    except ValueError as error:  # of shlex: a quote is not closed
+    except ValueError as error:  # from shlex, of a quote that is not closed
         raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):
         learners = sorted(s.name for s in known.stages.values() if issubclass(s, Learner))
@@ -97,20 +100,20 @@ def _known(data: Batch) -> Batch:
 
 
 def _strata(data: Batch, task: Batch) -> np.ndarray:
-    """The codes by which the rows of a task of some data are spread: the class in full, a label, or nothing."""
+    """int (rows,): the codes by which rows are spread over folds: the whole class, a label, or 0 for all rows."""
     assert data.y is not None and task.y is not None
     y = data.y if data.y.ndim == 1 else task.y
     return y if y.ndim == 1 else np.zeros(len(y), np.int32)
 
 
 def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
-    """The tasks of some data, each a name and its rows."""
+    """The name and the rows of each task of some data."""
     schema, target = data.schema, data.schema.class_attribute
     y = data.y
     assert y is not None
     names = [a.name for a in schema.label_attributes] if target is None else list(target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
-        if target is not None and len(names) == 2 and schema.positive is None:  # for all folds the same
+        if target is not None and len(names) == 2 and schema.positive is None:  # the same for all folds
             first, second = np.bincount(y, data.weights, 2).tolist()
             data = data.replace(schema=schema.replace(positive=names[0 if first < second else 1]))
         yield (schema.relation if target is None else schema.positive or target.name), data
@@ -141,12 +144,12 @@ def _against_rest(data: Batch, number: int, name: str) -> Batch:
 
 
 class Evaluator:
-    """Data sets and chains, ready to be evaluated part by part, a part being a fold of a task.
+    """Data sets and chains, ready to be evaluated part by part. A part is one fold of one task.
 
     Parameters
     ----------
-    data : name and rows of each data set; all are held in memory.
-    design : how.
+    data : the name and the rows of each data set; all are held in memory.
+    design : how the chains are compared.
 
     Attributes
     ----------
@@ -173,11 +176,11 @@ class Evaluator:
         self.parts = [(*key, fold) for key in self._tasks for fold in range(design.folds)]
 
     def evaluate(self, data: str, task: str, fold: int) -> list[Result]:
-        """All chains at all shares on one fold.
+        """Evaluate all chains at all shares on one fold.
 
         Raises
         ------
-        FilterkitError : a chain fails; says which and where.
+        FilterkitError : a chain fails; the message names data, task, fold and chain.
         """
         batch, splits = self._tasks[data, task]
         test = batch.take(splits.test(fold))
@@ -195,7 +198,7 @@ class Evaluator:
                     if not len(outcome.truth):
                         raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
                 except StageError as error:
-                    error.row = None  # it counts the rows of a part
+                    error.row = None  # a number within the part, which means nothing to the user
                     raise FilterkitError(f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}: {error}") from None
                 seconds = time.perf_counter() - began
                 rows = (len(training), len(test))
@@ -206,14 +209,18 @@ class Evaluator:
 def run(
     evaluator: Evaluator, jobs: int = 1, done: Collection[Part] = (), plugins: Iterable[str] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts but those `done`: for each, in any order, how many parts there are still, and its results.
+    """Evaluate all parts that are not `done`, in any order.
 
     Parameters
     ----------
-    evaluator : what there is to evaluate.
-    jobs : processes to use, if there is work for more than one.
-    done : data, task and fold of parts that are not wanted.
-    plugins : files with plugins that the chains need.
+    evaluator : the data sets and chains.
+    jobs : the number of processes, which are started only if there is enough work.
+    done : data, task and fold of the parts to leave out.
+    plugins : the files of plugins that the chains need.
+
+    Yields
+    ------
+    For each part, the number of parts that are left, and its results.
     """
     parts = [part for part in evaluator.parts if part not in done]
     began = time.perf_counter() + _STARTUP
@@ -229,7 +236,7 @@ def run(
         yield left - 1, evaluator.evaluate(*part)
 
 
-_evaluator: Evaluator  # of a process that works for another
+_evaluator: Evaluator  # in a worker process
 
 
 def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:

@@ -1,12 +1,12 @@
-"""Stage: what a step of a chain is.
+"""Stages, the steps of a chain.
 
-A stage holds typed options, declared once as fields made by `option`. Fitting it gives a *fitted* object,
-which knows the schema it puts out and transforms batches without changing itself or them:
+A stage has typed options, which are declared as fields by `option`. Fitting it gives a *fitted stage*, which knows the
+schema of its output, and transforms batches without changing itself or them. The base classes are:
 
-- `RowStage`: nothing to fit; write `transform(batch)`.
-- `ColumnStage` (in `filterkit.stages.columns`): fits every column from its part of a contingency table.
-- `TrainingStage`: chooses, orders or keeps training rows; write `arrange(rows)`.
-- `Stage`: anything; write `fit(rows)`, which may read the batches as often as it needs.
+- `RowStage`, with nothing to fit: write `transform(batch)`.
+- `ColumnStage` (in `filterkit.stages.columns`), which fits each column from its part of a contingency table.
+- `TrainingStage`, which chooses, orders or writes training rows: write `arrange(rows)`.
+- `Stage`, for anything else: write `fit(rows, schema)`, which may read the batches as often as it needs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ class Stage:
     Attributes
     ----------
     name : the word for the stage in a chain: short, lower case.
-    group : what it does, in a few words: the heading under which ``filterkit stages`` lists it.
-    fills_missing : whether missing values may become others, as where they are imputed; the conformance kit asks
-        all other stages to keep them.
+    group : the heading under which ``filterkit stages`` lists it.
+    fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
     """
 
     name: ClassVar[str] = ""
@@ -44,15 +43,15 @@ class Stage:
 
     @property
     def needs_class(self) -> bool:
-        """Whether fitting needs a nominal class; the chain then checks for one before it reads any row.
+        """Whether fitting needs a nominal class; the chain checks for it before it reads any row.
 
-        Most stages know: ``needs_class = True``.
+        Most stages declare it as a class variable: ``needs_class = True``.
         """
         return False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Only for the fields: methods made by dataclass would take half a millisecond a stage at every start.
+        # Only for the fields: making methods would take half a millisecond for each stage at every start.
         dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
     def __init__(self, **options: Any) -> None:
@@ -88,20 +87,24 @@ class Stage:
 
         Parameters
         ----------
-        rows : each call gives the training batches anew, in order, as the stages before put them out.
-        schema : theirs.
+        rows : each call returns the training batches again, in order, as they come out of the stages before.
+        schema : of these batches.
+
+        Raises
+        ------
+        StageError : the stage cannot be fitted on these rows.
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit")
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         """The fitted stage again, from a file.
 
+        The default fits on no rows, for stages that learn nothing from them.
+
         Parameters
         ----------
-        state : what its `Fitted.get_state` gave; it may come from a damaged file, so check it.
-        schema : of the batches that come in.
-
-        The default is for stages that learn nothing from rows: it fits on none.
+        state : what its `Fitted.get_state` returned; check it, because the file may be damaged.
+        schema : of the incoming batches.
         """
         return self.fit(lambda: iter(()), schema)
 
@@ -133,16 +136,16 @@ class Stage:
 
 
 def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
-    """A stage of that class, for pickle."""
+    """A stage of this class with these options, for pickle."""
     return stage(**options)
 
 
 class Fitted:
-    """A fitted stage: knows the `schema` of the batches it puts out, and transforms batches.
+    """A fitted stage, which transforms batches.
 
     Attributes
     ----------
-    schema : theirs.
+    schema : of the outgoing batches.
     made_by : the stage that was fitted; the chain sets it.
     """
 
@@ -150,34 +153,35 @@ class Fitted:
     made_by: Stage | None = None
 
     def transform(self, batch: Batch) -> Batch:
-        """The batch that comes out for `batch`, which is left as it is; may run in any thread."""
+        """Transform a batch into a new one, without changing it; may be called in any thread."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
     def get_state(self) -> dict[str, Any]:
-        """What `Stage.from_state` needs to build this again, by name: arrays of float64, int64, int32 or bool, `Ragged`
-        arrays, numbers, texts and lists of them."""
+        """What `Stage.from_state` needs to rebuild this, by name.
+
+        Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
-        """The batch that comes out for a batch of the rows fitted on, the first of which is number `batch.start`
-        of them; the same as for any other rows unless a stage knows better."""
+        """Transform a batch of training rows, the first of which is number `batch.start`; by default as any batch."""
         return self.transform(batch)
 
 
 class RowStage(Stage):
-    """A stage with nothing to fit, which maps each batch by itself and keeps the schema.
+    """A stage with nothing to fit, which transforms each row by itself.
 
-    Write `transform`; if the schema changes, write `output` too.
+    Write `transform`, and `output` if the schema changes.
     """
 
     group = "Change rows"
 
     def output(self, schema: Schema) -> Schema:
-        """The schema of the batches put out for batches of `schema`."""
+        """The schema of the outgoing batches for incoming batches of `schema`."""
         return schema
 
     def transform(self, batch: Batch) -> Batch:
-        """The batch that comes out for `batch`; every row by itself, whatever batch it is in."""
+        """Transform a batch into a new one; no row may depend on the other rows of the batch."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
@@ -202,7 +206,7 @@ class FittedRows(Fitted):
 
 
 def by_group(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
-    """The stages of each group, by name; groups in alphabetical order."""
+    """The stages of each group, ordered by name; the groups in alphabetical order."""
     groups: dict[str, list[type[Stage]]] = {}
     for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
         groups.setdefault(stage.group, []).append(stage)
@@ -215,9 +219,9 @@ class Rows(Protocol):
     Attributes
     ----------
     schema : of the batches.
-    jobs : how many threads may work on them.
-    memory : bytes of budget for what a stage stores of them.
-    to_the_end : whether they have to be read to the end, even by a stage that needs only the first.
+    jobs : the number of threads that may work on them.
+    memory : how many bytes of them a stage may store.
+    to_the_end : whether even a stage that needs only the first rows must read them to the end.
     """
 
     @property
@@ -233,35 +237,35 @@ class Rows(Protocol):
     def to_the_end(self) -> bool: ...
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """``function(batch)`` for every batch.
+        """``function(batch)`` for every batch, in order.
+
+        From the second pass on, `batch.start` is the number of the first row of the batch.
 
         Parameters
         ----------
-        function : called in any thread.
-        last : promises that the rows are not asked for again.
-
-        From the second time on, `batch.start` is the number of the batch's first row.
+        function : may be called in any thread.
+        last : promises that this is the last pass.
         """
 
 
 class TrainingStage(Stage):
-    """A stage that chooses, orders or keeps the training rows; rows that come later pass as they are.
+    """A stage that chooses, orders or writes the training rows; later rows pass unchanged.
 
     Attributes
     ----------
-    to_the_end : whether it has to see all rows, even if a stage behind it needs only the first; such a stage keeps
-        what passes, and is left out of the trials of a learner.
+    to_the_end : whether it must see all rows, even if a stage after it needs only the first, because it writes them.
+        Such a stage is left out of the trials of a learner.
     """
 
     group = "Choose training rows"
     to_the_end: ClassVar[bool] = False
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        """The training batches as they go on.
+        """Yield the training batches for the next stage.
 
         Parameters
         ----------
-        rows : the training rows; their `map` may be used as often as needed, the last time with ``last=True``.
+        rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no arrange")
 
@@ -270,18 +274,18 @@ class TrainingStage(Stage):
 
 
 class _Pass(RowStage):
-    """Every row as it is."""
+    """Pass every row unchanged."""
 
     def transform(self, batch: Batch) -> Batch:
         return batch
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
-    """What `stage` gives as its fitted stage, which learns here who made it.
+    """Check what the `fit` of a stage returned, and set its `made_by`.
 
     Raises
     ------
-    PluginError : it is none, or has no schema.
+    PluginError : it is not a fitted stage, or has no schema.
     """
     if not isinstance(fitted, Fitted):
         raise broken(stage.name, f"fit gives {kind_of(fitted)}; return a Fitted", type(stage))
@@ -294,7 +298,7 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 
 
 def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
-    """The batch that comes out of fitted `stages`, one after the other; with `training` for rows fitted on."""
+    """Transform a batch by fitted `stages`, one after the other; `training` says that it has training rows."""
     for stage in stages:
         out = stage.transform_training(batch) if training else stage.transform(batch)
         batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)

@@ -1,4 +1,4 @@
-"""ColumnStage: stages that fit each column by itself, from its part of a contingency table."""
+"""Column stages, which fit each column by itself from its part of a contingency table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for
 
 
 class Fold(NamedTuple):
-    """One fold of the training rows, held out.
+    """One fold of the training rows that is held out.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class ColumnStage(Stage):
 
     @property
     def needs_class(self) -> bool:
-        """Whether the table counts the rows of each class, which then has to be nominal.
+        """Whether the table counts the rows of each class, which then must be nominal.
 
-        If not, it counts all rows as of one class. Most stages know: ``needs_class = False``.
+        If not, all rows count as one class. Most stages declare it as a class variable: ``needs_class = False``.
         """
         return True
 
@@ -65,7 +65,7 @@ class ColumnStage(Stage):
 
         Parameters
         ----------
-        table : of all training rows, and of some or all columns.
+        table : counts all training rows, in some or all columns.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class ColumnStage(Stage):
         Parameters
         ----------
         values : float64 (n,), entries of X; NaN is missing.
-        columns : int64 (n,), the outgoing column that each entry is for.
+        columns : int64 (n,), the outgoing column of each entry.
         state : what `fit_columns` returned, by incoming column.
 
         Returns
@@ -104,7 +104,7 @@ class ColumnStage(Stage):
 
         Returns
         -------
-        int64 (outgoing columns,), ascending; or None, the default, if every column stays one and keeps its name.
+        int64 (outgoing columns,), ascending; or None, the default, if every column gives one column of the same name.
         """
         return None
 
@@ -113,14 +113,14 @@ class ColumnStage(Stage):
     ) -> Sequence[Attribute]:
         """The attributes of the outgoing columns; by default those of the columns that they come from.
 
-        Parameters are those of `output_columns`, and `columns` is what it returned, or all columns for None. In that
-        case this is called late, when somebody asks for the attributes.
+        The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
+        this case the method is called only when the attributes are needed.
         """
         features = schema.features
         return [features[column] for column in columns.tolist()]
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
-        """bool (columns,): which columns are nominal, if every column stays one; write it if kinds change."""
+        """bool (columns,): which columns are nominal afterwards, if `output_columns` returns None and kinds change."""
         return schema.nominal
 
     def folds(self) -> int:
@@ -132,18 +132,18 @@ class ColumnStage(Stage):
         return 0
 
     def cross_fits(self) -> bool:
-        """Whether each training row is transformed by what was learned from the other folds.
+        """Whether each training row is transformed by what was learned from the other folds, if there are `folds`.
 
-        See `filterkit.chains.crossfit`. It matters only if there are `folds`.
+        See `filterkit.chains.crossfit`.
         """
         return True
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        """Entries of the state that a comparison of the folds decides; they replace those of `fit_columns`."""
+        """Entries of the state that depend on a comparison of the folds; they replace those of `fit_columns`."""
         return {}
 
     def join(self, states: list[State]) -> State:
-        """One state from those of strips of columns, in order."""
+        """Join the states of strips of columns, in order."""
         return {
             key: Ragged.concatenate([s[key] for s in states])
             if isinstance(states[0][key], Ragged)
@@ -152,7 +152,7 @@ class ColumnStage(Stage):
         }
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """The fitted stage; parameters as for `output_columns`."""
+        """Make the fitted stage; parameters as for `output_columns`."""
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
             check_columns(self, columns, schema.width)
@@ -185,7 +185,7 @@ class ColumnStage(Stage):
 
         Raises
         ------
-        FilterkitError : its entries do not fit together.
+        FilterkitError : the entries of the state do not fit together.
         """
         columns, attributes = state["source"], [attribute_from_json(each) for each in state["attributes"]]
         learned = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
@@ -198,31 +198,33 @@ class ColumnStage(Stage):
         )
         if not ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} are not those of its attributes")
-        return FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+        fitted = FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+        fitted.check_codes()
+        return fitted
 
 
 def _is_by_column(value: object, width: int) -> bool:
-    """Whether `value` is an array whose first axis may run over `width` columns."""
+    """Whether `value` is an array whose first axis has the length `width`."""
     return isinstance(value, (np.ndarray, Ragged)) and getattr(value, "ndim", 1) > 0 and len(value) == width
 
 
 def learned(stage: ColumnStage, table: ContingencyTable) -> State:
-    """What `stage` learns of the columns of a table.
+    """What `stage` learns from a table.
 
     Raises
     ------
-    PluginError : it gives something else than arrays with an entry for each column.
+    PluginError : it does not return arrays with an entry for each column.
     """
     return check_state(stage, stage.fit_columns(table), len(table))
 
 
 class FittedColumns(Fitted):
-    """A fitted column stage: transforms batches, and the table of their rows to the table of what comes out.
+    """A fitted column stage, which transforms batches, and the table of some rows into that of the transformed rows.
 
     Parameters
     ----------
     stage : the stage, whose `apply` is used.
-    incoming, outgoing : the schemas of the batches that come in and go out.
+    incoming, outgoing : the schemas of the incoming and outgoing batches.
     state : what `ColumnStage.fit_columns` returned, of all columns.
     columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
     """
@@ -239,7 +241,8 @@ class FittedColumns(Fitted):
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
         if self.schema.zero and len(columns) and self._apply(np.zeros(len(columns)), np.arange(len(columns))).any():
-            # Sparse rows would keep the zero that the table and dense rows lose. No StageError: it is not the data.
+            # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
+            # not a StageError.
             raise FilterkitError(
                 f"{stage.name} turns zero into something else where zero is special: let apply return 0 for 0 if "
                 "table.schema.zero is true, or override output to return schema.replace(zero=False)"
@@ -278,13 +281,43 @@ class FittedColumns(Fitted):
         image = self.stage.apply(values, columns, self.state)
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
+    def check_codes(self) -> None:
+        """Check that a state from a file gives nominal columns only labels that they have.
+
+        It tries all labels that may come in, and a few numbers that are far apart.
+
+        Raises
+        ------
+        FilterkitError : a value that comes out is not the index of a label.
+        """
+        nominal = np.flatnonzero(self.schema.nominal)
+        tried = [
+            np.arange(float(count)) if is_nominal else np.array([-1e300, -1.5, 0.5, 1e300])
+            for count, is_nominal in zip(
+                self.incoming.label_counts[self.columns[nominal]].tolist(),
+                self.incoming.nominal[self.columns[nominal]].tolist(),
+            )
+        ]
+        if not tried:
+            return
+        columns = np.repeat(nominal, [len(values) for values in tried])
+        try:
+            with np.errstate(all="ignore"):
+                codes = self._apply(np.concatenate(tried), columns)
+        except StageError:  # it refuses such values
+            return
+        is_label = (codes >= 0) & (codes < self.schema.label_counts[columns]) & (codes == np.rint(codes))
+        for column in columns[~(is_label | np.isnan(codes))][:1].tolist():
+            name = self.schema.features[column].name
+            raise FilterkitError(f"{self.stage.name} gives the nominal '{name}' values that are not among its labels")
+
     def transform(self, batch: Batch) -> Batch:
         if not batch.sparse:
             X = batch.X
             if not self._same:
                 X = X[:, self.columns]
             rows, width = X.shape
-            # Column by column, because what is looked up for one column lies together.
+            # Column by column, because the state of one column lies together in memory.
             columns = np.repeat(np.arange(width), rows)
             image = self._apply(X.T.ravel(), columns, lambda at: batch.start + at % rows).reshape(width, rows)
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
@@ -306,23 +339,24 @@ class FittedColumns(Fitted):
         return batch.replace(schema=self.schema, X=matrix)
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        """The dense matrix of sparse entries where zeros have an image of their own."""
+        """The dense matrix of sparse entries, where zeros become something else."""
         zeros = self._apply(np.zeros(len(self.columns)), np.arange(len(self.columns)))
         X = np.tile(zeros, (len(indptr) - 1, 1))
         X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
         return X
 
     def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For entries in incoming `columns`: which entry, and for which outgoing column, each image is."""
+        """For entries in incoming `columns`: the entry and the outgoing column of each value that they become."""
         repeats = np.diff(self._first)[columns]
         return np.repeat(np.arange(len(columns)), repeats), ranges(self._first[columns], repeats)
 
     def push(self, table: ContingencyTable) -> ContingencyTable:
-        """The table of the output for the table of the input, for the columns that `table` covers.
+        """The table of the transformed rows, from the table of the rows, for the columns that `table` covers.
 
-        Exactly the table of the transformed rows.
+        It is exactly the table that counting the transformed rows gives.
         """
-        # Every cell of the input, missing and, unless it stays, zero made explicit, times every output of its column.
+        # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
+        # first, and so do zeros unless they stay zero.
         full = table if self.schema.zero else table.with_zeros()
         if self._same:
             outputs, place = table.columns, np.arange(len(table))

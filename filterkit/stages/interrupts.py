@@ -1,4 +1,4 @@
-"""Native calls that may take long, and signals that are to end them."""
+"""Long native calls that signals can interrupt."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 def interruptible(function: Callable[..., T], *arguments: object) -> T:
-    """``function(*arguments)``, so that a signal is noticed while native code runs in it.
+    """Call ``function(*arguments)`` so that signals are handled while native code runs in it.
 
-    Python runs signal handlers in the main thread, between two of its own instructions. A call into native code holds
-    up both, so the call runs in another thread, and the main thread waits. When a handler raises, as that of Ctrl-C
-    does, the exception comes out here at once. The native code cannot be stopped: it goes on in the background until it
-    ends or the process does, and nobody sees its result.
+    Python runs signal handlers in the main thread, between two of its own instructions, and a call into native code
+    delays them. So the call runs in another thread, and the main thread waits. If a handler raises, as that of Ctrl-C
+    does, the exception is raised here at once. The native code cannot be stopped. It runs on in the background until it
+    or the process ends, and its result is lost.
 
-    Called outside the main thread, or where nothing handles signals, this is a plain call.
+    Outside the main thread, or if no signal has a handler, this is a plain call.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Learner: a stage at the end of a chain that predicts the class, or the labels of multi-label data.
+"""Learners: stages at the end of a chain that predict the class, or the labels of multi-label data.
 
-A learner fits a model to the training rows (`filterkit.stages.models`) and puts predictions and scores beside each row.
+A learner fits a model to the training rows (`filterkit.stages.models`) and adds its predictions and scores to each row.
 """
 
 from __future__ import annotations
@@ -21,28 +21,35 @@ from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
 Batches = Callable[[], Iterator[Batch]]
-REST = "rest"  # what is predicted for rows that are not of the positive one of several classes
+REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
 
 class Learner(Stage):
     """A stage that predicts the class or the labels.
 
-    Write `learn`, and `model` to make its model again from a file; a learner that tries itself on training rows left
-    out, for which all stages before it have to be fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+    Write `learn`, and `model` if the model is not a `LinearModel`. A learner that evaluates itself on held-out training
+    rows, with all stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
     """
 
     group = "Predict"
 
     def learn(self, training: Training) -> Model:
-        """The model of the training rows."""
+        """Learn a model from the training rows."""
         raise NotImplementedError(f"{type(self).__name__} has no learn")
 
-    def model(self, kept: dict[str, Any], features: int, tasks: Tasks) -> Model:
-        """The model again from what its `kept` gave; check it, because the file may be damaged."""
-        return LinearModel.from_state(kept, features, tasks)
+    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        """The model again from a file.
+
+        Parameters
+        ----------
+        state : what its `Model.get_state` returned; check it, because the file may be damaged.
+        features : the number of features.
+        tasks : the tasks that it has learned.
+        """
+        return LinearModel.from_state(state, features, tasks)
 
     def inner_folds(self) -> int:
-        """The number of folds of the training rows for `learn_with_inner_cv`; with 0, `learn` is called."""
+        """The number of folds for `learn_with_inner_cv`; with 0, `learn` is called instead."""
         return 0
 
     def inner_seed(self) -> int:
@@ -50,13 +57,13 @@ class Learner(Stage):
         return 0
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
-        """The model of the training rows, from trials too.
+        """Learn a model from the training rows, after trials on held-out rows.
 
         Parameters
         ----------
         training : all training rows.
-        inner_splits : for each fold that has rows, the training rows of the other folds and those of the fold, both as
-            they leave the earlier stages, which are fitted on the former alone.
+        inner_splits : for each fold that has rows, the training rows of the other folds and those of the fold itself.
+            Both come out of the earlier stages, which are fitted on the rows of the other folds alone.
         """
         return self.learn(training)
 
@@ -66,7 +73,7 @@ class Learner(Stage):
     def fit_with_inner_cv(
         self, rows: Batches, schema: Schema, inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
     ) -> Fitted:
-        """As `fit`, with what `learn_with_inner_cv` needs, and threads to use; for the chain."""
+        """As `fit`; the chain also passes what `learn_with_inner_cv` needs, and the number of threads."""
         self._check(schema)
         known = concatenate([self._usable(batch) for batch in rows()], schema)
         check_sum(self.name, *sum_of_weights(known, supervised=False))
@@ -88,7 +95,7 @@ class Learner(Stage):
         target = schema.class_attribute
         known = [a.name for a in schema.label_attributes] if target is None else list(target.values)
         if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
-            raise FilterkitError("what is predicted is none of the classes or labels")
+            raise FilterkitError("what it predicts is not one of the classes or labels")
         tasks = Tasks(tuple(names), codes, target is not None)
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
@@ -111,7 +118,7 @@ class Learner(Stage):
             )
 
     def _tasks(self, known: Batch) -> Tasks:
-        """What is to be learned, from the training rows."""
+        """The tasks to be learned from the training rows."""
         schema = known.schema
         target = schema.class_attribute
         if not len(known):
@@ -128,7 +135,7 @@ class Learner(Stage):
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
     def _usable(self, batch: Batch) -> Batch:
-        """The rows whose class or labels are known and whose weight is above 0, all values of which are finite."""
+        """The rows with a known class or labels and a weight above 0; all their values must be finite."""
         check_weights(self.name, batch)
         chosen = counted_rows(batch)
         check_finite(self.name, batch, chosen)
@@ -137,18 +144,22 @@ class Learner(Stage):
 
 
 def counted_rows(batch: Batch) -> np.ndarray:
-    """bool (rows,): whether a row is one to learn from: its class or labels are known, and its weight is above 0."""
+    """bool (rows,): whether a row counts in learning: its class or labels are known, and its weight is above 0."""
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
 def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
-    """Raise a `StageError` that names row, attribute and value if one is missing or infinite, which no model takes.
+    """Check that no value is missing or infinite.
 
     Parameters
     ----------
     stage : the name of the learner.
     batch : the rows.
-    chosen : bool (rows,), the rows that count; all without it.
+    chosen : bool (rows,), the rows to check; by default all.
+
+    Raises
+    ------
+    StageError : a value is missing or infinite; the message names row, attribute and value.
     """
     values = (batch.csr.data if batch.sparse else batch.X).ravel()
     if np.isfinite(values).all():
@@ -170,7 +181,7 @@ class FittedLearner(Fitted):
 
     Attributes
     ----------
-    tasks : what it tells apart.
+    tasks : the tasks of the model.
     model : the model.
     """
 
@@ -192,7 +203,7 @@ class FittedLearner(Fitted):
         else:
             made = [Attribute("prediction", "nominal", target.values)]
         made += [Attribute(f"{kind}@{name}") for name in tasks.names]
-        if any(a.name in schema.names for a in made):  # of another learner, or of a word such as score
+        if any(a.name in schema.names for a in made):  # from another learner, or from a word such as prediction
             made = [a._replace(name=f"{learner.name}.{a.name}") for a in made]
         twice = next((a.name for a in made if a.name in schema.names), None)
         if twice is not None:
@@ -202,21 +213,21 @@ class FittedLearner(Fitted):
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
-        """With prediction and scores beside the features; made when asked for, which an evaluation does not."""
+        """The incoming schema with predictions and scores added; made on demand, because evaluations do not need it."""
         schema = self._incoming.with_more(self._made)
-        return schema.replace(zero=False)  # a score of zero is as good as any other
+        return schema.replace(zero=False)  # a score of zero does not mean absent
 
     def get_state(self) -> dict[str, Any]:
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
 
     def outcome(self, batch: Batch) -> Outcome:
-        """What is predicted of the rows whose class or labels are known, and what is true."""
+        """The true and the predicted classes or labels of the rows where they are known."""
         batch = self._learner._usable(batch)
         scores = self.scores(batch)
         return Outcome(self.tasks.truth(batch), self._predicted(scores), scores, self.tasks.exclusive)
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """float64 (rows, tasks)."""
+        """float64 (rows, tasks): the scores of the model."""
         check_finite(self._learner.name, batch)
         shape = (len(batch), len(self.tasks.names))
         if not len(batch):
@@ -234,7 +245,7 @@ class FittedLearner(Fitted):
         return scores
 
     def _predicted(self, scores: np.ndarray) -> np.ndarray:
-        """bool (rows, tasks): the highest score of exclusive tasks, the first on a tie, or all above the threshold."""
+        """bool (rows, tasks): see `filterkit.stages.models.predicted`."""
         return predicted(scores, self.tasks.exclusive, self.model.threshold)
 
     def transform(self, batch: Batch) -> Batch:
@@ -253,7 +264,7 @@ class FittedLearner(Fitted):
 
 
 def _beside(batch: Batch, columns: np.ndarray) -> Matrix | Csr:
-    """X with further columns."""
+    """X of `batch` with further columns."""
     if not batch.sparse:
         return np.hstack([batch.X, columns])
     X = batch.csr

@@ -1,4 +1,4 @@
-"""Scaling: stages that multiply each column by its score, and the stages that metrics become."""
+"""Stages that scale each column by its score, and the stages that metrics become."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ included. Where zero is special, o is 0, so that zeros stay zero; elsewhere, o i
 becomes {0, score}, and a constant column 0. Missing values stay missing. A nominal column is scored, but
 keeps its values, which are not numbers. The score is left on the attribute."""
 
-# How a metric, which scores yes-or-no features, scores a column.
+# How a metric, which scores features that a row has or lacks, scores a column.
 METRIC_HELP = f"""\
 A column of numbers gets the best score of all its thresholds. A row has the feature if its value is at
 least the threshold; thresholds lie between neighboring training values, zeros included, and missing values
@@ -34,15 +34,15 @@ does not vary gets the score of a feature that no row has.
 class Scaling(ColumnStage):
     """A stage that scales each column by its score (Forman, Scholz and Rajaram 2009, sections 2.2 and 3.4).
 
-    Write `scores`. `SCALING_HELP` says what becomes of the values.
+    Write `scores`. `SCALING_HELP` describes how values are scaled.
     """
 
     group = "Scale by a score"
 
-    score_only: bool = option(False, "Leave the score on each attribute and the values as they are.")
+    score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        """float64 (columns of the table,): the score of each, finite."""
+        """float64 (columns of the table,): the score of each column, finite."""
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -59,12 +59,12 @@ class Scaling(ColumnStage):
 
 
 def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """As `ColumnStage.apply`: the values, shifted and stretched as `scaling_state` says."""
+    """The values, scaled by a state from `scaling_state`; parameters as for `ColumnStage.apply`."""
     if (state["unit"] != 1).any():
         values = values * state["unit"][columns]
     if state["offset"].any():
         values = values - state["offset"][columns]
-    if (state["span"] != 1).any():  # which it is for 0/1 columns
+    if (state["span"] != 1).any():  # as it is for 0/1 columns
         values = values / state["span"][columns]
     return np.asarray(values * state["factor"][columns])
 
@@ -74,7 +74,7 @@ def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bo
 
     Parameters
     ----------
-    score : float64 (columns,), what the range of each column becomes.
+    score : float64 (columns,), the length to which the range of each column is scaled.
     low, high : float64 (columns,), the least and the largest training value.
     zero : whether zero is special and stays zero.
     nominal : bool (columns,), which columns keep their values.
@@ -90,7 +90,7 @@ def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bo
 
 
 class MetricScaling(Scaling):
-    """A stage that scales by a metric."""
+    """A stage that scales each column by a metric."""
 
     metric: ClassVar[Metric]
 
@@ -99,7 +99,7 @@ class MetricScaling(Scaling):
 
 
 class RandomScaling(MetricScaling):
-    """A stage that scales by random numbers."""
+    """A stage that scales each column by a random number."""
 
     seed: int = option(0, "Seed of the random numbers.", minimum=0)
 
@@ -108,7 +108,7 @@ class RandomScaling(MetricScaling):
 
 
 class ClassScaling(MetricScaling):
-    """A stage that scales by a metric of how the classes differ."""
+    """A stage that scales each column by a metric that compares classes."""
 
     alpha: float | None = option(
         None,
@@ -128,7 +128,7 @@ class ClassScaling(MetricScaling):
 
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:
-    """The stage that scales by `metric`."""
+    """The stage class that scales each column by `metric`."""
     base: type[MetricScaling] = ClassScaling if metric.needs_class else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling

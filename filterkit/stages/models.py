@@ -1,7 +1,7 @@
-"""Models: what learners make of training rows, and what they make of others.
+"""Models: what learners learn from training rows, and how they score rows.
 
-What is to be learned is a number of *tasks*, each to tell some rows from all others: those of the positive class,
-of each of several classes, or that have a label. A model gives each row a score for each task.
+A learner learns one or several *tasks*. Each separates some rows from all others: those of the positive class, those of
+one of several classes, or those that have a label. A model gives each row a score for each task.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from filterkit.errors import FilterkitError
 
 
 class Tasks(NamedTuple):
-    """What is to be learned.
+    """The tasks to be learned.
 
     Attributes
     ----------
-    names : of the classes or labels to tell from all others.
-    codes : int64 (tasks,), the code of each class among the class's values, or the place of each label.
-    exclusive : whether a row is of exactly one of them: they are the classes of a nominal class.
+    names : the names of the classes or labels to separate from all others.
+    codes : int64 (tasks,), the index of each class among the values of the class attribute, or of each label.
+    exclusive : whether each row belongs to exactly one of them, because they are the values of a nominal class.
     """
 
     names: tuple[str, ...]
@@ -38,16 +38,16 @@ class Tasks(NamedTuple):
 
 
 class Training(NamedTuple):
-    """Training rows in memory: those whose class or labels are known and whose weight is above 0.
+    """Training rows in memory, all with a known class or labels and a weight above 0.
 
     Attributes
     ----------
     X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`, without missing and infinite values.
-    truth : bool (rows, tasks).
-    weights : float64 (rows,), or None when all are 1.
-    tasks : what the columns of `truth` are.
-    schema : what the columns of X are: its `features`.
-    jobs : threads that may be used; what is learned must not depend on them.
+    truth : bool (rows, tasks), whether each row is positive in each task.
+    weights : float64 (rows,), or None if all are 1.
+    tasks : the tasks, which are the columns of `truth`.
+    schema : its `features` are the columns of X.
+    jobs : the number of threads that may be used; the result must not depend on it.
     """
 
     X: Any
@@ -63,27 +63,30 @@ class Model(Protocol):
 
     Attributes
     ----------
-    threshold : the score above which a row is taken for one of a task.
+    threshold : a row with a score above it is predicted as positive.
     """
 
     threshold: float
 
     def scores(self, X: Any) -> np.ndarray:
-        """float64 (rows, tasks) of the rows of a `csr_array` or ndarray; each row by itself, to the last bit."""
+        """float64 (rows, tasks): the scores of the rows of a `csr_array` or ndarray.
+
+        The score of a row must not depend on the other rows, not even in its last bit.
+        """
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
 
 
 class Outcome(NamedTuple):
-    """What a test fold holds and what was said of it; a task is one question of yes or no.
+    """The true and the predicted classes or labels of a test fold.
 
     Attributes
     ----------
     truth : bool (rows, tasks), whether a row is positive.
-    predicted : bool (rows, tasks), whether it is predicted so.
-    scores : float64 (rows, tasks), the higher, the more positive; only their order counts.
-    exclusive : whether the tasks are the values of one nominal class, of which a row has one.
+    predicted : bool (rows, tasks), whether it is predicted as positive.
+    scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters.
+    exclusive : whether the tasks are the values of one nominal class, so that a row is positive in one of them.
     """
 
     truth: np.ndarray
@@ -99,9 +102,9 @@ class LinearModel:
     ----------
     coefficients : float64 (features, tasks).
     intercepts : float64 (tasks,).
-    sigmoids : None, or float64 (2, tasks): a score s becomes the probability 1 / (1 + exp(a s + b)) (Platt), and the
-        probabilities of exclusive tasks, if there are several, are divided by their sum.
-    exclusive : whether tasks are.
+    sigmoids : None, or float64 (2, tasks), a and b of each task: a score s becomes the probability
+        1 / (1 + exp(a s + b)) (Platt 1999). The probabilities of several exclusive tasks are divided by their sum.
+    exclusive : see `Tasks`.
     """
 
     def __init__(
@@ -118,9 +121,14 @@ class LinearModel:
         self.threshold = 0.0 if sigmoids is None else 0.5
 
     @classmethod
-    def from_state(cls, kept: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
-        """The model that `kept` has, which may be damaged."""
-        model = cls(kept["coefficients"], kept["intercepts"], kept.get("sigmoids"), tasks.exclusive)
+    def from_state(cls, state: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
+        """The model again from its state, which may come from a damaged file.
+
+        Raises
+        ------
+        FilterkitError : its arrays do not fit the features and tasks.
+        """
+        model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive)
         parts = [model.coefficients, model.intercepts, *([] if model.sigmoids is None else [model.sigmoids])]
         shapes = [(features, len(tasks.names)), (len(tasks.names),), (2, len(tasks.names))]
         if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(parts, shapes)):
@@ -129,11 +137,11 @@ class LinearModel:
 
     def get_state(self) -> dict[str, Any]:
         """As `Fitted.get_state`."""
-        kept = {"coefficients": self.coefficients, "intercepts": self.intercepts}
-        return kept if self.sigmoids is None else {**kept, "sigmoids": self.sigmoids}
+        state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
+        return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def scores(self, X: Any) -> np.ndarray:
-        """As `Model.scores`: a sparse product adds up each row in the order of its columns, which BLAS does not."""
+        """As `Model.scores`. A sparse product adds up each row in the order of its columns; BLAS does not."""
         if isinstance(X, np.ndarray):
             from scipy.sparse import csr_array
 
@@ -153,8 +161,11 @@ class LinearModel:
 
 
 def predicted(scores: np.ndarray, exclusive: bool, threshold: float) -> np.ndarray:
-    """bool (rows, tasks): of exclusive tasks the one of the highest score, the first on a tie; of one task or of
-    labels all above the threshold."""
+    """bool (rows, tasks): the tasks in which each row is predicted as positive.
+
+    Of several exclusive tasks it is the one with the highest score, the first on a tie; otherwise all whose score is
+    above the threshold.
+    """
     if exclusive and scores.shape[1] > 1:
         return np.asarray(np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None])
     return np.asarray(scores > threshold)

@@ -1,4 +1,4 @@
-"""Options: how a stage declares them, and what values they take."""
+"""The options of stages: how they are declared, and which values they take."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def option(
 
     Parameters
     ----------
-    default : its value when not given; None means "decided by the data", which `help` explains.
+    default : the value if the option is not given; None means that the data decide, which `help` explains.
     help : one sentence for ``--help`` and the reference page.
-    choices : the words allowed, for a text option.
-    minimum, maximum : the least and the largest number allowed, themselves allowed too.
-    bare : whether it stands behind the stage's options without a flag, and has to be given; at most one is.
-    output : whether it names a file that the stage writes; the command line then refuses another output to the same
-        place before any work is begun.
+    choices : for a text option, the words allowed.
+    minimum, maximum : the least and the largest number allowed.
+    bare : whether the value follows the stage's options without a flag and is required; at most one option is bare.
+    output : whether it names a file that the stage writes. The command line then refuses another output to the same
+        file before any work.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
@@ -58,14 +58,13 @@ def option(
 
 
 def options_of(stage: Any) -> dict[str, Any]:
-    """The options of a stage by name, in the order of their declaration. Whatever else a stage keeps is none."""
+    """The options of a stage by name, in the order of their declaration, without its other attributes."""
     return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage)}
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:
-    """What the annotations of a stage class say of its options, by name: int, float, str, bool, or tuple for an option
-    that may be repeated."""
-    return _types_of(stage)  # type: ignore[arg-type]  # which takes the hash of a stage for that of its class
+    """The types of the options of a stage class, by name: int, float, str, bool, or tuple for a repeatable option."""
+    return _types_of(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 
 
 @cache
@@ -84,8 +83,10 @@ _MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True
 
 
 def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any) -> Any:
-    """`value` as the option's own type: numbers of numpy as Python's, a number for a text as its digits, a list or a
-    single text for an option that may be repeated as a tuple.
+    """`value` in the option's own type.
+
+    Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
+    list or a single text into a tuple.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any) -> An
 
 
 def _texts(values: Any) -> tuple[str, ...] | None:
-    """One text, or several, as a tuple; None if they are none."""
+    """One text or several as a tuple; None if `values` are not texts."""
     if isinstance(values, str):
         return (str(values),)
     found = tuple(values) if isinstance(values, Iterable) else (None,)
@@ -111,7 +112,7 @@ def _texts(values: Any) -> tuple[str, ...] | None:
 
 
 def _plain(type_: Any, value: Any) -> Any:
-    """`value` as bool, int, float or str; None if it is none."""
+    """`value` as bool, int, float or str; None if it is not of that type."""
     boolean = isinstance(value, (bool, np.bool_))
     if type_ is bool:
         return bool(value) if boolean else None
@@ -127,12 +128,12 @@ def _plain(type_: Any, value: Any) -> Any:
 
 
 def flag_of(field: dataclasses.Field[Any]) -> str:
-    """The flag of an option; a name that is a word of Python has an underscore behind it."""
+    """The flag of an option, without the underscore that follows a name such as `class_`."""
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
 def _shown(field: dataclasses.Field[Any]) -> str:
-    """What a message calls an option."""
+    """The name of an option in messages."""
     return field.name.upper() if field.metadata["bare"] else flag_of(field)
 
 

@@ -1,4 +1,4 @@
-"""Shares of a whole, as a user writes them."""
+"""Shares of a whole, as users write them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ _EXPONENT = 300
 
 
 def share(stage: str, flag: str, text: str) -> Fraction:
-    """The share from 0 to 1 that the option `flag` of a stage says: ``1/4``, ``0.25`` or ``2.5e-1``, exactly.
+    """The exact share from 0 to 1 that `text` means: ``1/4``, ``0.25`` or ``2.5e-1``.
+
+    Parameters
+    ----------
+    stage, flag : the stage and its option, for messages.
+    text : the value of the option.
 
     Raises
     ------
-    UsageError : it is none, or so small that nobody means it: a fraction has as many digits as its exponent says.
+    UsageError : it is not a share, or its exponent is so large that the exact fraction would take much memory.
     """
-    from fractions import Fraction  # which few chains need
+    from fractions import Fraction  # imported here, because few chains need it
 
     _, exponential, exponent = text.lower().partition("e")
     try:

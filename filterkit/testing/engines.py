@@ -1,4 +1,4 @@
-"""What an engine must hold to: everything in its order, few items ahead, and the bytes of local threads."""
+"""The checks of engines: order, failures, pauses, few items taken ahead, and the same output as local threads."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ _JOBS = (1, 2, 4)
 
 
 class Stopped(Exception):
-    """What the checks fail with on purpose."""
+    """An exception that the checks raise on purpose."""
 
 
 def check_engine_is_declared(engine: type[LocalEngine]) -> None:
-    """It has a name, is made with a number of jobs, keeps one as `jobs`, and its `map` can be closed."""
+    """The engine has a name, is made with a number of jobs, has the attribute `jobs`, and its `map` can be closed."""
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     for jobs in _JOBS:
         made = engine(jobs)
-        kept = getattr(made, "jobs", None)
-        assert isinstance(kept, int) and kept >= 1, (
-            f"{name}: jobs is {kept!r}; keep how many items are worked on at once"
+        found = getattr(made, "jobs", None)
+        assert isinstance(found, int) and found >= 1, (
+            f"{name}: jobs is {found!r}; make it the number of items that are worked on at once"
         )
         assert hasattr(made.map(str, []), "close"), f"{name}: map gives no generator; write it with yield"
 
 
 def check_order_is_kept(engine: type[LocalEngine]) -> None:
-    """Results come in the order of the items, whichever is ready first; of no item comes none. The function may be any,
-    and shares memory."""
+    """Results come in the order of the items, whichever is ready first, and no items give no results.
+
+    The function may be any function, and shares memory with this process.
+    """
     for jobs in _JOBS:
         seen: list[int] = []
 
@@ -63,7 +65,7 @@ def check_order_is_kept(engine: type[LocalEngine]) -> None:
 
 
 def check_failures_come_in_their_place(engine: type[LocalEngine]) -> None:
-    """An exception, of the function or of the items, comes out after the results of all items before it."""
+    """An exception of the function or of the items comes out after the results of all items before it."""
 
     def work(item: int) -> int:
         if item == 7:
@@ -108,7 +110,7 @@ def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
         try:
             for result in engine(jobs).map(lambda item: -item, live()):
                 found.append(result)
-        except TypeError as error:  # of a PAUSE that was worked on
+        except TypeError as error:  # the function was called with PAUSE
             raise AssertionError(f"{engine.name}: the function is called with PAUSE; pass it on instead") from error
         due = [item if item is PAUSE else -item for item in items]
         assert found == due, f"{engine.name}: with {jobs} jobs there comes {found} and not {due}"
@@ -119,7 +121,7 @@ def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
-    """Of many items only a few are taken before their results are asked for; none more once the map is closed."""
+    """Only a few items are taken before their results are asked for, and none after the map is closed."""
     for jobs in _JOBS:
         taken: list[int] = []
 
@@ -132,8 +134,8 @@ def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
         assert next(results) == "0"
         most = 8 * jobs + 8
         assert len(taken) <= most, (
-            f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for, and "
-            f"{most} at most should be: items are large"
+            f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for; "
+            f"take {most} at most, because items are large"
         )
         count = len(taken)
         results.close()
@@ -141,7 +143,7 @@ def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
 
 
 def check_output_is_that_of_local(engine: type[LocalEngine]) -> None:
-    """A chain that is fitted and applied in the engine writes the bytes that it writes in one local thread."""
+    """A chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name, text in SAMPLES.items():
         expected = _output(LocalEngine(1), text)
         for jobs in _JOBS:
@@ -154,7 +156,7 @@ def check_output_is_that_of_local(engine: type[LocalEngine]) -> None:
 
 
 def _output(engine: LocalEngine, text: str) -> bytes:
-    """What is written of some ARFF, read in blocks of a few rows."""
+    """The rows that a chain writes for some ARFF text, which is read in blocks of a few rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:

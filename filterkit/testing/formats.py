@@ -1,4 +1,4 @@
-"""What a file format must hold to: rows that are written come back, or are refused."""
+"""The checks of file formats: rows that are written can be read back, or are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from filterkit.testing.stages import cut
 
 
 def check_format_is_declared(form: Format, data: Batch) -> None:
-    """It has a name, endings in lower case with a dot, a function to read or one to write, and known losses."""
+    """The format has a name, lower-case endings with a dot, a function to read or write, and known losses."""
     assert isinstance(form, Format), f"{form!r} is no Format"
     assert form.name.strip(), "a format needs a name, for messages"
     endings = form.endings if isinstance(form.endings, tuple) else ()
@@ -33,9 +33,12 @@ def check_format_is_declared(form: Format, data: Batch) -> None:
 
 
 def check_rows_come_back(form: Format, data: Batch) -> None:
-    """What is read from a file is what was written to it: names, kinds and labels of the attributes, numbers to the
-    last bit, missing values and instance weights, apart from the losses that the format declares. The relation's name,
-    the form of sparse rows, the patterns of dates and the weights of attributes may change; without rows labels may."""
+    """Rows come back from a file as they were written to it, apart from the losses that the format declares.
+
+    That holds for the names, kinds and labels of attributes, for numbers to the last bit, for missing values and for
+    instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
+    attributes may change; without rows, labels may change, too.
+    """
     if form.read is None or form.write is None:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +48,7 @@ def check_rows_come_back(form: Format, data: Batch) -> None:
 
 
 def check_class_comes_back(form: Format, data: Batch) -> None:
-    """The class that is asked for, by its name or as the last attribute, is the class of the rows read."""
+    """The class that is asked for by name is the class of the rows read, with its positive value."""
     target = data.schema.class_attribute
     both = form.read is not None and form.write is not None and not {"names", "kinds"} & set(form.losses)
     if not both or target is None or not len(data):
@@ -69,7 +72,7 @@ def check_class_comes_back(form: Format, data: Batch) -> None:
 
 
 def check_blocks_come_back(form: Format, data: Batch) -> None:
-    """It does not matter to what is read how the rows were cut into batches when they were written."""
+    """Rows come back the same however they were cut into batches when they were written."""
     if form.read is None or form.write is None or len(data) < 2:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +82,7 @@ def check_blocks_come_back(form: Format, data: Batch) -> None:
 
 
 def check_writing_is_the_same_again(form: Format, data: Batch) -> None:
-    """The same rows give the same bytes, and some; all batches are asked for, and the stream is left open."""
+    """The same rows give the same bytes, at least one; all batches are consumed, and the stream is left open."""
     if form.write is None:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +100,7 @@ def check_writing_is_the_same_again(form: Format, data: Batch) -> None:
 
 
 def check_a_missing_file_is_an_error(form: Format, data: Batch) -> None:
-    """A file that is not there is an error of the system or of filterkit, which names it in one line."""
+    """A missing file is an error of the system or of filterkit that names the file in one line."""
     if form.read is None:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +115,7 @@ def check_a_missing_file_is_an_error(form: Format, data: Batch) -> None:
 
 
 def check_reading(form: Format, path: str) -> None:
-    """A file is read: its batches fit their schema, twice the same, and without a class all attributes are there."""
+    """A file can be read twice with the same rows, whose batches fit their schema, and without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
     from filterkit.data.batch import same
 
@@ -123,11 +126,11 @@ def check_reading(form: Format, path: str) -> None:
 
 
 def written(form: Format, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
-    """The file that `form` writes of `data`, cut into batches of `step` rows; None if it refuses to.
+    """The path of the file that `form` writes for `data`, cut into batches of `step` rows; None if it refuses them.
 
     Raises
     ------
-    AssertionError : it fails otherwise, leaves batches unread, or closes the stream.
+    AssertionError : the format fails in another way, leaves batches unread, or closes the stream.
     """
     assert form.write is not None
     path = os.path.join(folder, name + form.endings[0])
@@ -137,25 +140,31 @@ def written(form: Format, data: Batch, folder: str, step: int | None = None, nam
         while left:
             yield left.pop(0)
 
-    refusal, closed = "", False
+    refusal: FilterkitError | None = None
+    closed = False
     try:
         with open_output(path) as out:
             form.write(batches(), out)
             closed = out.closed
     except FilterkitError as error:
-        refusal = str(error)
+        refusal = error
     except Exception as error:
         raise AssertionError(
             f"{form.name}: write fails with {type(error).__name__}: {error}; raise a FilterkitError that says what the "
             "format cannot hold"
         ) from error
+    lines = "" if refusal is None else "".join(map(str, refusal.args))
+    assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"
     assert not closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
     assert refusal or not left, f"{form.name}: write does not ask for all batches"
     return None if refusal else path
 
 
 def compare(form: Format, expected: Batch, found: Batch, when: str = "") -> None:
-    """Raise an `AssertionError` if rows came back otherwise than `form` may change them; both have no class."""
+    """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the losses of `form`.
+
+    Neither batch has a class; `when` ends the messages.
+    """
     about = f"{form.name}: "
     assert len(found) == len(expected), f"{about}{len(found)} rows come back of {len(expected)}{when}"
     if "weights" not in form.losses:
@@ -189,7 +198,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _flat(data: Batch) -> Batch:
-    """The same rows without a class, which is an attribute like the others."""
+    """The same rows, with the class as an attribute like the others."""
     schema = data.schema
     if schema.labels:
         return join(data, schema.replace(labels=()))
@@ -208,7 +217,7 @@ def _read(form: Format, path: str, class_: str | None, positive: str | None = No
 
     Raises
     ------
-    AssertionError : it cannot be read.
+    AssertionError : the file cannot be read.
     """
     try:
         reader = FormatReader(form, path, class_, positive)

@@ -1,4 +1,4 @@
-"""What a metric must hold to: numbers for all counts that real data have."""
+"""The check of metrics: finite scores for all counts that real data have."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 
 from filterkit.counts.metric import Metric
-from filterkit.data.batch import Batch
 from filterkit.stages.base import Stage
 
-# Weights of all positive and of all negative rows: of whole rows, as many of both, few against many, and of instance
-# weights that are no whole numbers.
+# The weights of all positive and of all negative rows: whole numbers, equal and very unequal, and then fractions, as
+# instance weights give them.
 _WHOLE = ((1.0, 1.0), (3.0, 5.0), (5.0, 3.0), (4.0, 4.0), (1.0, 2000.0), (2000.0, 1.0))
 _TOTALS = (*_WHOLE, (0.5, 0.25), (0.001, 7.25), (0.1, 0.1), (1000000.5, 3.75))
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
-def check_scores_are_numbers(stage: Stage, data: Batch) -> None:
-    """The metric of a stage that scales by one gives a finite float64 number for all counts, also where a feature is in
-    no row, in all rows, or in all rows of one class; each from its own counts alone; and leaves its arguments alone."""
+def check_scores_are_numbers(stage: Stage) -> None:
+    """The metric that a stage scales by gives a finite float64 for all counts; other stages pass.
+
+    A feature may be in no row, in all rows, or in all rows of one class. Each score comes from its own counts alone,
+    and the metric does not change its arguments.
+    """
     metric = getattr(stage, "metric", None)
     if not isinstance(metric, Metric):
         return
@@ -44,13 +46,20 @@ def check_scores_are_numbers(stage: Stage, data: Batch) -> None:
 
 
 def _parts(total: float) -> list[float]:
-    """Weights of some of the rows that weigh `total`; whole ones if it is whole."""
+    """Shares of the weight `total`, rounded to whole numbers if `total` is whole."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
 
 def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown: list[str]) -> None:
-    """Call a function of a metric with arrays whose entries are `shown` so, and hold what it gives to the rules."""
+    """Call a function of a metric and check what it returns.
+
+    Parameters
+    ----------
+    what : the name of the function.
+    counts : its arguments, arrays of one length.
+    shown : how messages describe each entry of them.
+    """
     about = f"{name}: {what} of the metric"
     scores = _called(about, function, counts)
     right = isinstance(scores, np.ndarray) and scores.shape == (len(shown),) and scores.dtype == np.float64
@@ -58,17 +67,17 @@ def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown:
     assert right, f"{about} gives {found} for {len(shown)} features: return a float64 for each"
     for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         raise AssertionError(
-            f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; 0 / 0 is none"
+            f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; take care of 0 / 0"
         )
     middle = len(shown) // 2
     halves = [_called(about, function, [array[part] for array in counts]) for part in (np.s_[:middle], np.s_[middle:])]
     assert np.allclose(np.concatenate(halves), scores, rtol=1e-9), (
-        f"{about} depends on the features beside: compute each score from its own counts"
+        f"{about} depends on the other features: compute each score from its own counts"
     )
 
 
 def _called(about: str, function: Any, counts: list[np.ndarray]) -> Any:
-    """What a function of a metric gives for arrays that it may not change."""
+    """What a function of a metric returns for arrays that it cannot change."""
     given = [array.copy() for array in counts]
     for array in given:
         array.setflags(write=False)

@@ -1,20 +1,22 @@
-"""Missing values, which stay missing unless a stage says that it fills them."""
+"""The check that missing values stay missing unless a stage says that it fills them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from filterkit.chains.chain import FittedChain
+from filterkit.chains.crossfit import CrossFitted
 from filterkit.data.batch import Batch
 from filterkit.errors import StageError
-from filterkit.stages.base import Stage
+from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.columns import FittedColumns
 from filterkit.testing.stages import fit
 
 
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """A missing value comes out as missing, unless `Stage.fills_missing` says that filling is what the stage is for; so
-    does a missing class or label. A column is followed by its `source`, or else by its name."""
+    """A missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
+
+    A missing class or label stays missing in any case.
+    """
     holed = with_holes(data)
     for training in (data, holed):
         fitted = fit(stage, training)
@@ -22,17 +24,17 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
             continue
         try:
             out = fitted.transform(holed)
-        except StageError:  # it takes none
+        except StageError:  # it refuses missing values
             continue
         if not stage.fills_missing:
-            _check_columns(stage, fitted, holed, out)
+            _check_columns(stage, fitted.stages[0], holed, out)
         assert out.y is None or holed.y is None or not (_unknown(holed) & ~_unknown(out)).any(), (
             f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
         )
 
 
 def with_holes(data: Batch) -> Batch:
-    """The same rows with a third of their values missing, all of the last row, and the class of every other row."""
+    """The same rows, where a third of the values, the whole last row and every other class are missing."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
@@ -43,22 +45,28 @@ def with_holes(data: Batch) -> Batch:
     return data.replace(X=X, y=y).in_form(data.sparse)
 
 
-def _check_columns(stage: Stage, fitted: FittedChain, holed: Batch, out: Batch) -> None:
+def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
     before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
-    place = {a.name: column for column, a in enumerate(holed.schema.features)}
-    made = getattr(fitted.stages[0], "whole", fitted.stages[0])
-    source = made.columns if isinstance(made, FittedColumns) else None
-    for column, attribute in enumerate(out.schema.features):
-        origin = place.get(attribute.name) if source is None else int(source[column])
+    for column, origin in enumerate(_origins(fitted, holed, out)):
         if origin is None:
             continue
         rows = np.flatnonzero(before[:, origin] & ~after[:, column])
         if len(rows):
             value = out.in_form(False).X[rows[0], column]
             raise AssertionError(
-                f"{stage.name} turns the missing values of '{attribute.name}' into {value:g}: keep NaN, or declare "
-                "fills_missing = True if that is what the stage is for"
+                f"{stage.name} turns the missing values of '{out.schema.features[column].name}' into {value:g}: keep "
+                "NaN, or declare fills_missing = True if that is what the stage is for"
             )
+
+
+def _origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
+    """The column of `given` that each column of `out` comes from: a column stage says so, otherwise it is the column
+    of the same name, or None."""
+    fitted = fitted.whole if isinstance(fitted, CrossFitted) else fitted
+    if isinstance(fitted, FittedColumns):
+        return list(fitted.columns.tolist())
+    column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}
+    return [column_of_name.get(a.name) for a in out.schema.features]
 
 
 def _unknown(batch: Batch) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Small relations with every kind of attribute and every corner, which the conformance kit tries stages on."""
+"""The relations on which the conformance kit tries plugins: small, with every kind of attribute and every edge case."""
 
 from __future__ import annotations
 
@@ -93,6 +93,19 @@ z,3,0
 {0 4,2 b,3 yes},{0.1}
 {}
 """,
+    "zeros-and-ones": """@relation s
+@attribute u numeric
+@attribute v numeric
+@attribute w numeric
+@attribute class {no,yes}
+@data
+{0 1,2 1}
+{1 1,3 yes},{2}
+{0 1,1 1,3 yes}
+{2 1}
+{}
+{1 1,2 1,3 yes},{0.5}
+""",
     "constant": """@relation s
 @attribute same numeric
 @attribute missing numeric
@@ -155,7 +168,7 @@ y,no
 
 
 def sample(name: str) -> Batch:
-    """The sample of this name of `SAMPLES` as a batch."""
+    """The sample `name` of `SAMPLES` as a batch."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name + ".arff")
         with open(path, "w", encoding="utf-8") as file:

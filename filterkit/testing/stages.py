@@ -1,4 +1,4 @@
-"""What a stage must hold to: a check raises an `AssertionError` whose message says how to repair the stage."""
+"""The checks of stages: each raises an `AssertionError` whose message says how to repair the stage."""
 
 from __future__ import annotations
 
@@ -22,35 +22,43 @@ from filterkit.stages.options import options_of
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
-    """A chain of `stage` alone, fitted on `data` cut into batches of `step` rows; None if it refuses."""
+    """A chain of `stage` alone, fitted on `data` cut into batches of `step` rows; None if the stage refuses them."""
     both = fit_transform(stage, data, step)
     return both and both[0]
 
 
 def fit_transform(stage: Stage, data: Batch, step: int | None = None) -> tuple[FittedChain, Batch] | None:
-    """The same, and the training rows as they come out."""
+    """The chain as `fit` gives it, and the transformed training rows; None if the stage refuses them."""
     try:
         return Chain([stage]).fit_transform(cut(data, step))
     except StageError:
         return None
 
 
+def refusal(stage: Stage, data: Batch) -> StageError | None:
+    """The error by which `stage` refuses to be fitted on `data`, or None."""
+    try:
+        Chain([stage]).fit_transform(data)
+    except StageError as error:
+        return error
+    return None
+
+
 def cut(data: Batch, step: int | None) -> list[Batch]:
-    """`data` as batches of `step` rows, or as one."""
+    """`data` as batches of `step` rows, or as one batch where `step` is None."""
     if step is None or not len(data):
         return [data]
     return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
 
 
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
-    """Fitting on the rows cut into any blocks, and transforming them so, gives what the whole gives; so do the
-    training rows themselves."""
+    """Cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same output."""
     all_at_once = fit_transform(stage, data)
     for step in (1, 3):
         in_steps = fit_transform(stage, data, step)
         assert (in_steps is None) == (all_at_once is None), (
             f"{stage.name} refuses these rows in one block or in blocks of {step}, but not in both: "
-            "decide from the whole of the rows, not from one batch"
+            "decide from all rows, not from one batch"
         )
         if all_at_once is None or in_steps is None:
             continue
@@ -58,17 +66,17 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         parts = concatenate([fitted.transform(part) for part in cut(data, step)], fitted.schema)
         assert same(parts, whole.transform(data)), (
             f"{stage.name} gives other values when the rows come in blocks of {step}: "
-            "let nothing in transform depend on the other rows of the batch, and add up in fit without "
-            "regard to how rows are grouped"
+            "in transform, use nothing of the other rows of the batch; in fit, let sums not depend on how rows are "
+            "grouped"
         )
         assert same(training_in_steps, training), (
-            f"{stage.name} makes other training rows when they come in blocks of {step}: batch.start is the number "
-            "of the first row, and nothing else may tell one block from another"
+            f"{stage.name} makes other training rows when they come in blocks of {step}: identify rows by their "
+            "number, which starts at batch.start, and never by their place in a batch"
         )
 
 
 def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
-    """Neither fitting nor transforming changes the batch passed in."""
+    """Neither fitting nor transforming changes the batch that it is given."""
     before = data.replace(
         X=data.X.copy(),
         y=None if data.y is None else data.y.copy(),
@@ -82,7 +90,7 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
 
 
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Fitting twice, and transforming twice, gives the same bits."""
+    """Fitting twice gives the same bits, and so does transforming twice."""
     one, other = fit(stage, data), fit(stage, data)
     if one is None or other is None:
         assert one is other, f"{stage.name} refuses these rows only sometimes"
@@ -93,8 +101,10 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
-    """Where zero is special before and after the stage, a row of zeros stays a row of zeros, and sparse
-    rows stay sparse. The zero of a nominal attribute is its first label, so these are left out."""
+    """Where zero is special before and after the stage, a row of zeros stays a row of zeros.
+
+    Nominal attributes are left out, because their zero is their first label.
+    """
     numeric = np.flatnonzero(~data.schema.nominal)
     data = data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in numeric], numeric),
@@ -103,8 +113,6 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
         return
-    out = fitted.transform(data)
-    assert out.sparse == data.sparse, f"{stage.name} makes sparse rows dense: keep X a CSR matrix"
     zeros = empty(data.schema)
     width = data.schema.width
     zero: Any = np.zeros((1, width))
@@ -120,16 +128,16 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
 
 
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
-    """The schema that the fitted stage declares is that of the batches it puts out."""
+    """The batches that the fitted stage puts out fit the schema that it declares."""
     try:
         fitted = fit(stage, data)
         if fitted is None:
             return
         out = fitted.transform(data)
-    except PluginError as error:  # the chain has noticed
+    except PluginError as error:  # the chain checks some of this itself
         raise AssertionError(str(error)) from None
     schema = fitted.schema
-    assert out.schema == schema, f"{stage.name}: the batch's schema is not the one declared by the fitted stage"
+    assert out.schema == schema, f"{stage.name}: the batch has another schema than the fitted stage declares"
     assert out.X.shape == (len(data), schema.width), (
         f"{stage.name}: X has {out.X.shape[1]} columns and the schema {schema.width} features"
     )
@@ -145,10 +153,10 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
         if attribute.kind == "nominal":
             codes = dense[:, column][~np.isnan(dense[:, column])]
             assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
-                f"{stage.name}: the nominal '{attribute.name}' has values that are no index of its labels"
+                f"{stage.name}: the nominal '{attribute.name}' has values that are not the index of a label"
             )
-    riding = [] if out.passthrough is None else out.passthrough.column_names
-    assert riding == [a.name for a in schema.passthrough], (
+    names = [] if out.passthrough is None else out.passthrough.column_names
+    assert names == [a.name for a in schema.passthrough], (
         f"{stage.name}: batch.passthrough and schema.passthrough disagree"
     )
     assert out.passthrough is None or out.passthrough.num_rows == len(data), (
@@ -156,8 +164,8 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     )
 
 
-def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
-    """Saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
+def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
+    """After it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
     fitted = fit(stage, data)
     if fitted is None:
         return
@@ -169,17 +177,16 @@ def check_a_kept_chain_is_the_same(stage: Stage, data: Batch) -> None:
             save(fitted, path, known)
         except FilterkitError as error:
             raise AssertionError(
-                f"{error}: return what it has learned from get_state, and build it again in from_state"
+                f"{error}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
             ) from None
         loaded = load(path, known)
     assert same(loaded.transform(data), fitted.transform(data)), (
-        f"{stage.name} gives other values after it was saved and loaded: keep all that transform uses"
+        f"{stage.name} gives other values after it was saved and loaded: put all that transform uses into get_state"
     )
 
 
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
-    """Other data than that fitted on is transformed the same whatever the order of its columns, whether its class is
-    known or not, and row by row."""
+    """Later rows give the same output in any order of columns, with or without their class, and one by one."""
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
@@ -195,33 +202,36 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
         unknown = data.replace(y=np.full_like(data.y, np.nan))
     expected = fitted.transform(unknown)
     assert same(fitted.transform(data).replace(y=expected.y), expected), (
-        f"{stage.name} gives other values when the class is not known: only fit may look at it"
+        f"{stage.name} gives other values when the class is not known: only fit may use the class"
     )
     assert same(fitted.transform(other), expected), (
         f"{stage.name} gives other values when columns come in another order"
     )
     row_by_row = concatenate([fitted.transform(row) for row in cut(unknown, 1)], fitted.schema)
     assert same(row_by_row, expected), (
-        f"{stage.name} transforms rows that it was not fitted on otherwise one by one than together"
+        f"{stage.name} transforms later rows one by one to other values than together: use nothing of the other rows"
     )
 
 
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
-    """A column stage, which learns from a table, learns the same from the rows in another order."""
-    if not isinstance(stage, ColumnStage) or stage.folds():  # rows are drawn into folds by their number
+    """A column stage learns the same from the rows in another order, because it learns from a table.
+
+    A cross-fitted stage is left out, because rows are drawn into folds by their number.
+    """
+    if not isinstance(stage, ColumnStage) or stage.folds():
         return
     fitted = fit(stage, data)
     other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)
-    assert (fitted is None) == (other is None), f"{stage.name} refuses these rows only in one order"
+    assert (fitted is None) == (other is None), f"{stage.name} refuses these rows in one order and not in another"
     if fitted is None or other is None:
         return
     assert same(other.transform(data), fitted.transform(data)), (
-        f"{stage.name} learns something else from the rows in another order: use the table's counts alone"
+        f"{stage.name} learns something else from the rows in another order: use nothing but the table"
     )
 
 
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
-    """Rows that lack a column are refused, and not transformed to something."""
+    """Rows that lack a column are refused."""
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
@@ -238,23 +248,22 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
 
 
 def check_errors_are_clear(stage: Stage, data: Batch) -> None:
-    """What the stage refuses it refuses with one line, under its name."""
+    """A stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own name."""
     try:
-        Chain([stage]).fit_transform(data)
-        return
-    except StageError as raised:
-        error = raised
+        error = refusal(stage, data)
     except Exception as raised:
         found = f"{type(raised).__name__}: {raised}"
         raise AssertionError(f"{stage.name} fails with {found}; raise a StageError that says what is wrong") from raised
+    if error is None:
+        return
     one_line = error.message.strip() and "\n" not in error.message
-    assert one_line, f"{stage.name}: an error has to be one line, not {error.message!r}"
+    assert one_line, f"{stage.name}: an error must be one line, not {error.message!r}"
     assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
 
 
-def check_options_come_back(stage: Stage, data: Batch) -> None:
+def check_options_come_back(stage: Stage) -> None:
     """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
-    as in a search over them."""
+    as when `evaluate` searches over them."""
     assert type(stage)(**options_of(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )
@@ -266,7 +275,7 @@ def check_options_come_back(stage: Stage, data: Batch) -> None:
     )
 
 
-def check_help_is_there(stage: Stage, data: Batch) -> None:
+def check_help_is_there(stage: Stage) -> None:
     """The stage and each of its options say what they do."""
     summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"

@@ -1,4 +1,4 @@
-"""What a subcommand must hold to. It is not run: nobody knows what it would do."""
+"""The checks of subcommands. They do not run the command, because nobody knows what it would do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 
 def check_command_has_a_name(command: Any) -> None:
-    """It is a click command whose name is one word."""
+    """The subcommand is a click command whose name is one word."""
     assert isinstance(command, click.Command), f"{command!r} is no click command: decorate it with @click.command"
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", command.name or ""), (
         f"the name {command.name!r} is not one word of letters, digits and hyphens"
@@ -19,7 +19,7 @@ def check_command_has_a_name(command: Any) -> None:
 
 
 def check_command_has_help(command: Any) -> None:
-    """``--help`` says what it does, and each option what it is for; so for the commands of a group."""
+    """``--help`` says what the command and each option do; also for the commands of a group."""
     for name, each in _all(command, command.name):
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
@@ -35,7 +35,7 @@ def check_command_has_help(command: Any) -> None:
 
 
 def check_command_refuses_unknown_options(command: Any) -> None:
-    """An option that nobody declared is wrong usage, unless the command passes unknown ones on."""
+    """An unknown option is wrong usage, unless the command declares that it passes unknown options on."""
     for name, each in _all(command, command.name):
         if each.ignore_unknown_options or each.context_settings.get("ignore_unknown_options"):
             continue
@@ -49,7 +49,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 
 
 def _all(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
-    """A command and, of a group, the commands in it, with their names."""
+    """The name and command of a command and, if it is a group, of all commands in it."""
     found = [(str(name), command)]
     if isinstance(command, click.Group):
         for part, each in command.commands.items():

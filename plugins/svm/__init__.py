@@ -1,4 +1,4 @@
-"""Linear support vector machines: two learners, and a scorer by the weights of a hyperplane."""
+"""Linear support vector machines: two learners, and a scorer that uses the weights of a hyperplane."""
 
 from filterkit import Stage, hookimpl
 

@@ -1,4 +1,4 @@
-"""The adaptive-intercept SVM (Anghelescu and Muchnik): C and intercept from the training rows alone."""
+"""The learner `aisvm`: an SVM that adapts C and then its intercept (Anghelescu and Muchnik)."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ _LEAST = 1e-300  # less is no exact square
 
 
 class AiSvm(Learner):
-    """Predict by a linear SVM whose C and intercept favour finding the positive rows, for classes of few rows.
+    """Predict by a linear SVM whose C and intercept are chosen to find the positive rows of a rare class.
 
-    C grows in steps of a default, 1 / the mean length of the rows, until the training recall of the rarer class is at
-    least ``--high`` (Algorithm 1 of the paper); with ``--until low`` until it is at least ``--low``, as soon as it is
-    inside the range, which is what the paper's text says. If the last recall is 1, the C before it is taken.
+    C grows in steps of its default, 1 / the mean length of the rows, until the recall of the rarer class on the
+    training rows is at least ``--high`` (Algorithm 1 of the paper). With ``--until low`` it stops at ``--low``, as soon
+    as the recall is inside the range, which is what the text of the paper says. If the last recall is 1, the C before
+    it is taken.
 
-    Then the intercept moves from one training score to the next, half-way between them, for the largest sensitivity
-    with a specificity of at least ``--specificity``, and stops where all positive training rows are found. Both are
-    measured on the training rows, where the specificity is far too good: a bound that is reached before all positive
-    rows are found gives away much of it on other rows.
+    Then the intercept moves along the training scores, always half-way between two of them. It is put where the
+    sensitivity is largest while the specificity is at least ``--specificity``. Both are measured on the training rows,
+    where the specificity is far too good. If the bound is reached before all positive training rows are found, the
+    specificity on other rows is therefore much lower than the bound.
 
-    Each of several classes is held against the rest, and so is each label.
+    With several classes, each is compared with the rest; so is each label.
     """
 
     name = "aisvm"
 
     length: str = option(
         "norm",
-        "The default C is 1 / the mean of the rows' Euclidean norms, as the paper has it, or of their squares, "
-        "as SVM-light does; the same for rows of length 1.",
+        "Default C: 1 / the mean Euclidean norm of the rows, as in the paper, or 1 / the mean squared norm, as in "
+        "SVM-light; for rows of length 1 both are the same.",
         choices=("norm", "squared"),
     )
-    low: float = option(0.3, "The training recall from which --until low stops.", minimum=0, maximum=1)
-    high: float = option(0.75, "The training recall from which C grows no more.", minimum=0, maximum=1)
-    until: str = option("high", "Which of the two ends it.", choices=("high", "low"))
-    steps: int = option(20, "C is at most so many times the default.", minimum=1, maximum=1_000_000)
-    specificity: float = option(0.85, "The least training specificity.", minimum=0, maximum=1)
+    low: float = option(0.3, "Training recall at which --until low stops.", minimum=0, maximum=1)
+    high: float = option(0.75, "Training recall at which C stops growing.", minimum=0, maximum=1)
+    until: str = option("high", "Which of the two bounds stops C.", choices=("high", "low"))
+    steps: int = option(20, "Upper limit for C, as a multiple of the default.", minimum=1, maximum=1_000_000)
+    specificity: float = option(0.85, "Lower limit for the training specificity.", minimum=0, maximum=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,7 +70,7 @@ class AiSvm(Learner):
         return LinearModel(coefficients, intercepts)
 
     def _adapted(self, solver: Hyperplanes, X: Any, positive: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
-        """Coefficients and intercept of the SVM with the effective C: Algorithm 1 of the paper and the text before."""
+        """Coefficients and intercept of the SVM with the effective C (Algorithm 1 and the text before it)."""
         target = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
         bound = self.high if self.until == "high" else self.low
 
@@ -89,25 +90,26 @@ class AiSvm(Learner):
 
 
 def adapted_threshold(scores: np.ndarray, positive: np.ndarray, threshold: float, least: float) -> float:
-    """The threshold with the largest sensitivity and a specificity of at least `least` (2.2 of the paper), or the
-    present one if there is nothing to gain.
+    """The threshold with the largest sensitivity whose specificity is at least `least` (section 2.2 of the paper).
 
-    Tried are thresholds half-way between neighbouring scores below the present one, from the top; of those with the
-    largest sensitivity the first is taken, which has the largest specificity.
+    It tries the thresholds half-way between neighbouring scores below `threshold`, from the top. Of those with the
+    largest sensitivity it returns the first, which has the largest specificity; if none finds more positive rows, it
+    returns `threshold`.
 
     Parameters
     ----------
-    scores, positive : float64 and bool, (rows,), of the training rows.
-    threshold : the present one; rows that score above it are taken for positive.
-    least : share of the other rows.
+    scores : float64 (rows,), the scores of the training rows.
+    positive : bool (rows,), whether each is positive.
+    threshold : the present threshold; rows that score above it are predicted as positive.
+    least : the lower limit for the specificity, a share of the rows that are not positive.
     """
     values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():
         return threshold
     thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
-    found, kept = np.sort(scores[positive]), np.sort(scores[~positive])
-    sensitivity = len(found) - np.searchsorted(found, thresholds, side="right")
-    specificity = np.searchsorted(kept, thresholds, side="right") / len(kept)
-    sensitivity[specificity < least] = 0
-    best = int(sensitivity.argmax())
-    return float(thresholds[best]) if sensitivity[best] > np.count_nonzero(found > threshold) else threshold
+    above, below = np.sort(scores[positive]), np.sort(scores[~positive])
+    found = len(above) - np.searchsorted(above, thresholds, side="right")
+    specificity = np.searchsorted(below, thresholds, side="right") / len(below)
+    found[specificity < least] = 0
+    best = int(found.argmax())
+    return float(thresholds[best]) if found[best] > np.count_nonzero(above > threshold) else threshold

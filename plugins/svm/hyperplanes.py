@@ -1,4 +1,4 @@
-"""Hyperplanes: linear SVMs by libsvm, and what keeps libsvm from computing noise."""
+"""Linear SVMs by libsvm, and checks of what libsvm cannot compute."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from filterkit import StageError
 from filterkit.plugin import LinearModel, Training, interruptible
 
-# For up to this many rows the products of all pairs are held in memory, 8 bytes each.
+# Up to this many rows, the products of all pairs of rows are held in memory, 8 bytes each.
 _PRODUCTS = 11_000
 
 
 class Hyperplanes:
-    """Linear SVMs on some training rows, which share the products of all pairs of rows if these are few enough."""
+    """Linear SVMs on the same training rows; they share the products of all pairs of rows where memory allows."""
 
     def __init__(self, stage: str, training: Training) -> None:
         self.X = training.X
@@ -31,8 +31,17 @@ class Hyperplanes:
             self._products = linear_kernel(self.X)
 
     def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients, float64 (features, costs), and intercepts, float64 (costs,), of the SVMs that tell the rows
-        that are `positive`, bool, from the others; where all or none are, no coefficients and intercepts of 1 or −1."""
+        """The SVMs that separate the positive rows from the others, one for each C.
+
+        Parameters
+        ----------
+        positive : bool (rows,). If all rows or none are positive, coefficients are 0 and intercepts 1 or −1.
+        costs : the values of C.
+
+        Returns
+        -------
+        Coefficients, float64 (features, costs), and intercepts, float64 (costs,).
+        """
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
@@ -45,19 +54,23 @@ class Hyperplanes:
         return self.X.T @ multipliers, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
-        """The SVMs of all tasks, bool (rows, tasks)."""
+        """The SVMs of all tasks with C `cost`; `truth`, bool (rows, tasks), says which rows are positive in each."""
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
 
 def check_products(stage: str, X: Any) -> None:
-    """Raise a `StageError` where libsvm could only compute noise: the products of rows overflow, or no two rows differ
-    by as much as the rounding of their products, which libsvm keeps in single precision.
+    """Check that libsvm can tell the rows apart.
 
     Parameters
     ----------
-    stage : the name of the stage that asks.
+    stage : the name of the stage, for messages.
     X : float64 (rows, features), ndarray or `csr_array`, finite.
+
+    Raises
+    ------
+    StageError : products of rows overflow, or no two rows differ by more than the rounding of their products, which
+        libsvm stores in single precision.
     """
     if not X.shape[0]:
         return
@@ -65,7 +78,7 @@ def check_products(stage: str, X: Any) -> None:
     with np.errstate(over="ignore", under="ignore"):
         longest = float((X.multiply(X) if sparse else X * X).sum(axis=1).max())
         low, high = (each.toarray() if sparse else each for each in (X.min(axis=0), X.max(axis=0)))
-        apart = float(((high - low) ** 2).sum())  # no two rows are farther
+        apart = float(((high - low) ** 2).sum())  # at least the largest squared distance of two rows
     if not np.isfinite(longest):
         raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
     if 0 < apart < longest * np.finfo(np.float32).eps / 2:
@@ -83,13 +96,16 @@ def fitted_svc(
 
     Parameters
     ----------
-    stage : the name of the stage that asks.
-    kernel : ``linear``, and `rows` is X; or ``precomputed``, and `rows` has their products.
-    positive, cost, weights : bool (rows,), C, and float64 (rows,) or None.
+    stage : the name of the stage, for messages.
+    kernel : ``linear`` if `rows` is X, ``precomputed`` if it has the products of all pairs of rows.
+    rows : float64 (rows, features) or (rows, rows).
+    positive : bool (rows,).
+    cost : C.
+    weights : float64 (rows,), instance weights; or None.
 
     Raises
     ------
-    StageError : libsvm finds no solution in so many steps as would take some minutes.
+    StageError : libsvm finds no solution within some minutes' worth of steps.
     """
     from sklearn.svm import SVC
 
@@ -108,7 +124,7 @@ def fitted_svc(
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """scikit-learn does not warn that it has not converged, which the caller finds out by itself."""
+    """Suppress scikit-learn's warning that it has not converged; the caller checks that itself."""
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -119,6 +135,9 @@ def quietly() -> Iterator[None]:
 
 
 def _most_steps(rows: int) -> int:
-    """The steps that libsvm may take. Its own program allows the larger of ten million and 100 a row, of which scaled
-    values need few; values that are not scaled may need more, so a few rows, whose steps are short, get more."""
+    """The number of steps that libsvm may take.
+
+    Its own program allows the larger of ten million and 100 for each row. Scaled values need few of them, but unscaled
+    ones may need more, so small training sets, whose steps are short, may take more.
+    """
     return max(10_000_000, 100 * rows, min(200_000_000, 100_000_000_000 // max(rows, 1)))

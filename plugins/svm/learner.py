@@ -17,23 +17,23 @@ from .hyperplanes import Hyperplanes
 class Svm(Learner):
     """Predict the class or the labels by a linear support vector machine with hinge loss.
 
-    The intercept is free, as in Weka's SMO and SVM-light: not penalised, as it is in LinearSVC. Each of several classes
-    is held against the rest, and so is each label. The score is the decision value, positive for the positive class.
+    The intercept is not penalised, as in Weka's SMO and SVM-light, and unlike in LinearSVC. With several classes, each
+    is compared with the rest; so is each label. The score is the decision value, positive for the positive class.
 
-    Of several values of C, ``--c 0.01,0.1,1,10,100``, the best by a stratified inner cross-validation on the training
-    rows is taken, for all tasks the same, and the smallest on a tie (Weka's rule); all stages before this one are
-    fitted anew in each of its folds. ``--calibrate`` makes probabilities of scores by Platt's sigmoid, fitted on the
-    scores of the rows left out. The training rows are held in memory, and up to 11,000 of them the products of all
-    pairs; the time grows with the square of their number.
+    From several values of C, ``--c 0.01,0.1,1,10,100``, a stratified inner cross-validation on the training rows
+    chooses the best one, the same for all tasks, and the smallest on a tie (Weka's rule). All stages before this one
+    are fitted again in each inner fold. ``--calibrate`` turns scores into probabilities by Platt's sigmoid, which is
+    fitted on the scores of held-out rows. The training rows are held in memory, and for up to 11,000 rows also the
+    products of all pairs. The time grows with the square of the number of rows.
     """
 
     name = "svm"
 
     c: str = option("1", "C, the cost of training errors, or several values to choose from.")
-    criterion: str = option("accuracy", "What the best C is best in.", choices=("accuracy", "f1", "auc"))
-    calibrate: bool = option(False, "Put out probabilities, and predict what has more than a half.")
-    folds: int | None = option(None, "Of the inner cross-validation.  [default: 5]", minimum=2)
-    seed: int = option(0, "For drawing the folds.", minimum=0)
+    criterion: str = option("accuracy", "Measure by which C is chosen.", choices=("accuracy", "f1", "auc"))
+    calibrate: bool = option(False, "Produce probabilities, and predict what has more than one half.")
+    folds: int | None = option(None, "Number of folds of the inner cross-validation.  [default: 5]", minimum=2)
+    seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,13 +66,13 @@ class Svm(Learner):
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append((outer.truth, scores))
         if not trials:
-            raise StageError(self.name, "no class has two training rows, one of which could be left out for a trial")
+            raise StageError(self.name, "no class has two training rows, so that one could be held out")
         exclusive = training.tasks.exclusive
         merits = np.array(
             [[_merit(truth, each, exclusive, self.criterion) for each in scores] for truth, scores in trials]
         )
-        told = ~np.isnan(merits).any(axis=1)  # a fold without positive rows may tell nothing
-        best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exactly, for the sake of ties
+        told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
+        best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
         model = Hyperplanes(self.name, training).solve_all(training.truth, self._costs[best])
         if not self.calibrate:
             return model

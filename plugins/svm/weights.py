@@ -1,4 +1,4 @@
-"""Ranking by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
+"""Scores by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ Batches = Callable[[], Iterator[Batch]]
 class Normal(Stage):
     """Scale each column by |w|, its weight in a linear classifier trained on the rows.
 
-    The classifier is trained on all training rows or on a share of them, drawn at random from each class
-    (Brank and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns counts:
-    the paper's rows are tf-idf weighted unit vectors. With more than two classes and no ``--positive``, each
-    is held against the rest. All models have an intercept that is not penalised.
+    The classifier is trained on all training rows, or on a share of them that is drawn at random from each class (Brank
+    and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns matters: the rows of the
+    paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared
+    with the rest. All models have an intercept that is not penalised.
 
-    The time of `svm` (libsvm, hinge loss, as in the paper) grows with the square of the number of rows: for
-    many rows take a `--subset`, or `logistic`. Missing values count as zeros. Nominal columns take no part
-    and have the score 0. Scaling is that of every scorer, see ``bns --help``.
+    The time of `svm` (libsvm, hinge loss, as in the paper) grows with the square of the number of rows; for many rows
+    use `--subset` or `logistic`. Missing values count as zeros. Nominal columns are left out and score 0. Columns are
+    scaled as by every scorer, see ``bns --help``.
     """
 
     name = "normal"
     group = "Scale by a score"
     needs_class = True
 
-    subset: str = option("1", "The share of the rows to train on, as 1/4 or 0.25.")
-    model: str = option("svm", "Which linear classifier.", choices=("svm", "logistic", "perceptron"))
-    cost: float = option(1.0, "C, the cost of training errors against the size of w (not for perceptron).")
+    subset: str = option("1", "Share of the rows to train on, as 1/4 or 0.25.")
+    model: str = option("svm", "The linear classifier.", choices=("svm", "logistic", "perceptron"))
+    cost: float = option(1.0, "C, the cost of training errors relative to the size of w (not for perceptron).")
     combine: str = option("max", "How the weights of several classes become one.", choices=COMBINATIONS)
-    seed: int = option(0, "For drawing the subset and for perceptron.", minimum=0)
-    score_only: bool = option(False, "Leave the score on each attribute and the values as they are.")
+    seed: int = option(0, "Seed for drawing the subset and for perceptron.", minimum=0)
+    score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +89,7 @@ class Normal(Stage):
         return _ByWeights(score_only=self.score_only).from_state(state, schema)
 
     def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """|w| of the classifier that tells the positive rows from the others."""
+        """float64 (columns,): |w| of the classifier that separates the positive rows from the others."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
@@ -100,7 +100,7 @@ class Normal(Stage):
         return np.asarray(np.abs(w.toarray() if hasattr(w, "toarray") else w)).ravel()
 
     def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
-        """The logistic regression or the perceptron that tells the positive rows from the others."""
+        """The logistic regression or perceptron that separates the positive rows from the others."""
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -109,7 +109,7 @@ class Normal(Stage):
         with quietly(), np.errstate(over="ignore", invalid="ignore"):
             try:
                 interruptible(partial(model.fit, sample_weight=weights), X, positive)
-            except ValueError:  # the numbers have become infinite on the way
+            except ValueError:  # its numbers became infinite
                 model.coef_ = np.full(X.shape[1], np.nan)
         if not np.isfinite(model.coef_).all() or np.max(model.n_iter_) >= model.max_iter:
             raise StageError(
@@ -146,7 +146,7 @@ class _Summary:
         self._high = np.full(schema.width, -np.inf)
 
     def add(self, batch: Batch) -> None:
-        """Take in some training rows."""
+        """Add some training rows."""
         classes = len(self.rows_of_class)
         assert batch.y is not None
         self.rows_of_class += np.bincount(batch.y, minlength=classes)
@@ -163,19 +163,19 @@ class _Summary:
             self._high = np.fmax(self._high, np.fmax.reduce(batch.X, axis=0))
 
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest value of each column, 0 where there is none."""
+        """float64 (columns,) twice: the least and the largest value of each column, 0 where there is none."""
         empty = self._low > self._high
         return np.where(empty, 0.0, self._low), np.where(empty, 0.0, self._high)
 
     def tasks(self) -> list[int]:
-        """The classes to tell from the rest."""
+        """The classes to separate from the rest."""
         if self._schema.positive is None and len(self.totals) == 2:
-            return [1]  # either gives the same |w|, but for its last digits
+            return [1]  # both classes give the same |w| apart from its last digits
         return self._schema.positive_classes(self.totals)
 
 
 def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[Any, np.ndarray, np.ndarray]:
-    """X, class and weights of the rows drawn: `drawn` has, for each class, which of its rows, ascending."""
+    """X, class and weights of the rows drawn; `drawn` has for each class the numbers of its rows, ascending."""
     seen = [0] * len(drawn)
     parts: list[Any] = []
     ys: list[np.ndarray] = []
@@ -199,7 +199,7 @@ def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[An
 
 
 def _clean(X: Any, schema: Schema) -> Any:
-    """X with zeros for missing values and in nominal columns."""
+    """X with zeros in place of missing values and in nominal columns."""
     values = X.data if isinstance(X, Csr) else X
     if np.isinf(values).any():
         raise StageError(Normal.name, "an infinite value, which no classifier can take")

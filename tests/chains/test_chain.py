@@ -27,7 +27,7 @@ class CountedRows(InMemoryRows):
 
 
 class Centre(Stage):
-    """Take the mean off each column, which takes two passes: one for the number of rows, one for the sums."""
+    """Subtract the mean from each column in two passes: one for the number of rows, one for the sums."""
 
     name = "centre"
 
@@ -50,7 +50,7 @@ def blocks(batch, size):
 
 
 def text(fitted, batches):
-    """What a fitted chain writes for some batches, as bytes of ARFF."""
+    """The ARFF bytes that a fitted chain gives for some batches."""
     formatter = Formatter(fitted.schema, fitted.schema.sparse)
     return header_text(fitted.schema).encode() + b"".join(
         piece for batch in batches for piece in formatter.rows(fitted.transform(batch))
@@ -131,7 +131,7 @@ WAYS = ["digits", "fortunes", "mixed-sparse"]
 
 
 def some(name):
-    """A part of a sample, with weights that are no whole numbers."""
+    """A part of a sample, with weights that are not whole numbers."""
     batch = sample(name)
     batch = columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1))
     return with_weights(batch.rows(0, min(len(batch), 600)))
@@ -224,7 +224,7 @@ def test_a_chain_is_its_stages_one_after_the_other(name):
 
 def test_a_stage_that_counts_without_the_class_takes_its_own_table():
     class Rank(filterkit.ColumnStage):
-        """Replace each value by the number of rows that are less, in all rows."""
+        """Replace each value by the number of smaller values in all rows."""
 
         name = "rank"
         needs_class = False

@@ -1,4 +1,4 @@
-"""Cross-fitting: folds, and training rows that get what the rows of the other folds say."""
+"""Cross-fitting: how folds are drawn, and training rows transformed by what the other folds say."""
 
 import numpy as np
 import pytest
@@ -110,7 +110,7 @@ def test_rows_that_do_not_count_get_what_all_rows_say():
 
 
 def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
-    """The overfitting that cross-fitting is for: with a value of its own, a row says its class."""
+    """Cross-fitting prevents this overfitting: a value that only one row has gives away its class."""
     rng = np.random.default_rng(0)
     batch = make(rng.random((200, 1)), rng.integers(0, 2, 200), positive="yes")
     _, plain = filterkit.chain("shape --neighbors 0").fit_transform(batch)

@@ -1,4 +1,4 @@
-"""Tables: what a pass over the rows finds out reaches the stages, wherever the rows are counted."""
+"""Passes over rows: what they find reaches the stages, in whatever process the rows are counted."""
 
 import os
 import pickle
@@ -13,7 +13,7 @@ from filterkit.engines.local import LocalEngine
 
 
 class Elsewhere(LocalEngine):
-    """Runs each call in a process of its own, which has a copy of everything: what it changes is lost."""
+    """Runs each call in a process of its own, so that all changes to shared memory are lost."""
 
     def map(self, function, items):
         for item in items:
@@ -37,14 +37,14 @@ def _in_a_process(function, item):
 
 
 def fitted(text, batches, engine):
-    """What the chain has learned, and what it makes of the training rows."""
+    """The states that the chain has learned, and the transformed training rows."""
     rows = InMemoryRows(batches[0].schema, batches, engine, 1 << 20)
     found, out = filterkit.chain(text).fit_rows(rows)
     return [stage.get_state() for stage in found.stages], [batch.X for batch in out.map(lambda batch: batch)]
 
 
 def plain(found):
-    """Arrays and `Ragged`s, in dicts and lists, as something that can be compared."""
+    """Nested arrays and `Ragged`s in a form that can be compared."""
     if isinstance(found, dict):
         return {name: plain(each) for name, each in found.items()}
     if isinstance(found, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Fitted chains in files: kept and loaded, described, and refused when they are not whole."""
+"""Fitted chains in files: saved and loaded, described, and refused if they are damaged."""
 
 import copy
 import io
@@ -77,7 +77,7 @@ def test_what_is_in_a_file_can_be_shown(kept):
 
 
 def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path):
-    """It still loads, and what is shown or missing is named as it is installed today."""
+    """It still loads, and messages name the distribution as it is called today."""
     _, data, batch, expected = kept
 
     def earlier(about, members):
@@ -237,8 +237,33 @@ def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("chain", "name", "change"),
+    [
+        ("bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
+        ("bins --method width --bins 2", "nominal", np.ones_like),
+        ("bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
+        ("standardize", "offset", lambda offset: offset - 0.5),
+    ],
+)
+def test_a_changed_state_cannot_make_labels_that_do_not_exist(chain, name, change, tmp_path):
+    """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
+    data = sample("mixed")
+    original = saved.to_bytes(filterkit.chain(chain).fit(data))
+
+    def changed(about, members):
+        member = f"0.state.{name}.npy"
+        array, out = np.load(io.BytesIO(members[member])), io.BytesIO()
+        np.save(out, change(array))
+        members[member] = out.getvalue()
+
+    with pytest.raises(FilterkitError, match=f"{chain.split()[0]} gives the nominal '.*' values that are not among"):
+        saved.load(rewritten(original, changed, tmp_path / "chain"))
+    saved.load(rewritten(original, lambda *_: None, tmp_path / "chain"))
+
+
 def test_members_that_overlap_are_refused(kept, tmp_path):
-    """Many names in the directory for one place in the file."""
+    """Many names in the archive directory point to one place in the file."""
     path = rewritten(kept[1], lambda *_: None, tmp_path / "chain")
     with zipfile.ZipFile(path, "a") as archive:
         one = archive.getinfo("0.state.knots.values.npy")
@@ -273,7 +298,7 @@ def test_compressed_and_foreign_files_are_refused(kept, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_files_load_to_a_working_chain_or_are_refused(kept, seed, tmp_path):
-    """Bits turned, pieces cut, doubled or moved; `benchmarks/stress.py` does more of it."""
+    """Bits are flipped, and pieces cut, doubled or overwritten; `benchmarks/stress.py` does more of this."""
     rng = random.Random(seed)
     path = tmp_path / "chain"
     refused = 0
@@ -317,7 +342,7 @@ def mutant(data, rng):
 
 
 class Forgetful(Stage):
-    """Take the mean off, and keep nothing."""
+    """Subtract the mean, and save nothing."""
 
     name = "forgetful"
 
@@ -338,12 +363,12 @@ def test_a_stage_without_kept_cannot_be_saved(tmp_path):
     with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(AssertionError, match="return what it has learned from get_state"):
-        testing.check_a_kept_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
+    with pytest.raises(AssertionError, match="return what the stage has learned from get_state"):
+        testing.check_a_saved_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
 
 
 class Mindful(Forgetful):
-    """Take the mean off, and keep it."""
+    """Subtract the mean, and save it."""
 
     name = "mindful"
 
@@ -361,7 +386,7 @@ class FittedMindful(FittedForgetful):
 
 
 def test_a_stage_of_ones_own_is_kept():
-    testing.check_a_kept_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
+    testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
 
 
 def test_an_array_of_another_type_cannot_be_kept(tmp_path, monkeypatch):

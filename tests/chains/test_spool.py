@@ -1,4 +1,4 @@
-"""The spool: what goes in comes out, from memory or from disk, and nothing is left behind."""
+"""The spool: batches come back unchanged from memory or disk, and no file is left behind."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

@@ -64,7 +64,7 @@ def test_a_plugin_file_that_does_not(tmp_path):
     assert done.returncode == 1
     assert "needs: left out, as it needs options (needs: say what, with --what)" in done.stdout
     assert "centre: check_blocks_do_not_matter: " in done.stdout
-    assert "let nothing in transform depend on the other rows of the batch" in done.stdout
+    assert "in transform, use nothing of the other rows of the batch" in done.stdout
     assert done.stderr == "filterkit: check-plugin: 1 stage does not hold\n"
     done = filterkit("--plugin", "my.py", "check-plugin", "needs", "--what", "it", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -197,9 +197,9 @@ def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
     done = filterkit("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "halve: all well in 14 checks on 13 samples",
-        "share: all well in 14 checks on 13 samples, 2 of which it refuses",
-        "format written (.written): all well in 6 checks on 13 samples; it is only written",
+        "halve: all well in 11 checks on 14 samples, and 3 of its declaration",
+        "share: all well in 11 checks on 14 samples, 2 of which it refuses, and 3 of its declaration",
+        "format written (.written): all well in 6 checks on 14 samples; it is only written",
         "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
         "engine mine: all well in 6 checks",
@@ -216,7 +216,7 @@ def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
         "fills_missing = True if that is what the stage is for",
         "refuses: nothing was checked, as it refuses every sample (refuses: not today)",
         "precision: check_scores_are_numbers: precision: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
-        "return a finite number for all counts; 0 / 0 is none (13 times)",
+        "return a finite number for all counts; take care of 0 / 0",
         "format refusing (.refusing): nothing was checked, as it refuses every sample",
         "engine hasty: check_pauses_are_passed_on: hasty: the function is called with PAUSE; pass it on instead",
         "engine hasty: 3 findings in 6 checks",

@@ -380,7 +380,7 @@ def test_what_arrange_gives_is_checked():
             "Odd: a batch has the wrong schema: attribute 2 is 'b'; expected 'n'",
         ),
         ([BATCH, None], "Odd: expected a Batch, found None"),
-        ([], "there is no batch in it"),
+        ([], "it has no batch; an empty one would do"),
     ],
 )
 def test_what_a_format_reads_is_checked(found, fault):

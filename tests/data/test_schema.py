@@ -231,6 +231,7 @@ def test_renewed_attributes_may_change_their_kind():
     out = schema.with_renewed_features(lambda: new("a", "b"), np.zeros(2, bool))
     assert out.label_counts.tolist() == [0, 0]
     assert out.features == tuple(new("a", "b"))
+    assert out.label_counts.tolist() == [0, 0]
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
 
 

@@ -1,4 +1,4 @@
-"""Work in several processes: what they are given, what they find, and what happens when one is killed."""
+"""Work in several processes: inputs, results, and what happens when a process is killed."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ def test_the_signals_of_a_terminal_are_left_to_the_one_that_waits():
 
 
 def test_a_process_that_ends_as_it_starts_is_an_error():
-    """Nobody waits for it to read what it is given, which is more than a pipe takes."""
+    """The parent does not wait for the process to read its data, which are more than a pipe holds."""
     code = (
         "import multiprocessing.resource_tracker, multiprocessing.spawn, sys\n"
         "sys.path.insert(0, sys.argv[1])\n"
@@ -79,7 +79,7 @@ def test_a_process_that_ends_as_it_starts_is_an_error():
 
 
 def test_those_that_are_left_end_with_the_last_result_that_is_wanted(tmp_path):
-    """However long their work takes."""
+    """No matter how long their work takes."""
     os.mkfifo(tmp_path / "pipe")
     found = in_processes(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")], 2, take)
     pid = next(found)

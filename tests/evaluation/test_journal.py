@@ -1,4 +1,4 @@
-"""Journal: an evaluation that was interrupted goes on, and one of another kind is refused."""
+"""The journal: an interrupted evaluation is resumed, and the journal of another evaluation is refused."""
 
 import errno
 import io
@@ -29,7 +29,7 @@ def data():
 
 
 def go_on(path, rows, plan, parts=None):
-    """Open the journal and evaluate up to so many parts that are not in it; its results."""
+    """Open the journal and evaluate up to a number of parts that are not in it; returns its results."""
     journal = Journal(str(path), rows, plan)
     try:
         for number, (_, results) in enumerate(run(Evaluator(rows, plan), done=journal.done)):
@@ -151,7 +151,7 @@ def test_another_evaluation_is_refused(what, whole):
 
 
 def changed():
-    """The data with a change each."""
+    """Copies of the data, each with one change."""
     (name, iris), sparse = data()
     X, y = iris.X.copy(), iris.y.copy()
     X[140, 2] += 1e-9

@@ -22,7 +22,7 @@ NAN = float("nan")
 
 
 def outcome(truth, predicted=None, scores=None, exclusive=False):
-    """An `Outcome` of rows, or of numbers for one task; what is left out is right about all."""
+    """An `Outcome` of rows, or of numbers for one task; without predictions, all are right."""
     truth = np.array(truth, bool)
     predicted = truth if predicted is None else np.array(predicted, bool)
     scores = predicted.astype(float) if scores is None else np.array(scores, float)

@@ -1,4 +1,4 @@
-"""Plots: files of the kinds that their endings say, the same each time, with every chain in the legend."""
+"""Plots: the ending gives the kind of file, equal results give equal files, and the legend has every chain."""
 
 import re
 import sys

@@ -82,7 +82,7 @@ def test_the_folds_of_one_task_are_the_units():
 
 
 def test_tasks_are_averaged_over_their_folds_first():
-    """However many folds each has that tell something."""
+    """However many folds of each task have a value."""
     cube = drawn(4, 3, 2, 1, holes=0.25)
     cube[2, :, 1] = NAN
     results = Results(table(cube))

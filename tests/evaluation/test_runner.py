@@ -1,4 +1,4 @@
-"""Evaluation: designs, tasks, folds and learning curves, and the results of parts, in processes too."""
+"""Evaluation: designs, tasks, folds, learning curves and results, also in several processes."""
 
 import re
 
@@ -378,7 +378,7 @@ def test_results_are_those_of_plain_code(batch, text):
 
 @pytest.mark.parametrize("text", ["svm", "standardize shape bns l2 svm --c 0.1,1 --folds 2"])
 def test_nothing_of_the_test_rows_is_learned(text, tested, monkeypatch):
-    """They may have any values and classes."""
+    """Test rows may have any values and classes."""
     batch = sample("iris")
     fold = draw_folds(batch.y, 3, 0)
     monkeypatch.setattr(folds, "draw_folds", lambda *_: fold)

@@ -1,4 +1,4 @@
-"""`aisvm`: the effective C and the adapted intercept, by hand and against plain loops over all that could be."""
+"""`aisvm`: the effective C and the adapted intercept, by hand and against an exhaustive search."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_intercepts_are_the_best_of_all(rows, least):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_that_are_the_same_score_the_same(seed):
-    """To the last bit, in the search as later: what is found of the training rows is what the search has counted."""
+    """The search and later predictions agree to the last bit on which training rows are found."""
     rng = np.random.default_rng(seed)
     X = np.repeat(rng.normal(size=(15, 3)), 3, axis=0)
     positive = rng.random(len(X)) < 0.3
@@ -187,7 +187,7 @@ def test_c_is_that_of_algorithm_1(rows, options, ends):
 
 
 def test_recall_is_of_the_rarer_class():
-    """Here all of the other are found from the start."""
+    """Here all rows of the other class are found from the start."""
     batch = overlapping(0.005, 4, 0, share=0.8)
     w, b, k, _ = expected(batch.X, batch.y == 1)
     assert k > 1
@@ -244,7 +244,7 @@ def test_a_label_of_no_row_and_one_of_all():
 
 
 def test_more_are_found_and_the_bound_is_kept():
-    """The purpose of it all. Where the SVM with the same C is below the bound already, it is left as it is."""
+    """This is the purpose of the stage. If the SVM with the same C is below the bound already, it stays unchanged."""
     gained = 0
     for seed in range(5):
         batch = overlapping(1, 2, seed)

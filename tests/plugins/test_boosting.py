@@ -63,7 +63,7 @@ def reference(X, Y, rounds, multiple_pivots):
 
 
 def sample(seed, labels=6):
-    """Small data with features that are the same, opposites, in no row, in all; labels that are too."""
+    """Small data with features and labels that are equal, opposite, in no row or in all rows."""
     rng = np.random.default_rng(seed)
     rows, features = int(rng.integers(1, 30)), int(rng.integers(1, 12))
     X = rng.random((rows, features)) < rng.choice([0.1, 0.3, 0.5], features)

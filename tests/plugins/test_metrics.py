@@ -203,7 +203,7 @@ def expected(name, batch, **options):
 
 
 def chosen(load):
-    """A data set cut down so that the plain search over thresholds ends."""
+    """A data set that is small enough for the plain search over thresholds."""
     batch = load()
     width = len(batch.schema.features)
     return columns(batch, np.unique(np.linspace(0, width - 1, min(width, 12)).astype(int))).rows(
@@ -271,7 +271,7 @@ def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
 @settings(deadline=None)
 @given(batches((WHOLE, FRACTIONS)))
 def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
-    """To the last bit: one beside it that is negative makes zero a value of both."""
+    """To the last bit, although a negative column beside it makes zero a value of both."""
     width = batch.schema.width
     together = Thresholds(tabulate(batch, np.arange(width), True, "test"))
     for j in range(width):

@@ -1,4 +1,4 @@
-"""`neighbors`: votes by hand, against a plain loop and scikit-learn; ties, rows of zeros, kept rows."""
+"""`neighbors`: votes by hand, against a plain loop and scikit-learn; ties, rows of zeros, saved models."""
 
 from fractions import Fraction
 
@@ -91,7 +91,7 @@ def test_half_of_the_votes_of_a_label_are_not_enough():
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_row_of_zeros_is_at_the_cosine_distance_1(sparse):
-    """Nearer than what points away, and as near as what stands at right angles."""
+    """Nearer than rows in the opposite direction, and as near as orthogonal rows."""
     training = make([[-1, 0], [0, 0], [0, 1], [1, 1]], [0, 1, 0, 0], sparse=sparse)
     rows = make([[0, 0], [1, 0], [1, -1], [2, 0.5]], [-1] * 4, sparse=sparse)
     assert votes("neighbors", training, rows).ravel().tolist() == [0, 0, 1, 0]
@@ -200,7 +200,7 @@ def test_kept_rows_vote_as_before(name, options, tmp_path):
 
 
 def damaged(name, change, tmp_path, monkeypatch, batch):
-    """The message with which a chain is refused where what it keeps under a name is changed."""
+    """The message that refuses a saved chain in which one entry of the state was changed."""
     fitted = filterkit.chain("neighbors").fit(batch)
     whole = fitted.stages[0].get_state()
     monkeypatch.setattr(fitted.stages[0], "get_state", lambda: whole | {name: change(whole[name])})

@@ -40,7 +40,7 @@ def test_missing_and_nominal():
 
 def test_numbers_that_are_no_counts():
     batch = make([[0.5, 1], [-1, 2], [0, 1]], [0, 1, 0])
-    with pytest.raises(StageError, match="attribute 'a0' has the value -1, which is no count; --real takes numbers"):
+    with pytest.raises(StageError, match="attribute 'a0' has the value -1, which is not a count; --real takes numbers"):
         run(batch)
     names, X = run(batch, "ordinal --real")
     assert names == ["a0>=-1", "a0>=0.5", "a1>=1", "a1>=2"]

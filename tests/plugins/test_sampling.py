@@ -1,4 +1,4 @@
-"""head, sample, split and shuffle: which training rows go on, in which order, and that later rows all do."""
+"""`head`, `sample`, `split` and `shuffle`: which training rows they pass on, in which order, and later rows."""
 
 import os
 
@@ -94,7 +94,7 @@ def test_apportioning_by_hand():
 
 
 def stratify(classes):
-    """What Instances.stratify of Weka 3.6 does before it deals, row by row."""
+    """How Instances.stratify of Weka 3.6 orders rows before it deals them, row by row."""
     order = list(range(len(classes)))
     index = 1
     while index < len(order):
@@ -165,7 +165,7 @@ def test_shuffled_rows_are_whole_and_the_same_for_any_memory(name):
 
 
 def test_what_is_arranged_is_read_again_from_its_own_spool():
-    """Two stages that need passes, behind a shuffle: the input is read once."""
+    """Two stages that need passes after a shuffle: the input is read once."""
     batch = sample("breast-cancer")
     reads = []
 
@@ -190,8 +190,8 @@ def test_what_is_arranged_is_read_again_from_its_own_spool():
         ("head", "head: missing argument 'ROWS'"),
         ("head -1", "no such option '-1'"),
         ("head x", "'x' is not a valid integer"),
-        ("sample", "say how much, with either --fraction or --rows"),
-        ("sample --fraction 1/2 --rows 3", "say how much"),
+        ("sample", "say how many rows to keep, with either --fraction or --rows"),
+        ("sample --fraction 1/2 --rows 3", "say how many rows to keep"),
         ("sample --fraction 1.5", "--fraction must be a share such as 1/4 or 0.25, at most 1, not '1.5'"),
         ("sample --fraction half", "must be a share"),
         ("sample --fraction 1/0", "must be a share"),

@@ -1,4 +1,4 @@
-"""`select`: which columns stay, for every way of saying how many."""
+"""`select`: which columns stay, for every kind of limit."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The stage `sklearn`: scikit-learn's transformers give what they give, and nothing else is let in."""
+"""The stage `sklearn`: transformers give the same as in scikit-learn, and no other classes are accepted."""
 
 import base64
 import io
@@ -89,7 +89,7 @@ def test_what_the_data_must_be():
 
 
 def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
-    """Another class in the file than the words say is refused; so is a type that skops does not trust."""
+    """A file with another class than its words say is refused, and so is a type that skops does not trust."""
     batch = sample("iris")
     fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(batch)
     other = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(batch)

@@ -61,7 +61,7 @@ def test_hyperplanes_worked_by_hand(X, y, options, w, b, products, monkeypatch):
 
 
 def varied(name):
-    """Samples of up to 150 rows, of any number of classes, dense and sparse, in a form that an SVM can take."""
+    """Samples of up to 150 rows, of any number of classes, dense and sparse, in a form that an SVM accepts."""
     if name == "labels":
         random = np.random.default_rng(0)
         X = random.normal(size=(80, 6))
@@ -143,7 +143,7 @@ def test_blocks_and_jobs_do_not_matter(options):
 
 
 def noisy(classes=2, rows=70, seed=0):
-    """Rows in which the best C is not plain to see, a few of them without class; columns of different scale."""
+    """Rows for which the best C is not obvious, a few of them without class; columns of different scale."""
     random = np.random.default_rng(seed)
     y = random.choice(classes, rows, p=np.arange(1, classes + 1) / sum(range(1, classes + 1)))
     X = random.normal(size=(rows, 6))
@@ -396,11 +396,11 @@ def test_wrong_options(text):
 def test_nothing_can_be_left_out(options):
     with pytest.raises(StageError) as caught:
         model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
-    assert str(caught.value) == "svm: no class has two training rows, one of which could be left out for a trial"
+    assert str(caught.value) == "svm: no class has two training rows, so that one could be held out"
 
 
 def test_a_trial_without_training_rows():
-    """The chain keeps two rows, and in a trial those that it keeps have no class."""
+    """The chain chooses two rows, and in a trial the chosen rows have no class."""
     batch = make([[1], [2], [3], [4], [5], [6]], [0, 1, -1, -1, 0, 1])
     for seed in range(6):
         filterkit.chain(f"head 2 svm --c 1,10 --folds 2 --seed {seed}").fit(batch)
@@ -453,7 +453,7 @@ TIMES = make([[1600000000000], [1600000000001], [1600000000007], [1600000001000]
 
 @pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
 def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
-    """libsvm would go on for ever, or find noise."""
+    """libsvm would never end, or compute noise."""
     for sparse in (False, True):
         with pytest.raises(StageError, match=r"differences between rows are lost .* put standardize or range"):
             filterkit.chain(text).fit(sparsely(TIMES) if sparse else TIMES)
@@ -485,7 +485,7 @@ def test_the_bound_changes_no_solution(name):
 
 
 def test_sigmoids_warn_of_nothing():
-    """Scores that are as good as random: scikit-learn warns of a step that changes nothing any more."""
+    """For almost random scores, scikit-learn warns that its last step changed nothing."""
     scores = np.array([1, 0, 1, 0, 0, 0, 1, -2, 0, 2, 1, -1, -1, -1, 0, 1.0])
     positive = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1], bool)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""write: the rows on the way, kept in a file."""
+"""`write`: the training rows at a place in the chain, in a file."""
 
 import gzip
 

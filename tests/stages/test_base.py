@@ -34,7 +34,7 @@ class Every(RowStage):
 
 
 class Negate(RowStage):
-    """Change the sign of every number, and call the relation so."""
+    """Change the sign of every number, and rename the relation."""
 
     name = "negate"
 

@@ -1,4 +1,4 @@
-"""Native calls that a signal ends."""
+"""Native calls that a signal interrupts."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Learners: what they put out, what they learn from and refuse, linear models, and inner_splits for inner trials."""
+"""Learners: outputs, training rows, refusals, linear models, and trials on inner folds."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ BIT = ("0", "1")
 
 
 class Means(filterkit.Learner):
-    """Predict what has the nearer mean: that of its training rows, or that of all others."""
+    """Predict the class whose training mean is nearer than the mean of all other rows."""
 
     name = "means"
 
@@ -36,7 +36,7 @@ class Means(filterkit.Learner):
 
 
 class Recorder(Means):
-    """Keep what the trials of `means` are given."""
+    """Record what the trials of `means` are given."""
 
     name = "recorder"
     folds: int = filterkit.option(3, "Of the trials.")
@@ -359,7 +359,7 @@ def test_sigmoids_by_hand():
 
 @pytest.fixture(scope="module")
 def known():
-    """All stages and those of here."""
+    """The registry with the stages of this file."""
     found = Registry()
     for stage in [*registry().stages.values(), Means, Recorder, Given]:
         found.add_stage(stage)
@@ -377,8 +377,8 @@ def test_a_learner_of_ones_own_in_a_kept_chain(name, known, tmp_path):
 
 @pytest.mark.parametrize("name", testing.SAMPLES)
 def test_the_kit_finds_nothing_wrong_with_it(name):
-    for check in testing.CHECKS:
-        check(Means(), testing.sample(name))
+    testing.check_stage(Means(), testing.sample(name))
+    testing.check_declaration(Means())
 
 
 @pytest.mark.parametrize(
@@ -501,7 +501,7 @@ BEFORE = [
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("name", ["breast-cancer", "sparse-counts-multiclass"])
 def test_stages_are_fitted_on_the_other_folds(before, name):
-    """A trial is given what the stages, fitted on the rows of the other folds alone, make of them and of the fold."""
+    """A trial gets the rows of the other folds and those of the fold, as stages fitted on the former put them out."""
     batch = partly_known(name)
     fold = draw_folds(batch.y, 3, 5)
     recorder, _ = recorded(before, batch, seed=5)
@@ -581,7 +581,7 @@ def test_without_folds_the_stages_are_fitted_once():
 
 def test_rows_in_memory_go_through_leading_row_stages_once():
     class Doubles(filterkit.RowStage):
-        """Double the numbers, and say that zero is one of them."""
+        """Double the numbers, and declare that zero is not special."""
 
         name = "doubles"
         rows = 0
@@ -613,7 +613,7 @@ def test_rows_in_memory_go_through_leading_row_stages_once():
 
 def test_a_row_stage_that_learns_is_fitted_in_every_trial():
     class Most(filterkit.RowStage):
-        """Divide by the largest number of the training rows, though a row stage is not to learn."""
+        """Divide by the largest training value, although a row stage should not learn."""
 
         name = "most"
         seen = []  # noqa: RUF012
@@ -656,7 +656,7 @@ import numpy as np
 import filterkit
 
 class Means(filterkit.Learner):
-    """Predict what has the nearer mean."""
+    """Predict the class with the nearer mean."""
 
     name = "means"
 

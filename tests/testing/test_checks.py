@@ -1,4 +1,4 @@
-"""The kit against plugins that break its rules: each check finds what it is for, and says how to repair it."""
+"""The conformance kit against plugins that break its rules: each check finds its fault and says how to repair it."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +8,7 @@ import click
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
@@ -15,6 +16,292 @@ from filterkit.plugin import PAUSE, LocalEngine
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
+
+# ---- stages --------------------------------------------------------------------------------------
+
+
+class DependsOnBatch(RowStage):
+    """Centre each batch."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X - batch.X.mean(axis=0))
+
+
+class ChangesInput(RowStage):
+    """Double in place."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        batch.X[...] *= 2
+        return batch
+
+
+class Remembers(ColumnStage):
+    """Add the number of times it was fitted."""
+
+    name = "broken"
+    fits = 0
+
+    def fit_columns(self, table):
+        Remembers.fits += 1
+        return {"shift": np.full(len(table), float(Remembers.fits))}
+
+    def apply(self, values, columns, state):
+        return values + state["shift"][columns]
+
+
+class MovesZero(RowStage):
+    """Add one to everything."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        X = csr_array(batch.X.toarray() + 1) if batch.sparse else batch.X + 1
+        return batch.replace(X=X)
+
+
+class MakesDense(RowStage):
+    """Make sparse rows dense, and say nothing of it in the schema."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X.toarray())
+
+
+class LosesColumn(RowStage):
+    """Drop the last column without saying so."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X[:, :-1])
+
+
+class Forgets(RowStage):
+    """Take a number off that fitting has found, and keep nothing of it."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return FittedForgets(self, schema, sum(len(batch) for batch in rows()))
+
+
+class FittedForgets(filterkit.Fitted):
+    def __init__(self, stage, schema, count):
+        self.schema, self.count = schema, count
+
+    def get_state(self):
+        return {}
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X - self.count)
+
+
+class SeesClass(RowStage):
+    """Add the class."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])
+
+
+class SeesOrder(ColumnStage):
+    """Add how often it has been fitted, as if the order of rows had told it."""
+
+    name = "broken"
+
+    def fit_columns(self, table):
+        return {"shift": np.full(len(table), 0.0)}
+
+    def finish(self, schema, state, totals):
+        fitted = super().finish(schema, state, totals)
+        SeesOrder.calls = getattr(SeesOrder, "calls", 0) + 1
+        fitted.state["shift"] = fitted.state["shift"] + SeesOrder.calls
+        return fitted
+
+    def apply(self, values, columns, state):
+        return values + state["shift"][columns]
+
+
+class TakesAnything(RowStage):
+    """Take rows of any header."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class Rambles(RowStage):
+    """Fail with two lines."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        raise filterkit.StageError(self.name, "one line\nand another")
+
+
+class Crashes(RowStage):
+    """Fail without a word."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        raise KeyError("what")
+
+
+class Rounds(RowStage):
+    """Change its own option."""
+
+    name = "broken"
+    size: float = filterkit.option(1.0, "How much.")
+
+    def __post_init__(self):
+        self.size += 1
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class Silent(RowStage):
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class HelplessOption(RowStage):
+    """Do nothing."""
+
+    name = "broken"
+    size: float = filterkit.option(1.0, "")
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
+
+
+class TrainingByBatch(filterkit.TrainingStage):
+    """Keep the first row of every batch."""
+
+    name = "broken"
+
+    def arrange(self, rows):
+        yield from rows.map(lambda batch: batch.rows(0, 1), last=True)
+
+
+class MovesZeroOfColumns(ColumnStage):
+    """Lift every value to one."""
+
+    name = "broken"
+
+    def fit_columns(self, table):
+        return {"nothing": np.zeros(len(table))}
+
+    def apply(self, values, columns, state):
+        return np.maximum(values, 1.0)
+
+
+def test_a_column_stage_that_moves_a_special_zero_is_refused():
+    """Sparse rows would keep it, and the table would not."""
+    for name in ("sparse-two-classes", "sparse-many-classes"):
+        with pytest.raises(
+            filterkit.FilterkitError, match="broken turns zero into something else where zero is special"
+        ):
+            testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
+    testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
+
+
+def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
+    """The chain refuses them; a chain that did not would be found."""
+    monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
+    with pytest.raises(AssertionError, match="broken transforms rows of another header"):
+        testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
+
+
+# Of each check on data, what it finds.
+BROKEN = [
+    (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
+    (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
+    (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
+    (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),
+    (testing.check_schema_is_what_comes_out, LosesColumn(), "dense-two-classes"),
+    (testing.check_schema_is_what_comes_out, MakesDense(), "sparse-two-classes"),
+    (testing.check_blocks_do_not_matter, TrainingByBatch(), "dense-two-classes"),
+    (testing.check_a_saved_chain_is_the_same, Forgets(), "dense-two-classes"),
+    (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
+    (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
+    (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
+    (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
+]
+# Of each check of the declaration, what it finds.
+MISDECLARED = [
+    (testing.check_options_come_back, Rounds()),
+    (testing.check_help_is_there, Silent()),
+    (testing.check_help_is_there, HelplessOption()),
+]
+
+
+@pytest.mark.parametrize(("check", "stage", "name"), BROKEN, ids=lambda value: getattr(value, "__name__", None))
+def test_the_kit_finds_what_is_broken(check, stage, name):
+    with pytest.raises(AssertionError, match="broken"):
+        check(stage, testing.sample(name))
+    with pytest.raises(AssertionError, match=rf"(?m)^{check.__name__}: .*broken"):
+        testing.check_stage(stage, testing.sample(name))
+
+
+@pytest.mark.parametrize(("check", "stage"), MISDECLARED, ids=lambda value: getattr(value, "__name__", None))
+def test_the_kit_finds_what_is_misdeclared(check, stage):
+    with pytest.raises(AssertionError, match="broken"):
+        check(stage)
+    with pytest.raises(AssertionError, match=rf"^{check.__name__}: .*broken"):
+        testing.check_declaration(stage)
+
+
+class Refuses(RowStage):
+    """Refuse all rows."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        raise filterkit.StageError(self.name, "not today")
+
+
+def test_a_refusal_is_returned():
+    data = testing.sample("dense-two-classes")
+    assert str(testing.check_stage(Refuses(), data)) == "broken: not today"
+    assert str(testing.refusal(Refuses(), data)) == "broken: not today"
+    assert testing.check_stage(TakesAnything(), data) is testing.refusal(TakesAnything(), data) is None
+
+
+class RefusesHalf(Refuses):
+    """Refuse batches of more than one row."""
+
+    def transform(self, batch: Batch) -> Batch:
+        return super().transform(batch) if len(batch) > 1 else batch
+
+
+def test_a_refusal_that_depends_on_blocks_is_found():
+    with pytest.raises(AssertionError, match=r"^check_blocks_do_not_matter: broken refuses these rows in one block"):
+        testing.check_stage(RefusesHalf(), testing.sample("dense-two-classes"))
+
+
+def test_every_failing_check_is_named_with_what_it_found():
+    class Fails(TakesAnything):
+        """Fail where nobody expects it."""
+
+        def transform(self, batch):
+            return {}[0]
+
+    with pytest.raises(AssertionError) as caught:
+        testing.check_stage(Fails(), testing.sample("dense-two-classes"))
+    lines = str(caught.value).splitlines()
+    assert "check_input_is_left_alone: KeyError: 0" in lines and len(lines) == len(testing.CHECKS) - 1
+
 
 # ---- missing values ------------------------------------------------------------------------------
 
@@ -148,7 +435,7 @@ METRICS = [
     (Metric("broken", difference), r"score of the metric is nan for tp=0, fp=0, pos=1, neg=1"),
     (Metric("broken", rows_without), r"score of the metric is nan for tp=1, fp=1, pos=1, neg=1"),
     (Metric("broken", whole), r"score of the metric is nan for tp=0, fp=0, pos=0\.5, neg=0\.25"),
-    (Metric("broken", ranked), r"depends on the features beside"),
+    (Metric("broken", ranked), r"depends on the other features"),
     (Metric("broken", in_place), r"fails with ValueError: .*read-only; work on copies"),
     (Metric("broken", lambda tp, fp, pos, neg: tp.tolist()), r"gives list for 4 features: return a float64 for each"),
     (Metric("broken", lambda tp, fp, pos, neg: tp > fp), r"gives bool of shape \(4,\) for 4 features"),
@@ -165,7 +452,7 @@ METRICS = [
     ),
     (
         Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda c, seed: c / c.max()),
-        r"by_column of the metric depends on the features beside",
+        r"by_column of the metric depends on the other features",
     ),
 ]
 
@@ -173,7 +460,7 @@ METRICS = [
 @pytest.mark.parametrize(("metric", "message"), METRICS)
 def test_a_metric_that_is_no_number_is_found(metric, message):
     with pytest.raises(AssertionError, match="^broken: .*" + message):
-        testing.check_scores_are_numbers(metric_stage(metric)(), sample("dense-two-classes"))
+        testing.check_scores_are_numbers(metric_stage(metric)())
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -282,6 +569,10 @@ def failing(batches, out):
     raise KeyError("x")
 
 
+def rambling(batches, out):
+    raise FilterkitError("two\nlines")
+
+
 def changed(batch):
     return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X * (1 + 1e-15)))
 
@@ -308,6 +599,7 @@ FORMATS = [
     (ROWS, writing(changed), "the values of 'n' come back changed"),
     (ROWS, form(write=first_only, read=lambda *_: [sample("one-row")]), "1 rows come back of 6"),
     (ROWS, form(write=failing), "write fails with KeyError: 'x'; raise a FilterkitError that says what"),
+    (ROWS, form(write=rambling), "an error must be one line"),
     (ROWS, form(write=closing), "write closes the stream"),
     (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*there is no batch"),
     (
@@ -583,13 +875,12 @@ def test_a_sound_subcommand_conforms_and_is_not_run(check):
 
 
 def test_every_check_has_something_broken_that_it_finds():
-    from testing.test_conformance import BROKEN
-
-    found = {check for check, *_ in chain(FORMATS, ENGINES, COMMANDS, BROKEN)}
+    found = {check for check, *_ in chain(FORMATS, ENGINES, COMMANDS, BROKEN, MISDECLARED)}
     found |= {testing.check_missing_values_stay, testing.check_scores_are_numbers}
-    found |= {testing.check_another_header_is_refused}  # which only a broken chain breaks: see test_conformance
-    kinds = (testing.CHECKS, testing.FORMAT_CHECKS, testing.ENGINE_CHECKS, testing.SUBCOMMAND_CHECKS)
-    assert found == {check for checks in kinds for check in checks}
+    found |= {testing.check_another_header_is_refused}  # which only a broken chain breaks
+    of_stages = (testing.DECLARATION_CHECKS, testing.CHECKS)
+    others = (testing.FORMAT_CHECKS, testing.ENGINE_CHECKS, testing.SUBCOMMAND_CHECKS)
+    assert found == {check for checks in (*of_stages, *others) for check in checks}
 
 
 def test_a_sample_is_read_as_written():

@@ -5,7 +5,7 @@ import pytest
 from filterkit_relief import Relief, scores
 
 import filterkit
-from filterkit.testing import CHECKS, SAMPLES, sample
+from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
 
 
 def test_by_hand():
@@ -31,7 +31,12 @@ def test_in_a_chain():
     assert len(out.schema.features) == 2 and out.sparse
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_declaration():
+    check_declaration(Relief())
+
+
 @pytest.mark.parametrize("name", SAMPLES)
-def test_conformance(check, name):
-    check(Relief(), sample(name))
+def test_conformance(name):
+    refusal = check_stage(Relief(), sample(name))
+    if refusal:
+        pytest.skip(str(refusal))

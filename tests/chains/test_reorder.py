@@ -1,0 +1,57 @@
+"""Rows taken by their numbers: any numbers in any order, whatever the blocks and the memory."""
+
+import numpy as np
+import pytest
+
+from filterkit import Attribute, Batch, Schema
+from filterkit.chains.reorder import take_rows
+from filterkit.chains.rows import InMemoryRows
+from filterkit.engines.local import LocalEngine
+
+SCHEMA = Schema("r", [Attribute("n"), Attribute("class", "nominal", ("no", "yes"))], 1)
+
+
+def rows_of(step, memory=1 << 20):
+    """Ten rows, whose value is their number and whose class is whether that is odd, in batches of `step`."""
+    batches = [
+        Batch(SCHEMA, np.array([[float(i)] for i in part]), np.array([i % 2 for i in part], np.int32))
+        for part in (range(i, min(i + step, 10)) for i in range(0, 10, step))
+    ]
+    return InMemoryRows(SCHEMA, batches, LocalEngine(1), memory)
+
+
+def taken(rows, numbers):
+    batches = list(take_rows(rows, np.array(numbers, np.int64)))
+    values = [value for batch in batches for value in batch.X[:, 0].tolist()]
+    assert [code for batch in batches for code in batch.y.tolist()] == [value % 2 for value in values]
+    return values
+
+
+@pytest.mark.parametrize("memory", [1 << 20, 100, 0])
+@pytest.mark.parametrize("step", [1, 3, 10])
+@pytest.mark.parametrize(
+    "numbers", [[0, 3, 4, 9], list(range(10)), [9, 0, 5], list(range(9, -1, -1)), [7], [3, 2]], ids=str
+)
+def test_rows_come_in_the_order_of_their_numbers(numbers, step, memory):
+    assert taken(rows_of(step, memory), numbers) == numbers
+
+
+def test_no_numbers_are_no_rows():
+    assert taken(rows_of(3), []) == []
+
+
+def test_ascending_numbers_stream():
+    """A batch comes out before the next one is asked for."""
+    asked = []
+
+    class Watched(InMemoryRows):
+        def map(self, function, last=False):
+            assert last
+            for batch in super().map(lambda batch: batch):
+                asked.append(batch.start)
+                yield function(batch)
+
+    source = rows_of(5)
+    watched = Watched(SCHEMA, source._batches, LocalEngine(1), 0)
+    first = next(iter(take_rows(watched, np.array([1, 2, 8]))))
+    assert first.X[:, 0].tolist() == [1.0, 2.0] and asked == [0]

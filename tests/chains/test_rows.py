@@ -1,0 +1,104 @@
+"""Training rows: read once or kept, mapped through fitted stages, and arranged."""
+
+import numpy as np
+import pytest
+
+from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
+from filterkit.chains.rows import InMemoryRows, MappedRows, SpooledRows, rows_of
+from filterkit.engines.local import LocalEngine
+
+SCHEMA = Schema("r", [Attribute("n")])
+ENGINE = LocalEngine(1)
+
+
+def batches(*parts):
+    return [Batch(SCHEMA, np.array(part, float)[:, None], None) for part in parts]
+
+
+def values(batch):
+    return batch.start, batch.X[:, 0].tolist()
+
+
+def spooled(parts, memory=1 << 20):
+    """Rows that can be read once, and a list of how often they were."""
+    passes = []
+
+    def once(function):
+        passes.append(len(passes))
+        return ENGINE.map(function, parts)
+
+    return SpooledRows(SCHEMA, once, ENGINE, memory), passes
+
+
+class Double(RowStage):
+    """Double."""
+
+    name = "double"
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X * 2)
+
+
+class Evens(TrainingStage):
+    """Keep even values."""
+
+    name = "evens"
+
+    def arrange(self, rows):
+        for batch in rows.map(lambda batch: batch, last=True):
+            yield batch.take(np.flatnonzero(batch.X[:, 0] % 2 == 0))
+
+
+@pytest.mark.parametrize("memory", [1 << 20, 0])
+def test_rows_that_come_once_are_read_again_from_the_spool(memory):
+    rows, passes = spooled(batches([1, 2], [3], [4, 5]), memory)
+    assert [v for _, v in rows.map(values)] == [[1, 2], [3], [4, 5]]
+    # Their numbers are known from the second time on.
+    assert list(rows.map(values)) == [(0, [1, 2]), (2, [3]), (3, [4, 5])] == list(rows.map(values, last=True))
+    assert passes == [0]
+    rows.close()
+
+
+def test_rows_that_are_asked_for_once_are_not_kept():
+    rows, passes = spooled(batches([1, 2], [3]))
+    assert [v for _, v in rows.map(values, last=True)] == [[1, 2], [3]]
+    assert passes == [0] and rows._spool is None
+
+
+def test_rows_in_memory_are_numbered():
+    rows = InMemoryRows(SCHEMA, batches([1, 2], [], [3]), ENGINE, 0)
+    assert list(rows.map(values)) == [(0, [1, 2]), (2, []), (2, [3])] == list(rows.map(values))
+
+
+def fitted(stage):
+    return stage.fit(lambda: iter(()), SCHEMA)
+
+
+def test_mapped_rows_pass_all_stages_in_order():
+    rows = InMemoryRows(SCHEMA, batches([1], [2]), ENGINE, 7)
+    twice = MappedRows(MappedRows(rows, fitted(Double())), fitted(Double()))
+    assert list(twice.map(values)) == [(0, [4]), (1, [8])]
+    assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
+    assert twice._rows is rows and len(twice._stages) == 2
+    assert list(rows.through(fitted(Double())).map(values)) == [(0, [2]), (1, [4])]
+
+
+def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
+    rows = InMemoryRows(SCHEMA, batches([1, 2], [3, 4, 6]), ENGINE, 0)
+    arranged = MappedRows(rows, fitted(Double())).arranged_by(Evens())
+    assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
+    assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
+    own = rows.arranged_by(Evens())
+    assert [v for _, v in own.map(values)] == [[2], [4, 6]]
+    rows.close()
+    assert arranged._spool._kept == own._spool._kept == []
+
+
+def test_a_list_stays_in_memory_and_a_stream_is_spooled():
+    with rows_of(batches([1], [2]), ENGINE, 0) as rows:
+        assert isinstance(rows, InMemoryRows) and list(rows.map(values)) == [(0, [1]), (1, [2])]
+    with rows_of(iter(batches([1], [2])), ENGINE, 0) as rows:
+        assert isinstance(rows, SpooledRows)
+        assert [v for _, v in rows.map(values)] == [v for _, v in rows.map(values)] == [[1], [2]]
+    with pytest.raises(FilterkitError, match="there is no batch to fit on"), rows_of([], ENGINE, 0):
+        pass

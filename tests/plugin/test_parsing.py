@@ -1,0 +1,133 @@
+"""From the words of a chain to stages: options, their order, mistakes and files of chains."""
+
+import shlex
+
+import click
+import pytest
+
+from filterkit import FilterkitError, RowStage, UsageError, option
+from filterkit.plugin.parsing import parse_stages, read_stages, stage_command
+from filterkit.plugin.registry import Registry
+
+
+class Mark(RowStage):
+    """Mark rows.
+
+    More about it.
+    """
+
+    name = "mark"
+
+    size: float = option(1.0, "How large.")
+    count: int | None = option(None, "How many.")
+    way: str = option("up", "Which way.", choices=("up", "down"))
+    only: tuple[str, ...] = option((), "Only this one.")
+    bold: bool = option(False, "Bold.")
+    tidy: bool = option(True, "Tidy.")
+    seed: int = option(0, "Seed.")
+
+    def transform(self, batch):
+        return batch
+
+
+class Place(RowStage):
+    """Go to a place."""
+
+    name = "place"
+
+    path: str | None = option(None, "The file.", bare=True)
+
+    def transform(self, batch):
+        return batch
+
+
+@pytest.fixture
+def known():
+    known = Registry()
+    known.add_stage(Mark)
+    known.add_stage(Place)
+    return known
+
+
+def parsed(text, known, **options):
+    return parse_stages(shlex.split(text), known, **options)
+
+
+def test_each_stage_takes_the_options_behind_its_name(known):
+    one, place, other = parsed("mark --size 2 place out mark --count 3", known)
+    assert (one.size, one.count, place.path, other.size, other.count) == (2.0, None, "out", 1.0, 3)
+
+
+def test_options_of_every_type(known):
+    (stage,) = parsed("mark --way down --only a --only 'b c' --bold --no-tidy --size=-1e3", known)
+    assert (stage.way, stage.only, stage.bold, stage.tidy, stage.size) == ("down", ("a", "b c"), True, False, -1000.0)
+
+
+def test_without_words_there_is_no_stage(known):
+    assert parse_stages([], known) == []
+
+
+def test_a_seed_is_for_stages_that_have_one_and_are_not_given_it(known):
+    one, other, _ = parsed("mark mark --seed 5 place x", known, seed=7)
+    assert (one.seed, other.seed) == (7, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mrak", "no stage 'mrak'; did you mean 'mark'?"),
+        ("mark --siz 2", "mark: no such option '--siz'"),
+        ("mark --jobs 2", "options of filterkit itself go before the input"),
+        ("mark --size big", "mark: "),
+        ("mark --way left", "mark: "),
+        ("mark --size", "mark: "),
+        ("place", "place: "),
+    ],
+)
+def test_mistakes_name_the_stage(text, message, known):
+    with pytest.raises(UsageError) as caught:
+        parsed(text, known)
+    assert message in str(caught.value)
+
+
+def test_help_is_the_docstring_and_the_help_of_the_options():
+    command = stage_command(Mark)
+    text = command.get_help(click.Context(command))
+    for part in ("Mark rows.", "More about it.", "--size X", "How large.", "[up|down]", "Only this one. Repeatable."):
+        assert part in text
+    assert "--bold" in text and "--no-bold" not in text and "--tidy / --no-tidy" in text
+
+
+def test_help_among_the_words_is_answered(known, capsys):
+    with pytest.raises(click.exceptions.Exit):
+        parsed("mark --help", known)
+    assert "Mark rows." in capsys.readouterr().out
+
+
+def test_a_file_has_one_stage_a_line_with_comments(known, tmp_path):
+    path = tmp_path / "chain"
+    path.write_text("mark --size 2  # large\n\n# nothing\nplace 'a b'\n")
+    mark, place = read_stages(str(path), known)
+    assert (mark.size, place.path) == (2.0, "a b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"mark\nmrak\n", ":2: no stage 'mrak'"),
+        (b"mark\n\nplace 'x\n", ":3: No closing quotation"),
+        (b"mark\xff\n", "this is no UTF-8 text"),
+    ],
+)
+def test_a_mistake_in_a_file_names_the_line(text, message, known, tmp_path):
+    path = tmp_path / "chain"
+    path.write_bytes(text)
+    with pytest.raises(UsageError) as caught:
+        read_stages(str(path), known)
+    assert str(path) in str(caught.value) and message in str(caught.value)
+
+
+def test_a_file_that_is_not_there(known, tmp_path):
+    with pytest.raises(UsageError, match=r"--chain .*none: No such file") as caught:
+        read_stages(str(tmp_path / "none"), known)
+    assert isinstance(caught.value, FilterkitError) and isinstance(caught.value, FileNotFoundError)

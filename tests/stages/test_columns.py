@@ -1,0 +1,130 @@
+"""Column stages: what a fitted one makes of rows and of their table, and what is refused from a file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from filterkit import Attribute, Batch, Chain, ColumnStage, FilterkitError, Schema
+from filterkit.counts.tabulate import tabulate
+from filterkit.plugin import Ragged
+from filterkit.stages.columns import FittedColumns
+
+LABELS = Attribute("c", "nominal", ("x", "y", "z"))
+SCHEMA = Schema("r", [Attribute("a"), LABELS])
+BATCH = Batch(SCHEMA, np.array([[1.0, 0.0], [2.0, 2.0], [2.0, np.nan]]), None)
+
+
+class Floor(ColumnStage):
+    """Replace numbers by whether they are at least 2."""
+
+    name = "floor"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"nominal": table.nominal}
+
+    def apply(self, values, columns, state):
+        return np.where(np.isnan(values) | state["nominal"][columns], values, (values >= 2).astype(float))
+
+
+class Twice(Floor):
+    """Every column but the last two times."""
+
+    name = "twice"
+
+    def output_columns(self, schema, state, totals):
+        return np.repeat(np.arange(schema.width - 1), 2)
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [schema.features[c]._replace(name=f"{schema.features[c].name}{i}") for i, c in enumerate(columns)]
+
+    def apply(self, values, columns, state):
+        return super().apply(values, columns // 2, state)
+
+
+class Sides(Floor):
+    """Make labels of numbers."""
+
+    name = "sides"
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [a if a.values else Attribute(a.name, "nominal", ("low", "high")) for a in schema.features]
+
+    def output_nominal(self, schema, state):
+        return np.ones(schema.width, bool)
+
+
+def fitted(stage):
+    (made,) = Chain([stage]).fit(BATCH).stages
+    assert isinstance(made, FittedColumns)
+    return made
+
+
+def state_in_a_file(made):
+    """The state as a file gives it back."""
+    state = made.get_state()
+    return state | {"attributes": json.loads(json.dumps(state["attributes"]))}
+
+
+def cells(table):
+    """For each column its values with their counts, and the number of missing ones."""
+    full = table.with_zeros()
+    parts = np.split(np.arange(len(full.values)), full.indptr[1:-1])
+    found = [dict(zip(full.values[part].tolist(), full.counts[part, 0].tolist())) for part in parts]
+    return list(zip(found, full.missing[:, 0].tolist()))
+
+
+def test_values_are_mapped_and_the_columns_of_several_come_from_one():
+    out = fitted(Twice()).transform(BATCH)
+    assert out.X.tolist() == [[0, 0], [1, 1], [1, 1]]
+    assert [a.name for a in out.schema.features] == ["a0", "a1"]
+
+
+@pytest.mark.parametrize("stage", [Floor(), Twice(), Sides()], ids=lambda stage: stage.name)
+def test_the_table_of_the_output_is_the_table_that_is_pushed_through(stage):
+    made = fitted(stage)
+    table = tabulate(BATCH, np.arange(2), False, "test")
+    of_output = tabulate(made.transform(BATCH), np.arange(made.schema.width), False, "test")
+    assert cells(made.push(table)) == cells(of_output)
+
+
+def test_cells_that_become_equal_are_added_up():
+    table = tabulate(BATCH, np.arange(2), False, "test")
+    assert cells(table) == [({1.0: 1.0, 2.0: 2.0}, 0.0), ({0.0: 1.0, 2.0: 1.0}, 1.0)]
+    assert cells(fitted(Floor()).push(table))[0] == ({0.0: 1.0, 1.0: 2.0}, 0.0)
+    assert cells(fitted(Twice()).push(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
+
+
+def test_states_of_strips_are_joined():
+    ragged = [Ragged(np.array([0, 2]), np.array([1.0, 2.0])), Ragged(np.array([0, 0, 1]), np.array([3.0]))]
+    joined = Floor().join([{"n": np.array([1, 2]), "r": ragged[0]}, {"n": np.array([3]), "r": ragged[1]}])
+    assert joined["n"].tolist() == [1, 2, 3]
+    assert (joined["r"].indptr.tolist(), joined["r"].values.tolist()) == ([0, 2, 2, 3], [1, 2, 3])
+
+
+def test_a_fitted_stage_is_made_again_from_its_state():
+    for stage in (Floor(), Twice(), Sides()):
+        made = fitted(stage)
+        again = stage.from_state(state_in_a_file(made), SCHEMA)
+        assert again.schema == made.schema
+        assert again.transform(BATCH).X.tobytes() == made.transform(BATCH).X.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"state.nominal": np.array([True])}, "the nominal of sides is not that of its columns"),
+        ({"state.nominal": None}, "the nominal of sides is not that of its columns"),
+        ({"source": np.array([1, 0])}, "the columns of sides are not those of its attributes"),
+        ({"source": np.array([0, 2])}, "the columns of sides are not those of its attributes"),
+        ({"source": np.array([0.0, 1.0])}, "the columns of sides are not those of its attributes"),
+        ({"source": np.array([0])}, "the columns of sides are not those of its attributes"),
+        # Numbers would pass as they are, and 7 would be the eighth of two labels.
+        ({"state.nominal": np.array([True, True])}, "sides gives the nominal 'a' values that are not among its labels"),
+    ],
+    ids=str,
+)
+def test_a_state_that_does_not_fit_is_refused(change, message):
+    with pytest.raises(FilterkitError, match=message):
+        Sides().from_state(state_in_a_file(fitted(Sides())) | change, SCHEMA)

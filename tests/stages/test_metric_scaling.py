@@ -1,0 +1,96 @@
+"""Scaling by a score: numbers by hand, and which stage a metric becomes."""
+
+import numpy as np
+import pytest
+
+from filterkit import Attribute, Batch, Chain, Metric, Schema
+from filterkit.stages.metric_scaling import (
+    ClassScaling,
+    MetricScaling,
+    RandomScaling,
+    Scaling,
+    metric_stage,
+    rescaled,
+    scaling_state,
+)
+
+CLASS = Attribute("class", "nominal", ("no", "yes"))
+
+
+def image(values, score, low, high, zero=False, nominal=False):
+    """One column of values, scaled."""
+    state = scaling_state(np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]))
+    return rescaled(np.array(values), np.zeros(len(values), np.int64), state).tolist()
+
+
+def test_the_range_of_the_training_values_becomes_the_score():
+    # (v - 1) * 6 / (4 - 1), also beyond the range
+    assert image([1.0, 2.0, 4.0, 7.0], 6.0, 1.0, 4.0) == [0.0, 2.0, 6.0, 12.0]
+
+
+def test_a_special_zero_stays_zero():
+    # v * 6 / (4 - 1)
+    assert image([0.0, 1.0, 4.0], 6.0, 1.0, 4.0, zero=True) == [0.0, 2.0, 8.0]
+
+
+def test_a_column_of_zeros_and_ones_becomes_zero_and_the_score():
+    assert image([0.0, 1.0], 0.3, 0.0, 1.0) == [0.0, 0.3]
+
+
+def test_a_constant_column_becomes_zero_and_missing_values_stay():
+    assert image([5.0, 9.0], 2.0, 5.0, 5.0) == [0.0, 0.0]
+    assert np.isnan(image([np.nan], 2.0, 1.0, 4.0)).all()
+
+
+def test_a_nominal_column_keeps_its_values():
+    assert image([0.0, 2.0], 3.0, 0.0, 2.0, nominal=True) == [0.0, 2.0]
+
+
+def test_a_range_that_overflows_is_halved_first():
+    assert image([-1.5e308, 0.0, 1.5e308], 2.0, -1.5e308, 1.5e308) == [0.0, 1.0, 2.0]
+
+
+class Place(Scaling):
+    """Score a column by its number."""
+
+    name = "place"
+    needs_class = False
+
+    def scores(self, table):
+        return table.columns + 1.0
+
+
+@pytest.mark.parametrize("score_only", [False, True])
+def test_a_scorer_leaves_its_score_on_the_attribute(score_only):
+    schema = Schema("r", [Attribute("a"), Attribute("b"), CLASS], 2)
+    batch = Batch(schema, np.array([[0.0, 3.0], [2.0, 5.0]]), np.array([0, 1], np.int32))
+    out = Chain([Place(score_only=score_only)]).fit(batch).transform(batch)
+    assert [a.scores for a in out.schema.features] == [(("place", 1.0),), (("place", 2.0),)]
+    assert out.X.tolist() == (batch.X.tolist() if score_only else [[0.0, 0.0], [1.0, 2.0]])
+
+
+def acc(tp, fp, pos, neg):
+    """Half of the difference.
+
+    The rest of the text.
+    """
+    return (tp - fp) / 2
+
+
+def test_a_metric_becomes_a_stage_by_what_it_looks_at():
+    by_column = Metric("rnd", acc, needs_class=False, by_column=lambda columns, seed: columns + float(seed))
+    made = [metric_stage(each) for each in (Metric("half", acc), Metric("all", acc, needs_class=False), by_column)]
+    assert [stage.__bases__[0] for stage in made] == [ClassScaling, MetricScaling, RandomScaling]
+    assert [(stage.name, stage().needs_class) for stage in made] == [("half", True), ("all", False), ("rnd", False)]
+    assert made[0].summary() == "Scale by a score: Half of the difference."
+    assert "\n\nThe rest of the text.\n\nA column of numbers" in made[0].__doc__
+
+
+def test_a_metric_scores_the_best_threshold():
+    # Of the thresholds of a, "at least 2" has 2 of 2 positives and 1 of 2 negatives: (2 - 1) / 2; "at least 3" has 2
+    # and 0: 1. Then (v - 1) * 1 / (4 - 1).
+    schema = Schema("r", [Attribute("a"), CLASS], 1, "yes")
+    batch = Batch(schema, np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1], np.int32))
+    out = Chain([metric_stage(Metric("half", acc))()]).fit(batch).transform(batch)
+    assert out.schema.features[0].scores == (("half", 1.0),)
+    assert out.X.ravel().tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
