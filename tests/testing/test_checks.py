@@ -601,7 +601,7 @@ FORMATS = [
     (ROWS, form(write=failing), "write fails with KeyError: 'x'; raise a FilterkitError that says what"),
     (ROWS, form(write=rambling), "an error must be one line"),
     (ROWS, form(write=closing), "write closes the stream"),
-    (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*there is no batch"),
+    (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*it has no batch"),
     (
         ROWS,
         form(read=lambda *_: [None]),
