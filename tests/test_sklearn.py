@@ -175,9 +175,11 @@ def test_searches_over_stages_that_keep_more_than_their_options():
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(batch.X, batch.y)
     assert len(search.cv_results_["params"]) == 8
     last = GridSearchCV(
-        make_pipeline(ChainTransformer("svm")), {"chaintransformer__svm__c": [0.1, 1, "1,10"]}, scoring=lambda *_: 0.0
+        make_pipeline(ChainTransformer("standardize svm")),
+        {"chaintransformer__svm__c": [0.1, 1, "1,10"]},
+        scoring=lambda *_: 0.0,
     )
-    assert last.fit(batch.X, batch.y).best_estimator_[0].chain == "svm --c 0.1"
+    assert last.fit(batch.X, batch.y).best_estimator_[0].chain == "standardize svm --c 0.1"
 
 
 def test_options_take_values_of_numpy_and_no_others():
