@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import ArffError
-from filterkit.arff import dates
+from filterkit.data import dates
 from filterkit.data.dates import DateFormat
 from filterkit.data.schema import DEFAULT_DATE_FORMAT
 

@@ -605,7 +605,7 @@ FORMATS = [
     (
         ROWS,
         form(read=lambda *_: [None]),
-        "reading with the class none fails with FilterkitError: .*there is None where",
+        "reading with the class none fails with FilterkitError: .*expected a Batch, found None",
     ),
     (
         CLASS,
