@@ -10,16 +10,21 @@ import pickle
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.reduction import DupFd
+from types import FrameType
 from typing import Any, TypeVar
 
 from filterkit.errors import FilterkitError, system_error
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_PATIENCE = 0.5  # seconds
+_OF_A_TERMINAL = ("SIGINT", "SIGQUIT", "SIGHUP")
 
 
 def in_processes(
@@ -37,14 +42,15 @@ def in_processes(
     ------
     FilterkitError : a process was killed.
     """
-    # A thread starts the processes: an interrupt in this one could leave a process half started.
-    with ThreadPoolExecutor(1) as starter:
-        pool = starter.submit(_pool, jobs, _Shared((prepare, given))).result()
+    with _signals_held_back():
+        begin: Callable[[Any], None] = _begin  # the process receives what `_Shared` holds, not the `_Shared` itself
+        shared = _Shared((prepare, given))
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin, (shared,))
     working: list[Future[R]] = []
     try:
-        with ThreadPoolExecutor(1, initializer=_hold_back) as starter:
-            working += (starter.submit(pool.submit, function, item).result() for item in items)
-        for done in as_completed(working):
+        with _signals_held_back():
+            working += [pool.submit(function, item) for item in items]
+        for done in _as_completed(working):
             yield done.result()
     except BrokenProcessPool:
         raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
@@ -58,20 +64,56 @@ def in_processes(
         gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
 
 
-def _pool(jobs: int, shared: _Shared) -> ProcessPoolExecutor:
-    """Start a pool, and with it Python's process that keeps track of semaphores."""
-    _hold_back()
-    begin: Callable[[Any], None] = _begin  # the process receives what `shared` holds, not `shared` itself
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin, (shared,))
+def _as_completed(futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
+    """The futures, as they are done.
 
-
-def _hold_back() -> None:
-    """Block the signals of a terminal in this thread and in the processes that it starts.
-
-    The process that waits for them ends them.
+    Python does not notice a signal that comes just before it begins to wait, so no wait is long.
     """
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+    left = set(futures)
+    while left:
+        try:
+            for done in as_completed(left, timeout=_PATIENCE):
+                left.discard(done)
+                yield done
+        except TimeoutError:
+            continue
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Hold back the signals that end the command until the processes that are being started are known.
+
+    An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
+    terminal for good: whoever waits for them ends them.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone receives signals
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Any] = {}
+    for name in (*_OF_A_TERMINAL, "SIGTERM", "SIGXCPU"):
+        number = getattr(signal, name, None)
+        handler = None if number is None else signal.getsignal(number)
+        if number is not None and callable(handler):
+            before[number] = handler
+            signal.signal(number, lambda number, frame: came.append((number, frame)))
+    mask = _block()
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, frame in came:
+            before[number](number, frame)
+
+
+def _block() -> set[Any] | None:
+    """Block the signals of a terminal, where that can be done; the signals that were blocked before."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return None
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _OF_A_TERMINAL]))
 
 
 class _Shared:
