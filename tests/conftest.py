@@ -18,6 +18,14 @@ settings.register_profile("filterkit", deadline=None)
 settings.load_profile("filterkit")
 
 
+def pytest_configure():
+    """Let the commands that tests start heed an interrupt, even if a shell runs the tests in the background."""
+    for name in ("SIGINT", "SIGQUIT"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+
+
 def pytest_collection_modifyitems(items):
     """Skip what needs POSIX on other systems."""
     if os.name == "posix":

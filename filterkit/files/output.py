@@ -33,9 +33,11 @@ def check_output(path: str) -> None:
                 raise OSError(errno.EBADF, "")
             return
         kind = _kind(path)
+    if not path:
+        raise FilterkitError("the name of an output is empty")
     if kind == stat.S_IFDIR or not os.path.basename(path):
         example = os.path.join(path, "out.arff")
-        raise FilterkitError(f"{path or quoted(path)}: this names a folder; name a file, such as {example}")
+        raise FilterkitError(f"{path}: this names a folder; name a file, such as {example}")
     folder = os.path.dirname(os.path.realpath(path))
     if kind == 0 and not os.path.isdir(folder):
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

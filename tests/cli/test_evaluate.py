@@ -365,11 +365,8 @@ class Stuck(filterkit.Learner):
 
     def learn(self, training):
         if multiprocessing.parent_process() is not None:
-            from sklearn.svm import SVC
-
             pathlib.Path(f"begun-{multiprocessing.current_process().name}").touch()
-            X = 1.6e12 + np.arange(4.0)[:, None]
-            SVC(kernel="linear").fit(X, [0, 1, 0, 1])
+            sum(range(10**18))
         return filterkit.plugin.LinearModel(np.zeros((training.X.shape[1], 1)), np.zeros(1))
 
 @filterkit.hookimpl
@@ -602,7 +599,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svm --folds 99999999999", 1, "iris: 150 rows are too few for 99999999999 folds"),
         ("evaluate iris.arff --chain=", 2, "chain '' must end in a learner"),
         ("evaluate iris.arff --chain svm --train=", 2, "--train: '' is no share such as 10% or 0.1"),
-        ("evaluate iris.arff --chain svm --journal=", 1, ": No such file or directory"),
+        ("evaluate iris.arff --chain svm --journal=", 1, "the name of an output is empty"),
         ("evaluate one-row.arff --chain svm", 1, "one-row: 1 row is too few for 10 folds"),
         ("report", 2, "report: missing argument 'RESULTS...'; see: filterkit report --help"),
         ("report none.csv", 1, "none.csv: No such file or directory"),

@@ -82,5 +82,5 @@ def test_mistakes():
         filterkit.chain("label")
     with pytest.raises(StageError, match="label: class 'class' has no value 'x'"):
         filterkit.chain("label --positive x").fit(colours(False))
-    with pytest.raises(StageError, match="label: there is no nominal class"):
+    with pytest.raises(StageError, match="label: there is no class attribute, which it needs"):
         filterkit.chain("label --positive x").fit(Batch(Schema("r", [Attribute("a")]), np.zeros((1, 1))))

@@ -11,6 +11,7 @@ from filterkit.plugin.registry import registry
 
 # What stages refuse: samples without one nominal class, without enough rows to learn from, with missing values, ...
 NO_CLASS = "multi-label no-class"
+UNFIT = f"no-features {NO_CLASS}"
 FEW_ROWS = "no-rows one-row"
 NOTHING_TO_LEARN = f"all-kinds all-kinds-sparse constant {FEW_ROWS} one-class no-class no-features"
 NOT_SMALL_COUNTS = "dense-two-classes sparse-many-classes all-kinds no-class"
@@ -23,26 +24,26 @@ NO_TEXT = f"dense-two-classes dense-three-classes {SPARSE} constant {FEW_ROWS} o
 
 # Each stage, with the samples that it refuses. Metrics differ only in a formula, so each kind is here once.
 STAGES = {
-    "shape": NO_CLASS,
-    "shape --zero": NO_CLASS,
-    "shape --no-zero --neighbors 1": NO_CLASS,
-    "shape --method logodds --prior class": NO_CLASS,
-    "shape --method isotonic": NO_CLASS,
-    "shape --auto": NO_CLASS,
+    "shape": UNFIT,
+    "shape --zero": UNFIT,
+    "shape --no-zero --neighbors 1": UNFIT,
+    "shape --method logodds --prior class": UNFIT,
+    "shape --method isotonic": UNFIT,
+    "shape --auto": UNFIT,
     "shape --except ?": f"constant no-features {NO_CLASS}",
-    "shape --cross-fit 2": f"{FEW_ROWS} {NO_CLASS}",
+    "shape --cross-fit 2": f"{FEW_ROWS} {UNFIT}",
     "shape --cross-fit 3 --auto --zero": f"{FEW_ROWS} no-features {NO_CLASS}",
-    "bns": NO_CLASS,
-    "bns --score-only": NO_CLASS,
-    "ig --combine mean": NO_CLASS,
-    "chi": NO_CLASS,
-    "fisher --alpha 0.3": NO_CLASS,
-    "dfreq": "",
-    "rand": "",
-    "normal --subset 1/2": f"{FEW_ROWS} one-class {NO_CLASS}",
-    "select --by bns --top 2": NO_CLASS,
-    "select --by ig --spread --top 1": NO_CLASS,
-    "select --min-count 1 --max-fraction 0.9": f"{FEW_ROWS} constant",
+    "bns": UNFIT,
+    "bns --score-only": UNFIT,
+    "ig --combine mean": UNFIT,
+    "chi": UNFIT,
+    "fisher --alpha 0.3": UNFIT,
+    "dfreq": "no-features",
+    "rand": "no-features",
+    "normal --subset 1/2": f"{FEW_ROWS} one-class {UNFIT}",
+    "select --by bns --top 2": UNFIT,
+    "select --by ig --spread --top 1": UNFIT,
+    "select --min-count 1 --max-fraction 0.9": f"{FEW_ROWS} constant no-features",
     "l1": "",
     "l2": "",
     "max --norm 2": "",
