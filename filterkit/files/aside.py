@@ -38,6 +38,9 @@ class FileAside:
 
     def __init__(self, folder: str) -> None:
         self.path, self._lock = _held_file(folder)
+        self._released = False
+        if fcntl is None:
+            self._lock.close()  # Windows renames no open file
 
     def appear_as(self, target: str) -> None:
         """Rename the file to `target`, with the permissions of the file that it replaces."""
@@ -48,13 +51,14 @@ class FileAside:
 
     def remove(self) -> None:
         """Remove the file, unless it has been renamed."""
-        if self._lock.closed:
+        if self._released:
             return
         with suppress(OSError):
             os.unlink(self.path)
         self._release()
 
     def _release(self) -> None:
+        self._released = True
         self._lock.close()
         _held[self.path] = None
 

@@ -195,7 +195,7 @@ def test_a_name_that_no_file_can_have_is_refused_before_work_is_begun(name, mess
 
 
 def test_an_empty_name_is_refused():
-    with pytest.raises(FilterkitError, match="^the name of an output is empty"), open_output(""):
+    with pytest.raises(FilterkitError, match=r"^the name of an output is empty"), open_output(""):
         pass
 
 
