@@ -107,7 +107,7 @@ def test_fit_on_a_stream_is_fit_on_the_whole(name):
     path = str(SAMPLES / f"{name}.arff")
     data = filterkit.read(path)
     chain = filterkit.chain("shape bns l2")
-    streamed = chain.fit(filterkit.batches(path, block_size=2000), memory=4000, jobs=2)
+    streamed = chain.fit(filterkit.batches(path, block_size=2000), memory=100_000, jobs=2)
     assert testing.same(streamed.transform(data), chain.fit(data).transform(data))
     with pytest.raises(FilterkitError, match="no batch to fit on"):
         chain.fit(iter([]))

@@ -356,7 +356,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("options", [(), ("--memory", "1kB"), ("--block-size", "3kB", "--jobs", "3")])
+@pytest.mark.parametrize("options", [(), ("--memory", "50kB"), ("--block-size", "3kB", "--jobs", "3")])
 def test_a_system_without_the_calls_of_unix_gives_the_same(options):
     text = (SAMPLES / "fortunes.arff").read_text()
     arguments = (*options, "-", "shape", "bns", "shuffle", "l2")
