@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from typing import NoReturn
 
 from filterkit.cli.signals import end_at_once
+
+
+def _print_version() -> int:
+    """Print what ``--version`` prints elsewhere on the command line; the exit status."""
+    from filterkit._version import __version__
+    from filterkit.errors import FilterkitError
+    from filterkit.messages import say
+
+    try:
+        print(f"filterkit, version {__version__}", flush=True)
+    except BrokenPipeError:
+        pass  # nobody reads it
+    except FilterkitError as error:
+        say(f"filterkit: {error}")
+        return 1
+    return 0
 
 
 def main() -> NoReturn:
@@ -16,6 +33,8 @@ def main() -> NoReturn:
     from filterkit.cli.streams import secure
 
     secure()
+    if sys.argv[1:] == ["--version"]:  # needs none of the imports below
+        os._exit(_print_version())
     # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run
