@@ -5,10 +5,10 @@ from filterkit._version import __version__ as __version__
 from filterkit.api import batches as batches
 from filterkit.api import chain as chain
 from filterkit.api import read as read
-from filterkit.api import scores as scores
 from filterkit.api import write as write
 from filterkit.chains.chain import Chain as Chain
 from filterkit.chains.chain import FittedChain as FittedChain
+from filterkit.chains.feature_scores import scores as scores
 from filterkit.chains.saved import load as load
 from filterkit.chains.saved import save as save
 from filterkit.counts.metric import Metric as Metric

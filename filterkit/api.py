@@ -8,7 +8,6 @@ from itertools import chain as chain_batches
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain
-from filterkit.chains.feature_scores import scores
 from filterkit.data.batch import Batch, concatenate
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import check_ending
@@ -16,7 +15,7 @@ from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_text
 from filterkit.stages.base import Rows
 
-__all__ = ["batches", "chain", "read", "scores", "tee", "write"]
+__all__ = ["batches", "chain", "read", "tee", "write"]
 
 
 def batches(

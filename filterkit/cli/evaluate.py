@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class EvaluateOptions(InputOptions):
     """The options of ``evaluate``."""
 

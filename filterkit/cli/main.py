@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 import click
 
 from filterkit._version import __version__
-from filterkit.cli import builtin
 from filterkit.cli.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
@@ -54,7 +53,7 @@ class _Command(click.Command):
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
         if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
-            known.add_own(builtin)  # a run of a chain does not need them
+            _add_subcommands(known)  # a run of a chain does not need them
         for path in given.get("plugins", ()):
             known.add_file(path)
         return super().parse_args(ctx, args)
@@ -75,6 +74,13 @@ class _Command(click.Command):
         others = {name: command for name, command in ctx.obj.subcommands.items() if command not in own}
         _list(formatter, "Subcommands", {str(command.name): command for command in own})
         _list(formatter, "Subcommands of plugins", dict(sorted(others.items())))
+
+
+def _add_subcommands(known: Registry) -> None:
+    """Add filterkit's own subcommands to those of plugins."""
+    from filterkit.cli import builtin
+
+    known.add_own(builtin)
 
 
 def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.Command]) -> None:
@@ -158,7 +164,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         run_subcommand(known.subcommands[first], first, rest, context)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
-        known.add_own(builtin)
+        _add_subcommands(known)
         click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)
@@ -180,7 +186,7 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    known.add_own(builtin)
+    _add_subcommands(known)
     hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")

@@ -93,7 +93,8 @@ def target_options(command: F) -> F:
     return CLASS(LABELS(POSITIVE(command)))
 
 
-@dataclass(frozen=True, kw_only=True)
+# Each method that `dataclass` generates takes start-up time, so there are no others than `__init__`.
+@dataclass(kw_only=True, eq=False, repr=False)
 class InputOptions:
     """How inputs are read; the parameters of `filterkit.arff.reader.Reader` are the same."""
 
@@ -104,7 +105,7 @@ class InputOptions:
     block_size: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Options(InputOptions):
     """The options of the command ``filterkit``; the names are those of the parameters of its click command."""
 

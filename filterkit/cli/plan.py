@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from filterkit.files.formats import Format
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Job:
     """What a command line asks for.
 

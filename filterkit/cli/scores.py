@@ -40,7 +40,7 @@ _NAMES = ("attribute", "class")  # the columns of text
 _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScoresOptions(InputOptions):
     """The options of ``scores``."""
 

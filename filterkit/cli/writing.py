@@ -94,7 +94,7 @@ class ChainWriter:
         return count
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Transformed:
     """A mapping over the rows of an input as they come out of a fitted chain.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from filterkit.files.formats import Format
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Offers:
     """Stages, formats, engines and subcommands. Each metric is among the stages, as the stage that it becomes."""
 

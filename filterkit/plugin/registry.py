@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from filterkit.files.formats import Format
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Plugin(Offers):
     """One plugin, loaded or broken, and what it offers.
 

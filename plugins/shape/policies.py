@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Schema, StageError
 from filterkit.plugin import ContingencyTable, Fold, State, suggestion, sum_over_classes
 
-from .logistic import WeightedRows, log_losses
+if TYPE_CHECKING:
+    from .logistic import WeightedRows
 
 Shaped = Callable[[np.ndarray, np.ndarray, int, State], np.ndarray]
 
@@ -49,6 +51,8 @@ def predicts_no_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     folds : all folds of the training rows.
     shaped : makes shaped values of values, their columns, the number of a task, and a state.
     """
+    from .logistic import log_losses  # which few chains need
+
     table = folds[0].training
     own_losses, shaped_losses = np.zeros(len(table)), np.zeros(len(table))
     for fold in folds:
@@ -98,4 +102,6 @@ class _Values:
 
     def rows(self, values: np.ndarray, task: int) -> WeightedRows:
         """The rows counted, with `values` in place of their own, for the positive class `task`."""
+        from .logistic import WeightedRows
+
         return WeightedRows(self.columns, values, self._counts[:, task], sum_over_classes(self._counts))

@@ -10,7 +10,6 @@ import numpy as np
 from filterkit import Learner, StageError, UsageError, option
 from filterkit.plugin import LinearModel, Model, Outcome, Training, measures, predicted
 
-from .calibration import sigmoid
 from .hyperplanes import Hyperplanes
 
 
@@ -78,6 +77,8 @@ class Svm(Learner):
             return model
         truth = np.concatenate([truth for truth, _ in trials])
         scores = np.concatenate([scores[best] for _, scores in trials])
+        from .calibration import sigmoid
+
         sigmoids = np.array([sigmoid(s, t) for s, t in zip(scores.T, truth.T)]).T
         return LinearModel(model.coefficients, model.intercepts, sigmoids, exclusive)
 
