@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain as chain_batches
 
 from filterkit.arff.reader import Reader
-from filterkit.arff.writer import Formatter, header_text
+from filterkit.arff.writer import Formatter, header_pieces
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.errors import FilterkitError
@@ -93,7 +93,8 @@ def write(
         raise FilterkitError("there is no batch to write; an empty one would do")
     formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
     with open_output(place) as out:
-        out.write(header_text(first.schema, comments).encode())
+        for text in header_pieces(first.schema, comments):
+            out.write(text)
         for batch in chain_batches([first], stream):
             for piece in formatter.rows(batch):
                 out.write(piece)
@@ -113,7 +114,8 @@ def tee(rows: Rows, path: AnyPath) -> Iterator[Batch]:
     check_ending(place)
     formatter = Formatter(rows.schema, rows.schema.sparse)
     with open_output(place, onward=True) as out:
-        out.write(header_text(rows.schema).encode())
+        for text in header_pieces(rows.schema):
+            out.write(text)
         for batch, pieces in rows.map(lambda batch: (batch, formatter.rows(batch)), last=True):
             for piece in pieces:
                 out.write(piece)

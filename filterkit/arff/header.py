@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -184,20 +185,23 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     return Header(relation.text, tuple(attributes), tuple(tokens.history)), tokens.next_line, tokens.begun
 
 
-def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attribute], list[int], Token | None]:
+def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attribute], array[int], Token | None]:
     """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
 
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
     that does not begin a declaration (None at the end).
     """
     attributes: list[Attribute] = []
-    lines: list[int] = []
+    lines = array("q")  # a list would take five times the memory
     while True:
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
-            plain = _PLAIN_LINE.findall(token.text)
-            lines += range(token.line, token.line + len(plain))
-            attributes += [Attribute(name, scores=_scores(text)) if text else Attribute(name) for name, text in plain]
+            before = len(attributes)
+            if "%" in token.text:
+                attributes += [Attribute(name, scores=_scores(text)) for name, text in _PLAIN_LINE.findall(token.text)]
+            else:  # each line is three words
+                attributes += map(Attribute, token.text.split()[1::3])
+            lines.extend(range(token.line, token.line + len(attributes) - before))
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
@@ -234,7 +238,7 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
     return tuple(reversed(pairs))
 
 
-def _refuse_twins(attributes: list[Attribute], lines: list[int]) -> None:
+def _refuse_twins(attributes: list[Attribute], lines: array[int]) -> None:
     """Raise an `ArffError` if two attributes have the same name."""
     if len({attribute.name for attribute in attributes}) == len(attributes):
         return

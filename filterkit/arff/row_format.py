@@ -8,13 +8,13 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
-_NEEDS_QUOTES = re.compile(r"""[\x00-\x20,%'"{}\\]|^\??\Z""")
+_SPECIAL = re.compile(r"""[\x00-\x20,%'"{}\\]""")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def quote(text: str) -> str:
     """`text` as one ARFF token: bare where Weka allows it, else in single quotes with escapes."""
-    return f"'{text.translate(_ESCAPES)}'" if _NEEDS_QUOTES.search(text) else text
+    return f"'{text.translate(_ESCAPES)}'" if text in ("", "?") or _SPECIAL.search(text) else text
 
 
 def _refuse_loss(attribute: Attribute, of_all: bool, moments: list[int | None]) -> None:
@@ -25,6 +25,13 @@ def _refuse_loss(attribute: Attribute, of_all: bool, moments: list[int | None]) 
             f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose its {lost}; "
             f"give it one such as {DEFAULT_DATE_FORMAT}.SSS"
         )
+
+
+def quote_all(texts: list[str]) -> list[str]:
+    """`quote` of each text; looks at all of them together first, because few need quotes."""
+    if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
+        return texts
+    return [quote(text) for text in texts]
 
 
 class RowFormat:

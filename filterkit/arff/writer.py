@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from filterkit.arff.numbers import format_number, weight_text
-from filterkit.arff.row_format import RowFormat, quote
+from filterkit.arff.row_format import RowFormat, quote, quote_all
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
@@ -17,15 +18,20 @@ if TYPE_CHECKING:
     from filterkit.arff.fast_writer import FastFormatter
 
 SMALL = 1 << 13  # batches of fewer values are formatted without importing pyarrow
+_DECLARATIONS = 1 << 12  # attributes in one piece of a header
 _DENSE_CELLS = 1 << 22  # the most cells that are made dense at once when sparse rows are written dense
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escaped in comments
 
-_NUMERIC = Attribute("")[1:]
 
 
 def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """The header up to and including the ``@data`` line.
+    """The whole of `header_pieces` as one text."""
+    return b"".join(header_pieces(schema, comments)).decode()
+
+
+def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
+    """The header up to and including the ``@data`` line, as UTF-8 text in pieces.
 
     `comments` come first, one ``%`` line each, with control characters escaped. The scores that a scorer left on an
     attribute follow its declaration as a comment.
@@ -34,16 +40,25 @@ def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
     lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
     lines.append(f"@relation {quote(schema.relation)}")
     lines.append("")
-    for attribute in schema.attributes:
-        lines += _declaration(attribute)
+    for first in range(0, len(schema.attributes), _DECLARATIONS):
+        for plain, group in groupby(schema.attributes[first : first + _DECLARATIONS], _is_plain):
+            if plain:
+                lines += [f"@attribute {name} numeric" for name in quote_all([each.name for each in group])]
+            else:
+                lines += [line for each in group for line in _declaration(each)]
+        yield ("\n".join(lines) + "\n").encode()
+        lines = []
     lines += ["", "@data", ""]
-    return "\n".join(lines)
+    yield "\n".join(lines).encode()
+
+
+def _is_plain(attribute: Attribute) -> bool:
+    """Whether there is nothing to declare but a name and ``numeric``."""
+    return attribute.kind == "numeric" and attribute.weight == 1 and not attribute.scores
 
 
 def _declaration(attribute: Attribute) -> list[str]:
     kind = attribute.kind
-    if attribute[1:] == _NUMERIC:
-        return [f"@attribute {quote(attribute.name)} numeric"]
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:

@@ -10,7 +10,7 @@ from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit._version import __version__
-from filterkit.arff.writer import Formatter, header_text
+from filterkit.arff.writer import Formatter, header_pieces
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Mapping
 from filterkit.cli.inputs import format_of
@@ -61,7 +61,8 @@ class ChainWriter:
         with open_output(path, onward) as out:
             if kind is not None:
                 return self._write_as(kind, out, rows)
-            out.write(header_text(self._schema, history).encode())
+            for text in header_pieces(self._schema, history):
+                out.write(text)
             count = 0
             for size, pieces in rows(self._text):
                 for piece in pieces:

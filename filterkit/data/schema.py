@@ -211,11 +211,10 @@ class Schema:
 
         These are the numeric and nominal attributes without the class and the labels.
         """
-        targets = set(self.targets)
-        return np.array(
-            [i for i, a in enumerate(self.attributes) if a.kind in ("numeric", "nominal") and i not in targets],
-            dtype=np.int64,
-        )
+        attributes = self.attributes
+        is_column = np.fromiter((a.kind in ("numeric", "nominal") for a in attributes), bool, len(attributes))
+        is_column[list(self.targets)] = False
+        return np.flatnonzero(is_column)
 
     @property
     def width(self) -> int:
@@ -225,7 +224,9 @@ class Schema:
     @cached_property
     def features(self) -> tuple[Attribute, ...]:
         """The attributes of X, in the order of its columns."""
-        attributes = self.attributes
+        attributes, width = self.attributes, self.width
+        if width and self.feature_indices[-1] == width - 1:  # the columns come first
+            return attributes[:width]
         return tuple([attributes[i] for i in self.feature_indices.tolist()])
 
     @cached_property
