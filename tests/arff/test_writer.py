@@ -14,7 +14,7 @@ from weka import WEKA_CONTENT
 import filterkit
 from filterkit.arff import writer
 from filterkit.arff.row_format import quote
-from filterkit.arff.writer import Formatter, header_text
+from filterkit.arff.writer import Formatter, header_pieces, header_text
 from filterkit.data.schema import Attribute, Schema
 
 TEXTS = [
@@ -322,3 +322,17 @@ def test_liac_arff_reads_back_the_same_values(arff_samples, tmp_path, sparse):
         else:
             assert theirs["data"] == rows, path.name
     assert seen >= 5
+
+
+def test_a_wide_header_declares_each_attribute_as_it_does_alone():
+    """It is made in pieces, in which numeric attributes are looked at together."""
+    names = [f"a{i}" for i in range(10_000)]
+    names[17], names[5000], names[5001] = "two words", "?", "it's"
+    attributes = [Attribute(name) for name in names]
+    attributes[4095] = Attribute("n", "nominal", ("x", "y z"))
+    attributes[4096] = Attribute("weighted", weight=2.0)
+    attributes[9999] = Attribute("scored", scores=(("bns", 0.5),))
+    pieces = list(header_pieces(Schema("r", attributes)))
+    alone = [header_text(Schema("r", [each])).split("\n")[2] for each in attributes]
+    assert len(pieces) > 2
+    assert b"".join(pieces).decode().split("\n")[2:-3] == alone
