@@ -24,7 +24,6 @@ _DENSE_CELLS = 1 << 22  # the most cells that are made dense at once when sparse
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escaped in comments
 
 
-
 def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
     """The whole of `header_pieces` as one text."""
     return b"".join(header_pieces(schema, comments)).decode()
