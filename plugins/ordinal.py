@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State
+from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -91,6 +93,15 @@ class Ordinal(ColumnStage):
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         threshold = state["levels"].values[columns]
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
+        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, nominal columns have no level."""
+        if "state.threshold" in state:
+            state = dict(state)
+            nominal, threshold, levels = state.pop("state.nominal"), state.pop("state.threshold"), state["state.levels"]
+            counts = np.where(nominal, 1, levels.lengths)
+            state["state.levels"] = Ragged(np.concatenate([[0], np.cumsum(counts)]), threshold)
+        return super().from_state(state, schema)
 
 
 @hookimpl

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, option
-from filterkit.plugin import ContingencyTable, Fold, Ragged, State, sum_over_classes
+from filterkit.plugin import ContingencyTable, FittedColumns, Fold, Ragged, State, sum_over_classes
 
 from .estimates import corrected, isotonic_estimates, local_estimates, log_odds, prior_counts, zero_estimates
 from .policies import check_names, is_chosen, predicts_no_better
@@ -140,6 +142,11 @@ class Shape(ColumnStage):
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.asarray(schema.nominal & state["unchanged"])
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
+        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, the unchanged columns are called kept."""
+        renamed = {"state.unchanged" if key == "state.kept" else key: value for key, value in state.items()}
+        return super().from_state(renamed, schema)
 
     def _one_a_class(self, schema: Schema) -> bool:
         """Whether a column becomes one column for each class."""

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -383,6 +384,24 @@ class FittedMindful(FittedForgetful):
     def get_state(self):
         rows = Ragged(np.array([0, 1]), np.array([1.0]))
         return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("shape-neighbors-1", "shape --neighbors 1"),
+        ("shape-only-count", "shape --only count"),
+        ("ordinal-real", "ordinal --real"),
+    ],
+)
+def test_chains_of_the_first_version_load(name, words):
+    """Files that filterkit 0.1.0 saved, whose stages have changed what they keep."""
+    folder = Path(__file__).parent / "saved_by_0.1.0"
+    rows = filterkit.read(folder / "rows.arff")
+    old = filterkit.load(folder / f"{name}.chain")
+    new = filterkit.chain(words).fit(rows)
+    assert testing.same(old.transform(rows), new.transform(rows))
+    assert testing.same(old.transform(rows.rows(1, 3)), new.transform(rows.rows(1, 3)))
 
 
 def test_a_stage_of_ones_own_is_kept():
