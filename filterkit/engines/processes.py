@@ -49,7 +49,12 @@ def in_processes(
     working: list[Future[R]] = []
     try:
         with _signals_held_back():
-            working += [pool.submit(function, item) for item in items]
+            try:
+                working += [pool.submit(function, item) for item in items]
+            except OSError:
+                if pool._broken:  # its pipes may be closed while an item is put into it
+                    raise BrokenProcessPool from None
+                raise
         for done in _as_completed(working):
             yield done.result()
     except BrokenProcessPool:
