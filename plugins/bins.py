@@ -172,7 +172,9 @@ def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndar
     shares = sum_over_classes(left) / rows, sum_over_classes(right) / rows
     gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]
     k = kinds[0]
-    delta = np.log2(3.0**k - 2) - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
+    with np.errstate(over="ignore"):  # from 647 classes on infinite, as in Weka, which then makes no cut
+        choices = np.log2(3.0**k - 2)
+    delta = choices - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
     cost = (np.log2(np.maximum(rows - 1, 1.0)) + delta) / rows
     return np.asarray((gain > 1e-15) & (gain > cost))
 

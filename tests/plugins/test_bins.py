@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -120,3 +121,14 @@ def test_counts_stay_sparse_and_other_zeros_are_refused():
     assert dense(out).ravel().tolist() == [0, 0, 1, 1]
     with pytest.raises(StageError, match="attribute 'a0' has a cut point below 0"):
         run(make([[-4.0], [0]], [0, 1], sparse=True), "bins --method width --bins 2")
+
+
+@pytest.mark.parametrize(("classes", "labels"), [(640, 640), (700, 1)])
+def test_a_set_of_many_classes_is_cut_as_weka_does_and_without_a_warning(classes, labels):
+    """Weka 3.6 cuts 640 classes apart, and from 647 on, where 3ᵏ overflows, it makes no cut."""
+    y = np.tile(np.arange(classes), 10)
+    batch = make(y[:, None].astype(float), y, [f"c{i}" for i in range(classes)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = filterkit.chain("bins").fit(batch)
+    assert len(fitted.schema.features[0].values) == labels
