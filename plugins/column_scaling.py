@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, hookimpl
-from filterkit.plugin import ContingencyTable, State, rescaled, scaling_state
+from filterkit.plugin import Moments, State, Summary, rescaled, scaling_state
 
 
 class Range(ColumnStage):
@@ -19,9 +19,10 @@ class Range(ColumnStage):
     name = "range"
     group = "Rescale and fill columns"
     needs_class = False
+    learns_from = Summary
 
-    def fit_columns(self, table: ContingencyTable) -> State:
-        return scaling_state(np.ones(len(table)), *table.extremes(), table.schema.zero, table.nominal)
+    def fit_columns(self, summary: Summary) -> State:
+        return scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescaled(values, columns, state)
@@ -38,23 +39,17 @@ class Standardize(ColumnStage):
     name = "standardize"
     group = "Rescale and fill columns"
     needs_class = False
+    learns_from = Moments
 
-    def fit_columns(self, table: ContingencyTable) -> State:
-        cells = table.with_zeros()
-        rows = cells.rows
-        total = by_column(rows, cells)
-        largest = np.maximum(*map(np.abs, cells.extremes()))
-        extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))  # their squares overflow or underflow
-        unit = np.where(extreme, 1 / np.clip(largest, 1e-300, 1e300), 1.0)
-        values = cells.values * unit[cells.column_of_cell]
-        mean = by_column(values * rows, cells) / np.where(total > 0, total, 1.0)
-        squares = by_column((values - mean[cells.column_of_cell]) ** 2 * rows, cells)
-        spread = np.sqrt(squares / np.where(total > 1, total - 1, 1.0))
-        varied = np.diff(cells.indptr) > 1
-        keep = cells.nominal
-        offset = np.zeros(len(cells)) if table.schema.zero else mean
+    def fit_columns(self, moments: Moments) -> State:
+        low, high = moments.extremes()
+        scale = _scale_of(np.maximum(np.abs(low), np.abs(high)))
+        squares = moments.squared_deviations(scale)
+        spread = np.sqrt(squares / np.where(moments.present > 1, moments.present - 1, 1.0))
+        varied, keep = low < high, moments.nominal
+        offset = np.zeros(len(moments)) if moments.schema.zero else moments.mean(scale)
         return {
-            "unit": np.where(keep, 1.0, unit),
+            "unit": np.where(keep, 1.0, np.ldexp(1.0, scale)),
             "offset": np.where(keep, 0.0, offset),
             "divisor": np.where(varied & ~keep & (spread > 0), spread, 1.0),
             "factor": np.where(varied | keep, 1.0, 0.0),
@@ -65,13 +60,11 @@ class Standardize(ColumnStage):
         return np.asarray(image / state["divisor"][columns] * state["factor"][columns])
 
 
-def by_column(amounts: np.ndarray, cells: ContingencyTable) -> np.ndarray:
-    """float64 (columns,): the sum of `amounts` over the cells of each column, in the order of its values."""
-    sums = np.zeros(len(cells))
-    filled = np.flatnonzero(np.diff(cells.indptr))
-    if len(filled):
-        sums[filled] = np.add.reduceat(amounts, cells.indptr[filled])
-    return sums
+def _scale_of(largest: np.ndarray) -> np.ndarray:
+    """int32 (columns,): the exponent of two that brings each column, whose largest absolute value is given, near 1 if its
+    squares might overflow or underflow; else 0."""
+    extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))
+    return np.where(extreme, np.clip(-np.frexp(largest)[1], -1000, 1000), 0).astype(np.int32)
 
 
 @hookimpl

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, hookimpl
-from filterkit.plugin import ContingencyTable, State
+from filterkit.plugin import Moments, State
 
 
 class Impute(ColumnStage):
@@ -19,24 +19,17 @@ class Impute(ColumnStage):
     name = "impute"
     group = "Rescale and fill columns"
     needs_class = False
+    learns_from = Moments
     fills_missing = True
 
-    def fit_columns(self, table: ContingencyTable) -> State:
-        cells = table.with_zeros()
-        rows = cells.rows
-        fill = np.zeros(len(cells))
-        filled = np.flatnonzero(np.diff(cells.indptr))
+    def fit_columns(self, moments: Moments) -> State:
+        fill = moments.mean()
+        labels = moments.labels
+        filled = np.flatnonzero(moments.nominal & (labels.lengths > 0))
         if len(filled):
-            start = cells.indptr[filled]
-            # Weights are divided first: the sum of large values might overflow, although their mean does not.
-            total = np.add.reduceat(rows, start)
-            column = np.repeat(np.arange(len(filled)), np.diff(cells.indptr)[filled])
-            fill[filled] = np.add.reduceat(cells.values * (rows / total[column]), start)
-            most = np.maximum.reduceat(rows, start)
-            mode = np.flatnonzero(rows == most[column])  # ascending, so that the first of a column is its mode
-            first = mode[np.searchsorted(mode, start)]
-            nominal = cells.nominal[filled]
-            fill[filled[nominal]] = cells.values[first[nominal]]
+            most = np.maximum.reduceat(labels.values, labels.indptr[filled])
+            is_most = np.flatnonzero(labels.values == np.repeat(most, labels.lengths[filled]))
+            fill[filled] = is_most[np.searchsorted(is_most, labels.indptr[filled])] - labels.indptr[filled]
         return {"fill": fill}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

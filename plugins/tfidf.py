@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, State, sum_over_classes
+from filterkit.plugin import State, Summary
 
 
 class Tfidf(ColumnStage):
@@ -20,20 +20,20 @@ class Tfidf(ColumnStage):
     name = "tfidf"
     group = "Work with text"
     needs_class = False
+    learns_from = Summary
 
     tf: str = option("raw", "The weight of a value.", choices=("raw", "log", "binary"))
     idf: str = option("smooth", "The weight of a word.", choices=("smooth", "plain", "none"))
 
-    def fit_columns(self, table: ContingencyTable) -> State:
-        rows = float(table.totals.sum())
-        having = sum_over_classes(table.totals - table.zeros - table.missing)
+    def fit_columns(self, summary: Summary) -> State:
+        rows, having = float(summary.totals.sum()), summary.nonzero
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1
         elif self.idf == "plain":
             idf = np.log(rows / np.where(having > 0, having, max(rows, 1.0))) + 1 if rows else np.ones(len(having))
         else:
             idf = np.ones(len(having))
-        return {"idf": np.where(table.nominal, 1.0, idf), "nominal": table.nominal}
+        return {"idf": np.where(summary.nominal, 1.0, idf), "nominal": summary.nominal}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         tf = values

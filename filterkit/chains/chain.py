@@ -12,17 +12,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import deque
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable
 
-import numpy as np
-
-from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds, useful_folds
-from filterkit.chains.passes import Tables
-from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows, rows_of
+from filterkit.chains.fitting import fit_stages
+from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
-from filterkit.data.batch import Batch, concatenate
+from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import check_given
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -95,77 +90,13 @@ class Chain:
         """
         with rows_of([rows] if isinstance(rows, Batch) else rows, LocalEngine(jobs), memory // 8) as made:
             fitted, out = self.fit_rows(made, memory)
-            return fitted, concatenate(out.map(lambda batch: batch, last=True), fitted.schema)
+            return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
     def fit_rows(self, rows: TrainingRows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, TrainingRows]:
         """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`."""
         check_written(self.stages)
-        trying = any(isinstance(stage, Learner) and stage.inner_folds() for stage in self.stages)
-        if trying:
-            deque(rows.map(len), maxlen=0)  # trials need all rows again, not only those that stages choose
-        first, base = 0, rows  # where the stages begin that trials fit again, and their input
-        out = rows
-        fitted: list[Fitted] = []
-        tables: Tables | None = None
-        made: Fitted
-        for number, stage in enumerate(self.stages):
-            check_class(stage, out.schema)
-            if isinstance(stage, TrainingStage):
-                tables = None
-                fitted.append(check_fitted(stage, stage.fit(partial(out.map, _itself), out.schema)))
-                out = out.arranged_by(stage)
-                continue
-            if isinstance(stage, ColumnStage) and stage.folds():
-                tables = None
-                made = cross_fit(stage, out, memory // 2)
-            elif isinstance(stage, ColumnStage):
-                if tables is None or not tables.serves(stage):
-                    tables = Tables(out, stage, memory // 2)
-                made = tables.fit(stage, out.schema)
-            elif isinstance(stage, Learner):
-                tables = None
-                trials = partial(inner_splits, Chain(self.stages[first:number]), base, stage, memory)
-                jobs = rows.jobs
-                made = stage.fit_with_inner_cv(partial(out.map, _itself), out.schema, trials, jobs)
-            else:
-                tables = None
-                made = stage.fit(partial(out.map, _itself), out.schema)
-            fitted.append(check_fitted(stage, made))
-            learns_nothing = isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
-            if trying and learns_nothing and out is base and isinstance(base, InMemoryRows):
-                first, base = number + 1, base.through(fitted[-1])  # the same in all trials
-                out = base
-                continue
-            out = MappedRows(out, fitted[-1])
+        fitted, out = fit_stages(self.stages, rows, memory)
         return FittedChain(self, rows.schema, fitted), out
-
-
-def inner_splits(before: Chain, rows: TrainingRows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """For each inner fold of `learner`, the training rows of the other folds and those of the fold itself.
-
-    Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
-    """
-    classes = counted_classes(rows)
-    count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
-    # A stage that stores the rows would store those of the last fold.
-    again = Chain(s for s in before.stages if not (isinstance(s, TrainingStage) and s.to_the_end))
-    fold = draw_folds(classes, count, learner.inner_seed())
-    for number in range(count):
-        own = fold == number
-        others, held_out = (
-            rows.through(chosen) if isinstance(rows, InMemoryRows) else MappedRows(rows, chosen)
-            for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
-        )
-        fitted, training = again.fit_rows(others, memory)
-        images = held_out.map(partial(transform, fitted.stages))
-        yield (
-            concatenate(training.map(_itself), fitted.schema),
-            concatenate(images, fitted.schema),
-        )
-
-
-def _itself(batch: Batch) -> Batch:
-    return batch
 
 
 def check_written(stages: Iterable[Stage]) -> None:
@@ -178,21 +109,6 @@ def check_written(stages: Iterable[Stage]) -> None:
                 options = " or ".join(dict.fromkeys((writers[place], stage.name)))
                 raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
             writers[place] = stage.name
-
-
-def check_class(stage: Stage, schema: Schema) -> None:
-    """Raise a `StageError` if `stage` needs a nominal class and `schema` has none."""
-    if not stage.needs_class:
-        return
-    target = schema.class_attribute
-    if schema.labels:
-        raise StageError(
-            stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
-        )
-    if target is None:
-        raise StageError(stage.name, "there is no class attribute, which it needs; name a nominal one with --class")
-    if target.kind != "nominal":
-        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 
 class FittedChain:

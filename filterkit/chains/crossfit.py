@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.passes import Tables
+from filterkit.chains.passes import Statistics
 from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
@@ -57,8 +57,8 @@ def too_many_folds(folds: int, rows: int) -> str:
     return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
 
 
-def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
-    """`stage` fitted on all rows, and for each of its folds on the other folds; `budget` bounds the table, in bytes."""
+def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
+    """`stage` fitted on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
     classes = counted_classes(rows)
     number = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > number:
@@ -68,8 +68,10 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
     wholes: list[State] = []
     parts: list[list[State]] = [[] for _ in range(count)]
     totals = None
-    for table in Tables(MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, budget).strips(stage.name):
-        totals = _of_folds(table, rows.schema, np.ones(count + 1, bool))
+    for table in Statistics(  # one table of some columns after the other
+        MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, memory
+    ).parts():
+        totals = _of_folds(table, _unpaired(table.schema, rows.schema), np.ones(count + 1, bool))
         whole = learned(stage, totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]
         changes = check_state(stage, stage.choose_columns(folds), len(totals))
@@ -84,6 +86,15 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, budget: int) -> Fitted:
         FittedColumns(stage, rows.schema, fitted.schema, _joined(stage, states), fitted.columns) for states in parts
     ]
     return CrossFitted(fitted, others, fold)
+
+
+def _unpaired(pairs: Schema, schema: Schema) -> Schema:
+    """The schema `pairs` of `_ByFold`, perhaps of some columns only, with the class that `schema` has."""
+    target = schema.class_attribute
+    assert target is not None and pairs.class_index is not None
+    attributes = list(pairs.attributes)
+    attributes[pairs.class_index] = target
+    return pairs.replace(attributes=tuple(attributes), positive=schema.positive)
 
 
 def _joined(stage: ColumnStage, states: list[State]) -> State:
@@ -156,7 +167,7 @@ def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> Co
     parts = added(table.exact_parts)
     present = (parts != 0).any(axis=(1, 2))
     before = np.concatenate([[0], np.cumsum(present)])
-    return ContingencyTable(
+    found = ContingencyTable(
         schema,
         table.columns,
         before[table.indptr],
@@ -165,6 +176,8 @@ def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> Co
         added(table.missing_parts),
         added(table.total_parts),
     )
+    found.first = table.first
+    return found
 
 
 class CrossFitted(Fitted):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.chains.chain import DEFAULT_MEMORY, check_class
-from filterkit.chains.passes import Tables
+from filterkit.chains.chain import DEFAULT_MEMORY
+from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
@@ -138,9 +138,7 @@ def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) ->
     from filterkit.data import arrow
 
     schema = rows.schema
-    check_class(stage, schema)
-    fitted = Tables(rows, stage, memory // 2).fit(stage, schema)
-    state = fitted.state
+    state = fit_column_stages([stage], rows, memory)[0].state
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]
     columns: dict[str, Any] = {

@@ -1,160 +1,309 @@
-"""Passes over the training rows that count them into a contingency table, whole or in strips of columns."""
+"""Fitting column stages that follow each other, in as few passes over the training rows as possible.
+
+A pass takes the statistic that the first of the stages learns from: a contingency table, or one that takes less memory.
+
+    rows ── pass ──> table of some columns ──> fit stage 1 ── push ──> fit stage 2 ── push ──> …
+
+A table is pushed through each stage as soon as that is fitted, so that one pass serves all stages that learn from
+tables. A table of all columns that is larger than the budget is taken in strips of columns, one pass for each strip, and
+each strip goes through all stages before the next one is taken. A stage that compares columns, as `select` does, can
+only be fitted after the last strip; a new pass then begins behind it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.rows import TrainingRows
-from filterkit.counts.table import ContingencyTable, merge
-from filterkit.counts.tabulate import check_sum, sum_of_weights, tabulate
+from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.counts.statistic import Statistic
+from filterkit.counts.table import ContingencyTable
+from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.schema import Schema
+from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
+# The share of `--memory` that a statistic may take, and how many bytes working on it takes for each of its own.
+_SHARE = 8
+_WORKING = 10
 
-class _Counted(NamedTuple):
-    """What a pass over the rows finds in one batch.
 
-    Attributes
+def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
+    """Fit column stages that follow each other.
+
+    Parameters
     ----------
-    table : its contingency table.
-    unlabelled : whether a row was not counted because its class is missing.
-    weights : the sum of the instance weights.
-    rows : the number of rows with a weight above 0.
+    stages : at least one.
+    rows : the training rows as they come to the first of them.
+    memory : bytes; an eighth of it bounds a statistic. The result does not depend on it.
+
+    Raises
+    ------
+    StageError : a stage cannot be fitted on these rows.
+    """
+    fitted: list[FittedColumns] = []
+    while len(fitted) < len(stages):
+        for each in _fit_from_one_statistic(stages[len(fitted) :], rows, memory):
+            fitted.append(each)
+            rows = MappedRows(rows, each)
+    return fitted
+
+
+def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
+    """The first of `stages`, fitted, and as many more as the same statistic serves."""
+    check_class(stages[0], rows.schema)
+    taking = Statistics(rows, stages[0], memory)
+    walk: _Walk | None = None
+    for part in taking.parts():
+        if taking.whole:
+            return _fit_from_whole(stages, part, taking)
+        walk = walk or _Walk(stages, rows.schema, taking)
+        walk.take(part)
+    assert walk is not None
+    return walk.finish()
+
+
+def _fit_from_whole(stages: list[ColumnStage], statistic: Statistic, taking: Statistics) -> list[FittedColumns]:
+    """As `_fit_from_one_statistic`, from the statistic of all columns."""
+    fitted: list[FittedColumns] = []
+    for stage in stages:
+        if fitted:
+            if not taking.serves(stage):
+                break
+            check_class(stage, fitted[-1].schema)
+            assert isinstance(statistic, ContingencyTable)
+            statistic = fitted[-1].push(statistic)
+        view = taking.seen_by(stage, statistic)
+        fitted.append(_finished(stage, statistic.schema, learned(stage, view), view.totals))
+    return fitted
+
+
+def _finished(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+    fitted = stage.finish(schema, state, totals)
+    check_fitted(stage, fitted)
+    return fitted
+
+
+class _Walk:
+    """The walk of parts of a statistic, which cover one range of columns after the other, through stages.
+
+    Parameters
+    ----------
+    stages : that may be fitted; the walk goes as far as the statistic serves.
+    schema : of all columns that come to the first of them.
+    taking : where the parts come from.
     """
 
-    table: ContingencyTable
-    unlabelled: bool
-    weights: float
-    rows: int
+    def __init__(self, stages: list[ColumnStage], schema: Schema, taking: Statistics) -> None:
+        count = 1
+        while count < len(stages) and taking.serves(stages[count]) and not stages[count - 1].compares_columns():
+            count += 1
+        self._stages = stages[:count]
+        self._schema = schema
+        self._taking = taking
+        self._states: list[list[State]] = [[] for _ in self._stages]
+        self._totals: list[np.ndarray] = []
+        self._widths = [0] * count  # of what has come to each stage
+
+    def take(self, part: Statistic) -> None:
+        """Fit all stages on the next columns."""
+        for number, stage in enumerate(self._stages):
+            check_class(stage, part.schema)
+            part.first = self._widths[number]
+            self._widths[number] += len(part)
+            view = self._taking.seen_by(stage, part)
+            state = learned(stage, view)
+            self._states[number].append(state)
+            if len(self._totals) <= number:
+                self._totals.append(view.totals)
+            if number + 1 < len(self._stages):
+                assert isinstance(part, ContingencyTable)
+                part = _finished(stage, part.schema, state, view.totals).push(part)
+
+    def finish(self) -> list[FittedColumns]:
+        """The stages, fitted on all columns."""
+        fitted: list[FittedColumns] = []
+        schema = self._schema
+        for stage, states, totals in zip(self._stages, self._states, self._totals):
+            fitted.append(_finished(stage, schema, stage.join(states), totals))
+            schema = fitted[-1].schema
+        return fitted
 
 
-class Tables:
-    """The contingency table of the training rows, whole or strip by strip, as it is after the stages fitted so far.
+class Statistics:
+    """The statistic of the training rows that a stage learns from, in parts that the budget allows.
 
     Parameters
     ----------
     rows : the training rows.
-    stage : the first stage to be fitted; it decides whether classes are counted.
-    budget : bytes of memory for a table.
+    stage : the stage.
+    memory : bytes, of which a statistic takes an eighth.
+
+    Attributes
+    ----------
+    whole : whether the part that came last covers all columns.
     """
 
-    def __init__(self, rows: TrainingRows, stage: ColumnStage, budget: int) -> None:
-        self.supervised = stage.needs_class
+    def __init__(self, rows: TrainingRows, stage: ColumnStage, memory: int) -> None:
+        self.whole = False
         self._rows = rows
-        self._budget = budget
+        self._kind = stage.learns_from
+        self._supervised = stage.needs_class
+        self._reader = stage.name
+        self._budget = memory // _SHARE
         self._unlabelled = False  # whether a row was not counted because its class is missing
-        self._through: list[FittedColumns] = []  # fitted stages through which the table still has to be pushed
-        self._whole: ContingencyTable | None = None
+        self._weighted = False  # whether a row that counts has another weight than 1
 
     def serves(self, stage: ColumnStage) -> bool:
-        """Whether `stage` can be fitted on the rows that are counted."""
-        return self.supervised == stage.needs_class or (self.supervised and not self._unlabelled)
+        """Whether a later stage can be fitted on what is taken, pushed through the stages before it."""
+        if not issubclass(self._kind, ContingencyTable):
+            return False
+        same_rows = self._supervised == stage.needs_class or (self._supervised and not self._unlabelled)
+        if stage.learns_from is ContingencyTable:
+            return same_rows
+        return same_rows and not self._weighted and not stage.needs_class and stage.learns_from.from_tables
 
-    def fit(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
-        """Fit `stage`, for which `serves` must hold; later tables are pushed through it."""
-        states: list[State] = []
-        totals = None
-        for table in self.strips(stage.name):
-            totals = table.without_classes() if self.supervised and not stage.needs_class else table
-            states.append(learned(stage, totals))
-        assert totals is not None
-        fitted = stage.finish(schema, states[0] if len(states) == 1 else stage.join(states), totals.totals)
-        self._through.append(fitted)
-        return fitted
+    def seen_by(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
+        """What `stage`, which is served, learns from."""
+        if not isinstance(statistic, ContingencyTable):
+            return statistic
+        table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
+        return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
-    def strips(self, reader: str) -> Iterator[ContingencyTable]:
-        """Tables of as many columns at a time as the budget allows, pushed through the stages fitted so far.
+    def parts(self) -> Iterator[Statistic]:
+        """Statistics of one range of columns after the other, each small enough to be worked on.
 
-        Parameters
-        ----------
-        reader : the name of the stage that needs them, for messages.
+        The schema of each is that of its columns alone.
         """
-        if self._whole is not None:
-            self._whole = _push(self._through, self._whole)
-            self._through = []
-            yield self._whole
-            return
         width = self._rows.schema.width
         low = 0
         while True:
-            table = self._take(low, width, reader)
-            if len(table) == width:
-                self._whole = table
-                yield from self.strips(reader)
-                return
-            low += len(table)
-            yield _push(self._through, table)
+            strip = self._pass(low, width)
+            limit = max(1, self._budget * 2 // _WORKING)
+            count = max(1, -(-strip.nbytes // limit))
+            self.whole = len(strip) == width and count == 1
+            low += len(strip)
+            if self.whole:
+                yield strip
+            else:
+                for begin, end in _cuts(strip, min(count, len(strip))):
+                    yield strip.some(begin, end).alone()
             if low >= width:
                 return
+            del strip
 
-    def _take(self, low: int, high: int, reader: str) -> ContingencyTable:
-        """One pass over the rows: the table of the columns from `low` to as near `high` as the budget allows."""
-        stop = [high]  # shared with the threads, so that they stop counting columns that no longer fit
-
-        def count(batch: Batch) -> _Counted:
-            unlabelled = self.supervised and not batch.class_known.all()
-            table = tabulate(batch, np.arange(low, stop[0]), self.supervised, reader)
-            return _Counted(table, unlabelled, *sum_of_weights(batch, self.supervised))
-
-        waiting = _WaitingTables(self._rows.jobs)
+    def _pass(self, low: int, high: int) -> Statistic:
+        """One pass over the rows: the statistic of the columns from `low` to as near `high` as the budget allows."""
+        take = _Take(self._kind, low, high, self._supervised, self._reader)
+        waiting = _Waiting(self._rows.jobs)
         weights, rows = 0.0, 0
-        for found in self._rows.map(count):
+        for found in self._rows.map(take):
             self._unlabelled |= found.unlabelled
+            self._weighted |= found.weighted
             weights, rows = weights + found.weights, rows + found.rows
-            waiting.add(found.table.first_columns(stop[0] - low))
-            while waiting.nbytes > self._budget and (len(waiting.tables) > 1 or stop[0] - low > 1):
-                if len(waiting.tables) > 1:
+            waiting.add(found.statistic.first_columns(take.high - low))
+            while waiting.nbytes > self._budget and (len(waiting.statistics) > 1 or take.high - low > 1):
+                if len(waiting.statistics) > 1:
                     waiting.merge_all()
                 else:
-                    stop[0] = low + (stop[0] - low) // 2
-                    waiting.tables = [waiting.tables[0].first_columns(stop[0] - low)]
-        check_sum(reader, weights, rows)
-        if not waiting.tables:
-            waiting.add(count(empty(self._rows.schema)).table)
-        return merge(waiting.tables, waiting.jobs)
+                    # Only this process changes it. Work that began before covers columns that are dropped above.
+                    take.high = low + (take.high - low) // 2
+                    waiting.statistics = [waiting.statistics[0].first_columns(take.high - low)]
+        check_sum(self._reader, weights, rows)
+        if not waiting.statistics:
+            waiting.add(take(empty(self._rows.schema)).statistic)
+        waiting.merge_all()
+        return waiting.statistics[0]
 
 
-def _push(through: list[FittedColumns], table: ContingencyTable) -> ContingencyTable:
-    for fitted in through:
-        table = fitted.push(table)
-    return table
+def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:
+    """`count` ranges of columns, which hold about the same number of bytes; fewer if a column is larger than that."""
+    wanted = np.arange(1, count) / count
+    if isinstance(statistic, ContingencyTable):
+        cuts = np.searchsorted(statistic.indptr, wanted * int(statistic.indptr[-1])).tolist()
+    else:
+        cuts = (wanted * len(statistic)).astype(np.int64).tolist()
+    bounds = sorted({0, *cuts, len(statistic)})
+    return list(pairwise(bounds))
 
 
-class _WaitingTables:
-    """Tables waiting to be merged.
+class _Taken(NamedTuple):
+    """What a pass over the rows finds in one batch.
 
-    Eight tables of one level become one of the next level, so that every cell takes part in few merges. If such a merge
-    shows that the tables share most cells, as with counts of words, all tables are merged into the first one whenever
-    the others take as much memory as it does.
+    Attributes
+    ----------
+    statistic : of the batch.
+    unlabelled : whether a row was not counted because its class is missing.
+    weighted : whether a row has another weight than 1.
+    weights : the sum of the instance weights.
+    rows : the number of rows with a weight above 0.
+    """
+
+    statistic: Statistic
+    unlabelled: bool
+    weighted: bool
+    weights: float
+    rows: int
+
+
+@dataclass
+class _Take:
+    """The work of a pass on one batch; parameters as for `Statistic.of`, and the range of columns to cover."""
+
+    statistic: type[Statistic]
+    low: int
+    high: int
+    supervised: bool
+    reader: str
+
+    def __call__(self, batch: Batch) -> _Taken:
+        return _Taken(
+            self.statistic.of(batch, np.arange(self.low, self.high), self.supervised, self.reader),
+            self.supervised and not batch.class_known.all(),
+            batch.weights is not None and bool((batch.weights != 1).any()),
+            *sum_of_weights(batch, self.supervised),
+        )
+
+
+class _Waiting:
+    """Statistics waiting to be merged.
+
+    Eight of one level become one of the next level, so that every cell of a table takes part in few merges. If such a
+    merge shows that they share most cells, as with counts of words, all are merged into the first one whenever the
+    others take as much memory as it does.
     """
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
-        self.tables: list[ContingencyTable] = []
+        self.statistics: list[Any] = []
         self._levels: list[int] = []
         self._share_cells = False
 
     @property
     def nbytes(self) -> int:
-        return sum(table.nbytes for table in self.tables)
+        return sum(each.nbytes for each in self.statistics)
 
     def merge_all(self) -> None:
-        self.tables = [merge(self.tables, self.jobs)]
+        self.statistics = [self._merged(self.statistics)]
         self._levels = self._levels[:1]
 
-    def add(self, table: ContingencyTable) -> None:
-        self.tables.append(table)
+    def add(self, statistic: Statistic) -> None:
+        self.statistics.append(statistic)
         if self._share_cells:
-            if self.nbytes > 2 * self.tables[0].nbytes:
+            if self.nbytes > 2 * self.statistics[0].nbytes:
                 self.merge_all()
             return
         self._levels.append(0)
         while self._levels[-8:] == [self._levels[-1]] * 8:
-            merged = merge(self.tables[-8:], self.jobs)
-            self._share_cells = 2 * merged.nbytes < sum(each.nbytes for each in self.tables[-8:])
-            self.tables[-8:] = [merged]
+            merged = self._merged(self.statistics[-8:])
+            self._share_cells = 2 * merged.nbytes < sum(each.nbytes for each in self.statistics[-8:])
+            self.statistics[-8:] = [merged]
             self._levels[-8:] = [self._levels[-1] + 1]
+
+    def _merged(self, several: list[Any]) -> Any:
+        return type(several[0]).merge(several, self.jobs)

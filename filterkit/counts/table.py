@@ -1,26 +1,33 @@
 """ContingencyTable: the value × class counts of every column, which are all that column stages learn from.
 
 The counts are exact and do not depend on the order or grouping of rows. Instance weights are split into parts on fixed
-binary grids (`filterkit.counts.tabulate.exact_parts`), whose sums are exact in float64; the parts are added last.
+binary grids (`filterkit.counts.weights.exact_parts`), whose sums are exact in float64; the parts are added last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from filterkit.counts.cells import cells_of
+from filterkit.counts.statistic import Statistic
+from filterkit.counts.weights import add_parts, in_parts, rows_that_count
 from filterkit.data.ragged import begins_run, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
+
+if TYPE_CHECKING:
+    from filterkit.data.batch import Batch
 
 # Fewer cells are merged faster without threads.
 _WORTH_THREADS = 1 << 18
 
 
-class ContingencyTable:
+class ContingencyTable(Statistic):
     """The distinct training values of some columns of X, and the weight of the rows of each class for each value.
 
     Only rows with a known class and a positive weight are counted. A table that is not supervised counts all rows as
@@ -55,13 +62,30 @@ class ContingencyTable:
         self.missing_parts = missing_parts
         self.total_parts = total_parts
 
-    def __len__(self) -> int:
-        """The number of columns covered."""
-        return len(self.columns)
+    @classmethod
+    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
+        """See `Statistic.of`."""
+        rows = rows_that_count(batch, supervised, reader)
+        return cls(batch.schema, columns, *cells_of(rows, columns, reader), rows.totals)
+
+    @classmethod
+    def merge(cls, several: Sequence[ContingencyTable], jobs: int = 1) -> ContingencyTable:
+        """See `Statistic.merge`; each thread merges a part of the columns."""
+        first = several[0]
+        if len(several) == 1:
+            return first
+        if 1 < jobs <= len(first) and sum(len(table.values) for table in several) > _WORTH_THREADS:
+            # The columns are cut so that all parts have the same number of cells, summed over the tables.
+            upto = np.sum([table.indptr for table in several], axis=0)
+            cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
+            bounds = sorted({0, *cuts.tolist(), len(first)})
+            spans = [[table.some(low, high) for table in several] for low, high in pairwise(bounds)]
+            return side_by_side(list(LocalEngine(jobs).map(_merged, spans)), first)
+        return _merged(several)
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the table takes, approximately."""
+        """See `Statistic.nbytes`."""
         return self.values.nbytes + self.exact_parts.nbytes + self.missing_parts.nbytes
 
     @cached_property
@@ -107,28 +131,8 @@ class ContingencyTable:
         """int64 (cells,): the covered column that each cell belongs to, from 0."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
-    @cached_property
-    def nominal(self) -> np.ndarray:
-        """bool (k,): which columns are nominal."""
-        return np.asarray(self.schema.nominal[self.columns])
-
-    def first_columns(self, count: int) -> ContingencyTable:
-        """The table of the first `count` columns covered."""
-        if count >= len(self):
-            return self
-        cells = int(self.indptr[count])
-        return ContingencyTable(
-            self.schema,
-            self.columns[:count],
-            self.indptr[: count + 1],
-            self.values[:cells].copy(),
-            self.exact_parts[:cells].copy(),
-            self.missing_parts[:count],
-            self.total_parts,
-        )
-
-    def slice_columns(self, low: int, high: int) -> ContingencyTable:
-        """The table of the covered columns from `low` up to, but not including, `high`, without a copy."""
+    def some(self, low: int, high: int) -> ContingencyTable:
+        """See `Statistic.some`; nothing is copied."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
         return ContingencyTable(
             self.schema,
@@ -220,44 +224,22 @@ def sum_over_classes(weights: np.ndarray) -> np.ndarray:
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
 
-def merge(tables: Iterable[ContingencyTable], jobs: int = 1) -> ContingencyTable:
-    """One table of the rows of several tables.
-
-    Parameters
-    ----------
-    tables : at least one; all have the same schema and columns.
-    jobs : the number of threads; each merges a part of the columns.
-    """
-    tables = list(tables)
+def _merged(tables: Sequence[ContingencyTable]) -> ContingencyTable:
+    """One table of the rows of several tables."""
     first = tables[0]
-    if len(tables) == 1:
-        return first
-    if 1 < jobs <= len(first) and sum(len(table.values) for table in tables) > _WORTH_THREADS:
-        # The columns are cut so that all parts have the same number of cells, summed over the tables.
-        upto = np.sum([table.indptr for table in tables], axis=0)
-        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
-        bounds = sorted({0, *cuts.tolist(), len(first)})
-        spans = [[table.slice_columns(low, high) for table in tables] for low, high in pairwise(bounds)]
-        return _side_by_side(list(LocalEngine(jobs).map(merge, spans)), first)
     width = max(table.total_parts.shape[-1] for table in tables)
-
-    def wide(parts: np.ndarray) -> np.ndarray:
-        if parts.shape[-1] == width:
-            return parts
-        return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
-
     return from_cells(
         first.schema,
         first.columns,
         np.concatenate([table.column_of_cell for table in tables]),
         np.concatenate([table.values for table in tables]),
-        np.concatenate([wide(table.exact_parts) for table in tables]),
-        sum(wide(table.missing_parts) for table in tables),  # type: ignore[arg-type]
-        sum(wide(table.total_parts) for table in tables),  # type: ignore[arg-type]
+        np.concatenate([in_parts(table.exact_parts, width) for table in tables]),
+        add_parts([table.missing_parts for table in tables]),
+        add_parts([table.total_parts for table in tables]),
     )
 
 
-def _side_by_side(parts: list[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
+def side_by_side(parts: Sequence[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
     """One table of the columns of all parts, in order; together they are the columns of `whole`."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]

@@ -193,7 +193,7 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        scores = metric.by_column(table.columns, seed)
+        scores = metric.by_column(table.first + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if not metric.needs_class:
         return thresholds.best(*thresholds.score(metric, None))

@@ -138,6 +138,11 @@ class Batch:
         return np.asarray(np.array([*target.values, None], dtype=object)[self.y])
 
 
+def itself(batch: Batch) -> Batch:
+    """`batch`: the function that maps batches to what they are."""
+    return batch
+
+
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
     """One batch of all rows of `batches`, in order; an empty one if there are no batches."""
     parts = list(batches)

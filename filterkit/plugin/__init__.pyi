@@ -2,15 +2,19 @@
 
 from filterkit.api import tee as tee
 from filterkit.chains.reorder import take_rows as take_rows
+from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.statistic import Statistic as Statistic
+from filterkit.counts.summary import Moments as Moments
+from filterkit.counts.summary import Summary as Summary
 from filterkit.counts.table import ContingencyTable as ContingencyTable
 from filterkit.counts.table import sum_over_classes as sum_over_classes
-from filterkit.counts.tabulate import check_sum as check_sum
-from filterkit.counts.tabulate import check_weights as check_weights
 from filterkit.counts.thresholds import COMBINATIONS as COMBINATIONS
 from filterkit.counts.thresholds import Thresholds as Thresholds
 from filterkit.counts.thresholds import combined as combined
 from filterkit.counts.thresholds import one_against_rest as one_against_rest
 from filterkit.counts.thresholds import score_columns as score_columns
+from filterkit.counts.weights import check_sum as check_sum
+from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_out, kind_of
 from filterkit.data.schema import Schema
+from filterkit.errors import StageError, not_nominal
 from filterkit.stages.options import check_option, converted, flag_of, option, options_of
 
 T = TypeVar("T")
@@ -95,6 +96,10 @@ class Stage:
         StageError : the stage cannot be fitted on these rows.
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit")
+
+    def fit_in(self, fitting: Fitting) -> None:
+        """Choose the way in which a chain fits stages of this kind."""
+        fitting.on_batches(self)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         """The fitted stage again, from a file.
@@ -187,6 +192,10 @@ class RowStage(Stage):
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         return FittedRows(self, self.output(schema))
 
+    def fit_in(self, fitting: Fitting) -> None:
+        """See `Stage.fit_in`."""
+        fitting.on_each_row(self)
+
 
 class FittedRows(Fitted):
     """A row stage, ready to run."""
@@ -272,12 +281,50 @@ class TrainingStage(Stage):
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         return FittedRows(_Pass(), schema)
 
+    def fit_in(self, fitting: Fitting) -> None:
+        """See `Stage.fit_in`."""
+        fitting.on_arrangement(self)
+
 
 class _Pass(RowStage):
     """Pass every row unchanged."""
 
     def transform(self, batch: Batch) -> Batch:
         return batch
+
+
+class Fitting(Protocol):
+    """A chain that is being fitted: the ways to fit a stage on the training rows as they come to it."""
+
+    def on_batches(self, stage: Stage) -> None:
+        """By its method `fit`, which reads the batches."""
+
+    def on_each_row(self, stage: RowStage) -> None:
+        """On nothing, because it treats each row by itself."""
+
+    def on_columns(self, stage: Any) -> None:
+        """A column stage, on a statistic of the rows."""
+
+    def on_arrangement(self, stage: TrainingStage) -> None:
+        """On nothing; what it chooses, orders or writes comes to the stages after it."""
+
+    def with_trials(self, learner: Any) -> None:
+        """A learner, on the batches, with trials on rows that are held out."""
+
+
+def check_class(stage: Stage, schema: Schema) -> None:
+    """Raise a `StageError` if `stage` needs a nominal class and `schema` has none."""
+    if not stage.needs_class:
+        return
+    target = schema.class_attribute
+    if schema.labels:
+        raise StageError(
+            stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
+        )
+    if target is None:
+        raise StageError(stage.name, "there is no class attribute, which it needs; name a nominal one with --class")
+    if target.kind != "nominal":
+        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.counts.tabulate import check_sum, check_weights, sum_of_weights
+from filterkit.counts.weights import check_sum, check_weights, sum_of_weights
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, StageError, not_nominal, quoted
-from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.base import Fitted, Fitting, Stage
 from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
 Batches = Callable[[], Iterator[Batch]]
@@ -66,6 +66,10 @@ class Learner(Stage):
             Both come out of the earlier stages, which are fitted on the rows of the other folds alone.
         """
         return self.learn(training)
+
+    def fit_in(self, fitting: Fitting) -> None:
+        """See `Stage.fit_in`."""
+        fitting.with_trials(self)
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         return self.fit_with_inner_cv(rows, schema, lambda: iter(()))

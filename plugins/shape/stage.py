@@ -126,6 +126,9 @@ class Shape(ColumnStage):
             return None
         return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks)))
 
+    def compares_columns(self) -> bool:
+        return bool(self.only or self.except_)  # the names are looked for among all columns
+
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
     ) -> list[Attribute]:

@@ -1,0 +1,177 @@
+"""Fitting: the walk of the training rows through the stages of a chain.
+
+Each base of stages knows how it is fitted (`Stage.fit_in`), and calls one of the ways offered here. Column stages that
+follow each other wait for the first stage of another kind, because one pass over the rows serves several of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds, useful_folds
+from filterkit.chains.passes import fit_column_stages
+from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
+from filterkit.data.batch import Batch, concatenate, itself
+from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
+from filterkit.stages.columns import ColumnStage
+from filterkit.stages.learner import Learner
+
+
+def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tuple[list[Fitted], TrainingRows]:
+    """Fit stages, one after the other.
+
+    Parameters
+    ----------
+    stages : in order.
+    rows : the training rows.
+    memory : bytes; see `Chain.fit`.
+
+    Returns
+    -------
+    The fitted stages, and the training rows as they come out of the last one.
+
+    Raises
+    ------
+    StageError : a stage cannot be fitted on these rows.
+    """
+    fitting = Fitting(rows, memory)
+    if any(isinstance(stage, Learner) and stage.inner_folds() for stage in stages):
+        fitting.prepare_trials()
+    for stage in stages:
+        stage.fit_in(fitting)
+    return fitting.finish()
+
+
+class Fitting:
+    """The ways to fit a stage, and how far the rows have come; see `filterkit.stages.base.Fitting`."""
+
+    def __init__(self, rows: TrainingRows, memory: int) -> None:
+        self._rows = rows  # as they come out of the stages fitted so far
+        self._memory = memory
+        self._stages: list[Stage] = []
+        self._fitted: list[Fitted] = []
+        self._waiting: list[ColumnStage] = []
+        self._trials: _Start | None = None
+
+    def prepare_trials(self) -> None:
+        """Say that a learner will try itself on training rows that are held out."""
+        self._trials = _Start(self._rows)
+
+    def on_columns(self, stage: ColumnStage) -> None:
+        """Fit a column stage, together with its neighbors, or by folds."""
+        if not stage.folds():
+            self._waiting.append(stage)
+            return
+        self._prepare(stage)
+        self._add(stage, cross_fit(stage, self._rows, self._memory))
+
+    def on_batches(self, stage: Stage) -> None:
+        """Fit a stage that reads the batches as often as it needs."""
+        self._prepare(stage)
+        self._add(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
+
+    def on_each_row(self, stage: RowStage) -> None:
+        """Fit a stage that treats each row by itself."""
+        self._prepare(stage)
+        made = check_fitted(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
+        learns_nothing = type(stage).fit is RowStage.fit
+        if learns_nothing and self._trials is not None and self._trials.starts_behind(made, self._rows):
+            self._stages.append(stage)
+            self._fitted.append(made)
+            self._rows = self._trials.rows
+            return
+        self._add(stage, made)
+
+    def on_arrangement(self, stage: TrainingStage) -> None:
+        """Fit a stage that chooses, orders or writes training rows."""
+        self._prepare(stage)
+        made = check_fitted(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
+        self._stages.append(stage)
+        self._fitted.append(made)
+        self._rows = self._rows.arranged_by(stage)
+
+    def with_trials(self, learner: Learner) -> None:
+        """Fit a learner."""
+        self._prepare(learner)
+
+        def trials() -> Iterator[tuple[Batch, Batch]]:
+            start = self._trials or _Start(self._rows)
+            return inner_splits(self._stages[start.skipped :], start.rows, learner, self._memory)
+
+        rows = partial(self._rows.map, itself)
+        self._add(learner, learner.fit_with_inner_cv(rows, self._rows.schema, trials, self._rows.jobs))
+
+    def finish(self) -> tuple[list[Fitted], TrainingRows]:
+        """The fitted stages, and the training rows as they come out of the last one."""
+        self._fit_waiting()
+        return self._fitted, self._rows
+
+    def _prepare(self, stage: Stage) -> None:
+        """Fit the stages before this one, and check that the class that it needs is there."""
+        self._fit_waiting()
+        check_class(stage, self._rows.schema)
+
+    def _fit_waiting(self) -> None:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for stage, made in zip(waiting, fit_column_stages(waiting, self._rows, self._memory)):
+                self._add(stage, made)
+
+    def _add(self, stage: Stage, made: Fitted) -> None:
+        self._stages.append(stage)
+        self._fitted.append(check_fitted(stage, made))
+        self._rows = MappedRows(self._rows, made)
+
+
+class _Start:
+    """Where the stages begin that trials fit again, and the rows that come to them.
+
+    Stages at the head of the chain that treat each row by itself do the same in every trial. If the rows are in memory,
+    they pass through these stages once.
+
+    Attributes
+    ----------
+    rows : the rows.
+    skipped : how many stages they have passed.
+    """
+
+    def __init__(self, rows: TrainingRows) -> None:
+        self.rows = rows
+        self.skipped = 0
+        for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
+            pass
+
+    def starts_behind(self, fitted: Fitted, rows: TrainingRows) -> bool:
+        """Let `rows` pass through a fitted row stage, if that can be done once for all trials."""
+        if rows is not self.rows or not isinstance(self.rows, InMemoryRows):
+            return False
+        self.rows = self.rows.through(fitted)
+        self.skipped += 1
+        return True
+
+
+def inner_splits(
+    before: Sequence[Stage], rows: TrainingRows, learner: Learner, memory: int
+) -> Iterator[tuple[Batch, Batch]]:
+    """For each inner fold of `learner`, the training rows of the other folds and those of the fold itself.
+
+    Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
+    """
+    classes = counted_classes(rows)
+    count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
+    # A stage that stores the rows would store those of the last fold.
+    again = [stage for stage in before if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
+    fold = draw_folds(classes, count, learner.inner_seed())
+    for number in range(count):
+        own = fold == number
+        others, held_out = (
+            rows.through(chosen) if isinstance(rows, InMemoryRows) else MappedRows(rows, chosen)
+            for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
+        )
+        fitted, training = fit_stages(again, others, memory)
+        images = held_out.map(partial(transform, fitted))
+        schema = fitted[-1].schema if fitted else rows.schema
+        yield concatenate(training.map(itself), schema), concatenate(images, schema)

@@ -1,0 +1,131 @@
+"""Counting the rows of a batch by column, value and class: the cells of a contingency table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.counts.weights import CountedRows, sum_parts
+from filterkit.data.batch import Batch
+from filterkit.data.ragged import begins_run, row_starts
+from filterkit.errors import StageError, quoted
+
+
+def cells_of(
+    rows: CountedRows, columns: np.ndarray, reader: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The cells of the contingency table of some rows.
+
+    Parameters
+    ----------
+    rows : the rows that count.
+    columns : int64 (k,), the ascending numbers of the columns of X to cover.
+    reader : the name of the stage that needs the table, for messages.
+
+    Returns
+    -------
+    `indptr`, `values`, `exact_parts` and `missing_parts` of `ContingencyTable`.
+
+    Raises
+    ------
+    StageError : a value is infinite.
+    """
+    batch, y, weights, classes = rows.batch, rows.y, rows.parts, rows.classes
+    column, value, row = entries(batch, columns)
+    infinite = np.flatnonzero(np.isinf(value))
+    if len(infinite):
+        raise infinite_value(rows, int(columns[column[infinite[0]]]), int(row[infinite[0]]), reader)
+    absent = np.isnan(value)
+    missing_parts = np.zeros((len(columns), classes, 1 if weights is None else weights.shape[1]))
+    if absent.any():
+        at = column[absent].astype(np.int64) * classes + y[row[absent]]
+        missing = sum_parts(at, None if weights is None else weights[row[absent]], len(columns) * classes)
+        missing_parts = missing.reshape(missing_parts.shape)
+        keep = ~absent
+        column, value, row = column[keep], value[keep], row[keep]
+    code, distinct = _codes(value)
+    number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
+    key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
+    cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
+    return row_starts(cell_column, len(columns)), cell_value, parts, missing_parts
+
+
+def infinite_value(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
+    """The error for an infinite value in a column and a row of `rows`, which the stage named `reader` counts."""
+    name = rows.batch.schema.features[column].name
+    return StageError(
+        reader, f"attribute {quoted(name)} has an infinite value, which cannot be counted", int(rows.numbers[row])
+    )
+
+
+def entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The column (its place in `columns`), value and row of each entry in some columns of a batch that is not zero."""
+    return (_sparse_entries if batch.sparse else _dense_entries)(batch, columns)
+
+
+def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The column (its place in `columns`), value and row of each entry in some columns of a sparse batch."""
+    X = batch.csr
+    column, value, row = X.indices, X.data, X.row_of_entry
+    if len(columns) == X.columns:
+        return column, value, row
+    place = np.full(X.columns, -1)
+    place[columns] = np.arange(len(columns))
+    column = place[column]
+    keep = column >= 0
+    return column[keep], value[keep], row[keep]
+
+
+def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_sparse_entries`, for a dense batch; zeros are left out."""
+    X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
+    value = X.T.ravel()
+    column = np.repeat(np.arange(X.shape[1]), X.shape[0])
+    row = np.tile(np.arange(X.shape[0]), X.shape[1])
+    keep = value != 0
+    return (column, value, row) if keep.all() else (column[keep], value[keep], row[keep])
+
+
+def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """int (n,): the place of each value among the distinct values; and these, ascending, perhaps with others."""
+    if len(value) and value.min() >= 0 and value.max() < 4096:
+        whole = value.astype(np.int32)
+        if (whole == value).all():
+            return whole, np.arange(int(whole.max()) + 1, dtype=np.float64)
+    distinct, code = np.unique(value, return_inverse=True)
+    return code, distinct
+
+
+def _cells(
+    key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The column, value and parts of each cell.
+
+    `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
+    its value in `distinct`.
+    """
+    if weights is None and key.max(initial=0) < len(key):
+        count = np.bincount(key)
+        key = np.flatnonzero(count)
+        amounts = count[key].astype(np.float64)[:, None]
+    elif weights is None:
+        key = np.sort(key)
+        first = np.flatnonzero(begins_run(key))
+        amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+        key = key[first]
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(begins_run(key))
+        amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
+        key = key[first]
+    key = key.astype(np.int64)
+    cell = key // max(classes, 1)
+    begin = begins_run(cell)
+    number = np.cumsum(begin) - 1
+    parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
+    at = number * classes + (key - cell * classes)
+    for part, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
+        part[at] = amount
+    cell = cell[np.flatnonzero(begin)]
+    column = cell // max(len(distinct), 1)
+    return column, distinct[cell - column * len(distinct)], parts

@@ -1,0 +1,161 @@
+"""The rows of a batch that count, and their instance weights as parts whose sums are exact.
+
+Sums of floating-point numbers depend on their order. Each weight is therefore split into parts on fixed binary grids.
+The sums of each part are exact in float64, and the parts are added last.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.errors import StageError
+
+# The parts of a weight are multiples of 2**-10, 2**-37 and 2**-64. The sums of each part are exact up to a total weight
+# of 2**43 and 2**27 (134 million) rows. A single weight is rounded to a multiple of 2**-64.
+_GRIDS = (2.0**-10, 2.0**-37, 2.0**-64)
+_LARGEST = 2.0**43
+_LOST = 2.0**-65  # a weight of at most this is rounded to 0
+_LEAST_MEAN = 2.0**-40  # rounding changes a weight by less than a ten-millionth of this
+
+
+def exact_parts(weights: np.ndarray) -> np.ndarray:
+    """Split `weights`, float64 (n,) and at least 0, into parts (n, 1) or (n, 3) that can be summed exactly."""
+    rest = weights.astype(np.float64)
+    parts = []
+    for grid in _GRIDS:
+        part = np.rint(rest / grid) * grid
+        parts.append(part)
+        rest = rest - part
+        if len(parts) == 1 and not rest.any():
+            break
+    return np.stack(parts, axis=1)
+
+
+def check_weights(reader: str, batch: Batch) -> None:
+    """Raise a `StageError` that names the first row whose weight cannot be counted, if any; `reader` is the stage."""
+    if batch.weights is None:
+        return
+    bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
+    if len(bad):
+        weight = float(batch.weights[bad[0]])
+        why = "it must be finite and at least 0"
+        if _LARGEST < weight < np.inf:
+            why = f"weights may add up to 2^43, about {_LARGEST:.2g}; divide all of them by the same number"
+        raise StageError(reader, f"the instance weight {weight:g} cannot be counted; {why}", batch.start + int(bad[0]))
+
+
+class CountedRows(NamedTuple):
+    """The rows of a batch that count: those of a positive weight, and of a known class where classes are counted.
+
+    Attributes
+    ----------
+    batch : these rows.
+    y : int64 (rows,), the code of their class; all 0 if classes are not counted.
+    parts : float64 (rows, parts), their weights as `exact_parts` splits them; None if all are 1.
+    classes : the number of classes; 1 if they are not counted.
+    numbers : int64 (rows,), the number of each row in its source.
+    """
+
+    batch: Batch
+    y: np.ndarray
+    parts: np.ndarray | None
+    classes: int
+    numbers: np.ndarray
+
+    @property
+    def totals(self) -> np.ndarray:
+        """float64 (classes, parts): the weight of the rows of each class in parts."""
+        return sum_parts(self.y, self.parts, self.classes)
+
+
+def rows_that_count(batch: Batch, supervised: bool, reader: str) -> CountedRows:
+    """The rows of `batch` that count.
+
+    Parameters
+    ----------
+    batch : some rows.
+    supervised : whether to count the rows whose nominal class is known, by this class, or all rows as one class.
+    reader : the name of the stage that counts, for messages.
+
+    Raises
+    ------
+    StageError : a weight is negative, infinite, or too large.
+    """
+    if supervised:
+        target = batch.schema.class_attribute
+        assert target is not None and batch.y is not None
+        known, y, classes = batch.class_known, batch.y, len(target.values)
+    else:
+        known, y, classes = np.ones(len(batch), bool), np.zeros(len(batch), np.int32), 1
+    parts = None
+    if batch.weights is not None:
+        check_weights(reader, batch)
+        known &= batch.weights > _LOST
+        parts = exact_parts(batch.weights[known])
+        if parts.shape[1] == 1 and (parts == 1).all():
+            parts = None
+    numbers = np.arange(len(batch))
+    if not known.all():
+        numbers = np.flatnonzero(known)
+        batch, y = batch.take(numbers), y[numbers]
+    return CountedRows(batch, y.astype(np.int64), parts, classes, batch.start + numbers)
+
+
+def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
+    """float64 (length, parts): the sum of the weights of the entries with each number in `at`.
+
+    Parameters
+    ----------
+    at : int (entries,), from 0 to `length` - 1.
+    weights : float64 (entries, parts), or None if all are 1.
+    """
+    if weights is None:
+        return np.bincount(at, minlength=length).astype(np.float64)[:, None]
+    return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
+
+
+def in_parts(parts: np.ndarray, width: int) -> np.ndarray:
+    """`parts` (..., n) as parts (..., `width`), of which there are at least as many."""
+    if parts.shape[-1] == width:
+        return parts
+    return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
+
+
+def add_parts(several: list[np.ndarray]) -> np.ndarray:
+    """The sum of arrays (..., parts) that may have different numbers of parts."""
+    width = max(parts.shape[-1] for parts in several)
+    return np.asarray(sum(in_parts(parts, width) for parts in several[1:]) + in_parts(several[0], width))
+
+
+def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
+    """The approximate sum of the weights of the rows that count, and the number of rows whose weight is above 0."""
+    known = batch.class_known if supervised else np.ones(len(batch), bool)
+    if batch.weights is None:
+        rows = int(np.count_nonzero(known))
+        return float(rows), rows
+    return float(batch.weights[known].sum()), int(np.count_nonzero(batch.weights[known]))
+
+
+def check_sum(reader: str, weights: float, rows: int) -> None:
+    """Raise a `StageError` if the sum of weights is too large to be counted exactly, or so small that rounding matters.
+
+    Parameters
+    ----------
+    reader : the name of the stage, for the message.
+    weights, rows : as `sum_of_weights` returns them.
+    """
+    if weights > _LARGEST:
+        raise StageError(
+            reader,
+            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted "
+            "exactly; divide all of them by the same number",
+        )
+    if weights < rows * _LEAST_MEAN:
+        raise StageError(
+            reader,
+            f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; "
+            "multiply all of them by the same number",
+        )
