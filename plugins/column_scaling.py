@@ -61,7 +61,7 @@ class Standardize(ColumnStage):
 
 
 def _scale_of(largest: np.ndarray) -> np.ndarray:
-    """int32 (columns,): the exponent of two that brings each column, whose largest absolute value is given, near 1 if its
+    """int32 (columns,): the exponent of two that brings columns with these largest absolute values near 1, where their
     squares might overflow or underflow; else 0."""
     extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))
     return np.where(extreme, np.clip(-np.frexp(largest)[1], -1000, 1000), 0).astype(np.int32)

@@ -14,7 +14,7 @@ import pytest
 
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowStage, Schema, testing
-from filterkit.counts.tabulate import tabulate
+from filterkit.counts.table import ContingencyTable
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, named_chain, run
@@ -107,7 +107,7 @@ def test_batches_and_what_is_in_them(name, again):
 
 def test_counts_and_arrays(again):
     data = testing.sample("sparse-two-classes")
-    table = tabulate(data, np.arange(data.schema.width), True, "test")
+    table = ContingencyTable.of(data, np.arange(data.schema.width), True, "test")
     counts = table.counts.copy()
     copied = again(table)
     assert np.array_equal(copied.counts, counts) and np.array_equal(copied.zeros, table.zeros)

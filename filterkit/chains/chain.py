@@ -21,12 +21,10 @@ from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import check_given
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, StageError, UsageError, not_nominal, quoted
+from filterkit.errors import PATH, UsageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_fitted, transform
-from filterkit.stages.columns import ColumnStage
-from filterkit.stages.learner import Learner
+from filterkit.stages.base import Fitted, Stage, transform
 
 DEFAULT_MEMORY = 1 << 30
 

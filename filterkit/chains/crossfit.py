@@ -71,6 +71,7 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
     for table in Statistics(  # one table of some columns after the other
         MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, memory
     ).parts():
+        assert isinstance(table, ContingencyTable)
         totals = _of_folds(table, _unpaired(table.schema, rows.schema), np.ones(count + 1, bool))
         whole = learned(stage, totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]

@@ -5,9 +5,9 @@ A pass takes the statistic that the first of the stages learns from: a contingen
     rows ── pass ──> table of some columns ──> fit stage 1 ── push ──> fit stage 2 ── push ──> …
 
 A table is pushed through each stage as soon as that is fitted, so that one pass serves all stages that learn from
-tables. A table of all columns that is larger than the budget is taken in strips of columns, one pass for each strip, and
-each strip goes through all stages before the next one is taken. A stage that compares columns, as `select` does, can
-only be fitted after the last strip; a new pass then begins behind it.
+tables. A table of all columns that is larger than the budget is taken in strips of columns, one pass for each strip.
+Each strip goes through all stages before the next one is taken. A stage that compares columns, to choose among them,
+can only be fitted after the last strip; a new pass then begins behind it.
 """
 
 from __future__ import annotations
@@ -218,7 +218,8 @@ class Statistics:
         if not waiting.statistics:
             waiting.add(take(empty(self._rows.schema)).statistic)
         waiting.merge_all()
-        return waiting.statistics[0]
+        statistic: Statistic = waiting.statistics[0]
+        return statistic
 
 
 def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ The sum of each digit over many numbers is a whole number below 2**53 and thus e
 in any order (J. Demmel and H. D. Nguyen, *Fast Reproducible Floating-Point Summation*, ARITH 2013). What lies below
 the last digit is rounded off each number; with four digits, that is at most 2**-78 of the largest number.
 
-A sum of digits is read as a pair of float64 numbers, high and low, whose exact sum it is to some 106 bits. The functions
-on such pairs follow T. J. Dekker, *A Floating-Point Technique for Extending the Available Precision*, 1971.
+A sum of digits is read as a pair of float64 numbers, high and low, whose exact sum it is to some 106 bits. The
+functions on such pairs follow T. J. Dekker, *A Floating-Point Technique for Extending the Available Precision*, 1971.
 """
 
 from __future__ import annotations

@@ -79,8 +79,10 @@ class Summary(Statistic):
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`; `supervised` must be false."""
         rows = rows_that_count(batch, supervised, reader)
-        taken = _of_dense(rows, columns, reader) if not batch.sparse else _of_sparse(rows, columns, reader)
-        return cls(batch.schema, columns, *taken, _labels_of(rows, columns), **cls._more(rows, columns, *taken[:2]))
+        found = (_of_sparse if batch.sparse else _of_dense)(rows, columns, reader)
+        more = cls._more(rows, columns, *found[:2])
+        found += (_labels_of(rows, columns),)
+        return cls(batch.schema, columns, *found, **more)
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
@@ -226,7 +228,7 @@ class Moments(Summary):
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """float64 (k,): the mean of the values that are not missing, times ``2**scale``; 0 if all are missing."""
-        return np.ldexp(self._mean[0] + self._mean[1], (BITS * self._exponent + scale).astype(np.int32))
+        return _scaled(self._mean[0] + self._mean[1], BITS * self._exponent + scale)
 
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """float64 (k,): the sum of the squared deviations from the mean, as of values times ``2**scale``.
@@ -237,8 +239,7 @@ class Moments(Summary):
         squares = self._of_unit(self.squares, 2)
         high, low = add(squares, (-of_mean[0], -of_mean[1]))
         total = np.maximum(high + low, 0.0)
-        with np.errstate(over="ignore"):
-            return np.ldexp(total, (2 * (BITS * self._exponent + scale)).astype(np.int32))
+        return _scaled(total, 2 * (BITS * self._exponent + scale))
 
     @property
     def _exponent(self) -> np.ndarray:
@@ -317,8 +318,8 @@ def _of_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.n
 def _sums_by_column(rows: CountedRows, flags: np.ndarray) -> np.ndarray:
     """float64 (k, parts): for each column of `flags`, bool (rows, k), the weight of the rows that are True."""
     if rows.parts is None:
-        return np.count_nonzero(flags, axis=0).astype(np.float64)[:, None]
-    return np.stack([part @ flags for part in rows.parts.T], axis=1)
+        return np.asarray(np.count_nonzero(flags, axis=0), np.float64)[:, None]
+    return np.stack([np.asarray(part @ flags) for part in rows.parts.T], axis=1)
 
 
 def _of_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
@@ -348,6 +349,12 @@ def _labels_of(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
     present = np.flatnonzero(~np.isnan(value))
     label = starts[column[present]] + value[present].astype(np.int64)
     return sum_parts(label, None if rows.parts is None else rows.parts[row[present]], int(sizes.sum()))
+
+
+def _scaled(numbers: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """float64 (k,): numbers times ``2**exponent``, infinite where that is too large."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ldexp(numbers, exponent.astype(np.int32)))
 
 
 def _grid_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Attribute, Chain, ColumnStage, StageError
-from filterkit.counts.table import merge
-from filterkit.counts.tabulate import exact_parts, tabulate
+from filterkit.counts.table import ContingencyTable
+from filterkit.counts.weights import exact_parts
 from filterkit.plugin import concatenate, sum_over_classes
 
 NAN = np.nan
@@ -22,7 +22,7 @@ ANY = (*EXACT, FRACTIONS)
 
 def table_of(batch, chosen=None, supervised=True):
     chosen = np.arange(len(batch.schema.features)) if chosen is None else np.asarray(chosen, np.int64)
-    return tabulate(batch, chosen, supervised, "test")
+    return ContingencyTable.of(batch, chosen, supervised, "test")
 
 
 def assert_same(one, other):
@@ -177,7 +177,7 @@ def test_any_split_in_any_order_merges_to_the_whole(batch, data):
     tables = data.draw(st.permutations(tables))
     while len(tables) > 1:  # by any tree
         size = data.draw(st.integers(2, len(tables)))
-        tables = [*tables[size:], merge(tables[:size])]
+        tables = [*tables[size:], ContingencyTable.merge(tables[:size])]
     assert_same(tables[0], table_of(batch))
 
 
@@ -186,8 +186,8 @@ def test_a_real_split_merges_to_the_whole():
     batch = batch.replace(weights=np.random.default_rng(2).random(len(batch)))
     parts = [table_of(batch.rows(a, min(a + 100, len(batch)))) for a in range(0, len(batch), 100)]
     whole = table_of(batch)
-    assert_same(merge(parts), whole)
-    assert_same(merge(parts[::-1]), whole)
+    assert_same(ContingencyTable.merge(parts), whole)
+    assert_same(ContingencyTable.merge(parts[::-1]), whole)
     shuffled = np.random.default_rng(3).permutation(len(batch))
     assert_same(
         table_of(batch.replace(X=batch.X[shuffled], y=batch.y[shuffled], weights=batch.weights[shuffled])), whole
@@ -196,8 +196,8 @@ def test_a_real_split_merges_to_the_whole():
 
 def test_one_table_merges_to_itself():
     table = table_of(sample("iris"))
-    assert merge([table]) is table
-    assert_same(merge([table, table_of(sample("iris").rows(0, 0))]), table)
+    assert ContingencyTable.merge([table]) is table
+    assert_same(ContingencyTable.merge([table, table_of(sample("iris").rows(0, 0))]), table)
 
 
 # ---- views ---------------------------------------------------------------------------------------

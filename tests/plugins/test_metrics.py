@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit.counts.tabulate import tabulate
+from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Thresholds
 from filterkit.plugin.registry import registry
 
@@ -261,7 +261,7 @@ def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
     """Of rows that count by half, too."""
     X = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0], [0, 0]])
     batch = make(X, [1, 0, 0, 0, 0, 0, 1], weights=[1, 1, 1, 1, 1, 0.5, 1])
-    thresholds = Thresholds(tabulate(batch, np.arange(2), True, "test"))
+    thresholds = Thresholds(ContingencyTable.of(batch, np.arange(2), True, "test"))
     counts = thresholds.against(1)
     assert (counts.pos, counts.neg) == (2, 4.5)
     assert counts.tp[counts.pair].tolist() == [1, 0]
@@ -273,9 +273,9 @@ def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
 def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
     """To the last bit, although a negative column beside it makes zero a value of both."""
     width = batch.schema.width
-    together = Thresholds(tabulate(batch, np.arange(width), True, "test"))
+    together = Thresholds(ContingencyTable.of(batch, np.arange(width), True, "test"))
     for j in range(width):
-        alone, own = Thresholds(tabulate(batch, np.array([j]), True, "test")), together.column == j
+        alone, own = Thresholds(ContingencyTable.of(batch, np.array([j]), True, "test")), together.column == j
         for name in ("values", "selected"):
             np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[own])
 
@@ -285,7 +285,7 @@ def test_distinct_pairs_of_counts_are_those_of_the_tests(rows):
     """By look-up where there is room for all pairs, and by sorting."""
     rng = np.random.default_rng(0)
     batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows))
-    thresholds = Thresholds(tabulate(batch, np.arange(3), True, "test"))
+    thresholds = Thresholds(ContingencyTable.of(batch, np.arange(3), True, "test"))
     tp, fp, pair, _, _ = thresholds.against(1)
     np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected[:, ::-1])
     assert len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)

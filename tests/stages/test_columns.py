@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from filterkit import Attribute, Batch, Chain, ColumnStage, FilterkitError, Schema
-from filterkit.counts.tabulate import tabulate
+from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Ragged
 from filterkit.stages.columns import FittedColumns
 
@@ -84,13 +84,13 @@ def test_values_are_mapped_and_the_columns_of_several_come_from_one():
 @pytest.mark.parametrize("stage", [Floor(), Twice(), Sides()], ids=lambda stage: stage.name)
 def test_the_table_of_the_output_is_the_table_that_is_pushed_through(stage):
     made = fitted(stage)
-    table = tabulate(BATCH, np.arange(2), False, "test")
-    of_output = tabulate(made.transform(BATCH), np.arange(made.schema.width), False, "test")
+    table = ContingencyTable.of(BATCH, np.arange(2), False, "test")
+    of_output = ContingencyTable.of(made.transform(BATCH), np.arange(made.schema.width), False, "test")
     assert cells(made.push(table)) == cells(of_output)
 
 
 def test_cells_that_become_equal_are_added_up():
-    table = tabulate(BATCH, np.arange(2), False, "test")
+    table = ContingencyTable.of(BATCH, np.arange(2), False, "test")
     assert cells(table) == [({1.0: 1.0, 2.0: 2.0}, 0.0), ({0.0: 1.0, 2.0: 1.0}, 1.0)]
     assert cells(fitted(Floor()).push(table))[0] == ({0.0: 1.0, 1.0: 2.0}, 0.0)
     assert cells(fitted(Twice()).push(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
