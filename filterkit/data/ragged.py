@@ -92,18 +92,19 @@ class Ragged:
         bounds = [0, *changes.tolist(), len(values)]
         for begin, end in pairwise(bounds):
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
-            found[begin:end] = np.searchsorted(self.values[first:stop], values[begin:end]) + first
+            order = np.argsort(values[begin:end]) + begin  # neighbors in a long row are found in the same cache lines
+            found[order] = np.searchsorted(self.values[first:stop], values[order]) + first
         return found
 
     def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
         """As `search`, by a table, if all `values` are small whole numbers, as word counts are; else None."""
-        if self._table is None or not len(values):
+        if not len(values):
             return None
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None
         whole = values.astype(np.int64)
-        if (whole != values).any():
+        if (whole != values).any() or self._table is None:
             return None
         start, largest, table = self._table
         found: np.ndarray = table[start[rows] + np.minimum(whole, largest[rows])]

@@ -163,13 +163,12 @@ class ColumnStage(Stage):
         return {}
 
     def join(self, states: list[State]) -> State:
-        """Join the states of strips of columns, in order."""
-        return {
-            key: Ragged.concatenate([s[key] for s in states])
-            if isinstance(states[0][key], Ragged)
-            else np.concatenate([s[key] for s in states])
-            for key in states[0]
-        }
+        """Join the states of strips of columns, in order; takes the entries out of them, to save memory."""
+        joined: State = {}
+        for key in list(states[0]):
+            parts = [state.pop(key) for state in states]
+            joined[key] = Ragged.concatenate(parts) if isinstance(parts[0], Ragged) else np.concatenate(parts)
+        return joined
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         """Make the fitted stage; parameters as for `output_columns`."""

@@ -12,6 +12,7 @@ import numpy as np
 from filterkit.plugin import ContingencyTable, Ragged, sum_over_classes
 
 _ALL = 1 << 43  # more rows are never counted
+_CHUNK = 1 << 16  # cells that are worked on at once, to save memory
 
 
 def prior_counts(table: ContingencyTable, tasks: list[int], prior: str) -> np.ndarray:
@@ -45,19 +46,47 @@ def local_estimates(cells: ContingencyTable, tasks: list[int], prior: np.ndarray
     the value itself. It holds some values whole and, at either end, a part of one. Numerator and denominator are made
     whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal fractions are equal.
     """
-    upto, rows, column = cells.cumulative(), cells.rows, cells.column_of_cell
-    rows_upto = sum_over_classes(upto)
+    upto = cells.cumulative()
+    ranks = Ragged(cells.indptr, sum_over_classes(upto))
+    upto, positives = upto[:, tasks], cells.counts[:, tasks]
+    estimates = np.empty((len(cells.values), len(tasks)))
+    for begin in range(0, len(estimates), _CHUNK):
+        some = slice(begin, begin + _CHUNK)
+        estimates[some] = _in_windows(cells, some, upto, positives, ranks, prior, neighbors)
+    return estimates
+
+
+def _in_windows(
+    cells: ContingencyTable,
+    some: slice,
+    upto: np.ndarray,
+    positives: np.ndarray,
+    ranks: Ragged,
+    prior: np.ndarray,
+    neighbors: int,
+) -> np.ndarray:
+    """The estimates of some cells.
+
+    Parameters
+    ----------
+    cells, prior, neighbors : as for `local_estimates`.
+    some : which cells.
+    upto, positives : float64 (cells, tasks), the positive rows up to each cell of a column, and of each cell.
+    ranks : all rows up to each cell of each column.
+    """
+    rows_upto, all_of_rows = ranks.values, cells.rows
+    rows, column = all_of_rows[some], cells.column_of_cell[some]
     last = cells.indptr[1:][column] - 1
     all_rows = rows_upto[last]
     reach = np.where(cells.nominal[column], 0.0, float(min(neighbors, _ALL)))
-    low = np.maximum(rows_upto - rows - reach, 0.0)
-    high = np.minimum(rows_upto + reach, all_rows)
+    low = np.maximum(rows_upto[some] - rows - reach, 0.0)
+    high = np.minimum(rows_upto[some] + reach, all_rows)
     # The window of a rare word's value holds its whole column.
-    estimates: np.ndarray = (upto.take(last, axis=0)[:, tasks] + prior) / (all_rows + 2)[:, None]
-    narrower = np.flatnonzero((low > 0) | (high < all_rows))
-    column, last, low, high = column[narrower], last[narrower], low[narrower], high[narrower]
-    upto, positives = upto[:, tasks], cells.counts[:, tasks]
-    ranks = Ragged(cells.indptr, rows_upto)
+    estimates: np.ndarray = (upto.take(last, axis=0) + prior) / (all_rows + 2)[:, None]
+    own = np.flatnonzero((low > 0) | (high < all_rows))
+    narrower = own + some.start
+    column, last, low, high = column[own], last[own], low[own], high[own]
+    rows = all_of_rows
     inside = positives.take(narrower, axis=0)  # positive rows of the values that the window holds whole
     before = upto.take(narrower, axis=0) - inside
     through = before + inside
@@ -76,7 +105,7 @@ def local_estimates(cells: ContingencyTable, tasks: list[int], prior: np.ndarray
     denominator = (high - low + 2)[:, None] * size[0] * size[1]
     numerator = (inside + prior) * size[0] * size[1]
     numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
-    estimates[narrower] = numerator / denominator
+    estimates[own] = numerator / denominator
     return estimates
 
 
