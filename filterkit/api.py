@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain as chain_batches
 
 from filterkit.arff.reader import Reader
@@ -116,7 +117,7 @@ def tee(rows: Rows, path: AnyPath) -> Iterator[Batch]:
     with open_output(place, onward=True) as out:
         for text in header_pieces(rows.schema):
             out.write(text)
-        for batch, pieces in rows.map(lambda batch: (batch, formatter.rows(batch)), last=True):
+        for batch, pieces in rows.map(partial(_with_text, formatter), last=True):
             for piece in pieces:
                 out.write(piece)
             yield batch
@@ -130,3 +131,8 @@ def chain(text: str) -> Chain:
     UsageError : an unknown stage or option; the message suggests a similar one.
     """
     return Chain.parse(text)
+
+
+def _with_text(formatter: Formatter, batch: Batch) -> tuple[Batch, list[bytes] | list[memoryview]]:
+    """A batch, and the text of its rows in pieces."""
+    return batch, formatter.rows(batch)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, share, take_rows
+from filterkit.plugin import Rows, itself, share, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,7 +25,7 @@ class Head(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         left = self.rows or 0
-        for batch in rows.map(lambda batch: batch, last=True):
+        for batch in rows.map(itself, last=True):
             yield batch.rows(0, min(left, len(batch)))
             left -= min(left, len(batch))
             if not left and not rows.to_the_end:
@@ -128,13 +128,14 @@ class Shuffle(TrainingStage):
 
 def _classes(rows: Rows) -> np.ndarray:
     """int32 (rows,): the class of each row, -1 where it is missing; 0 without a nominal class."""
-    target = rows.schema.class_attribute
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_classes_of)])
+
+
+def _classes_of(batch: Batch) -> np.ndarray:
+    """As `_classes`, of one batch."""
+    target = batch.schema.class_attribute
     nominal = target is not None and target.kind == "nominal"
-
-    def classes(batch: Batch) -> np.ndarray:
-        return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
-
-    return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
+    return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
 
 
 def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from filterkit.arff import reader
+from filterkit.arff import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -79,8 +79,8 @@ def _need_java():
 @pytest.fixture(params=["exact", "fast"])
 def way(request, monkeypatch):
     """Both ways to read rows: the exact path alone, and the fast path wherever it takes a block."""
-    monkeypatch.setattr(reader, "SMALL", 1 << 62 if request.param == "exact" else 0)
-    monkeypatch.setattr(reader, "SMALLEST_HALF", 0)
+    monkeypatch.setattr(blocks, "SMALL", 1 << 62 if request.param == "exact" else 0)
+    monkeypatch.setattr(blocks, "SMALLEST_HALF", 0)
     return request.param
 
 

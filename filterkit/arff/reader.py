@@ -4,51 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from filterkit.arff import exact
 from filterkit.arff.beginning import find_row, read_header
+from filterkit.arff.blocks import Block, BlockParser, Parsed
 from filterkit.arff.layout import Layout
-from filterkit.data.batch import Batch, concatenate, empty
-from filterkit.data.labels import find_targets, split
+from filterkit.data.batch import Batch, empty
+from filterkit.data.labels import find_targets
 from filterkit.data.schema import Schema
-from filterkit.engines.local import PAUSE, LocalEngine
+from filterkit.engines.engine import PAUSE, Engine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.rejects import Rejected, Rejects
-from filterkit.files.source import Source, blocks, count_lines, cut, expand, first_line
+from filterkit.files.source import Source, blocks, count_lines, expand
 
 T = TypeVar("T")
 
 BLOCK_SIZE = 1 << 20
-# The exact path reads fewer bytes than this before pyarrow could be imported.
-SMALL = 1 << 16
-# A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
-SMALLEST_HALF = 1 << 13
-
-
-class Block(NamedTuple):
-    """Whole lines: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
-
-    text: bytes
-    line: int
-    name: str
-
-
-class Parsed(NamedTuple):
-    """The rows of a block.
-
-    Attributes
-    ----------
-    batch : the rows that could be read.
-    omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
-    rejected : the rows that could not be read.
-    """
-
-    batch: Batch
-    omitted: dict[int, np.ndarray]
-    rejected: tuple[Rejected, ...] = ()
 
 
 class Reader:
@@ -103,8 +77,8 @@ class Reader:
         if block_size is None and not sparse:  # a block should have many rows, even if they are long
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # the first value of each column of strings or bags
-        self._use_fast = False
         self._rejects = rejects
+        self._parser = BlockParser(self.schema, self.layout, rejects is not None)
         self.count: int | None = None  # of rows, once all have been read
 
     @property
@@ -159,51 +133,6 @@ class Reader:
         if header.attributes != self._header.attributes:
             raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
         return line, rest
-
-    def parse(self, block: Block) -> Parsed:
-        """The rows of `block`; may run in any thread."""
-        try:
-            exactly = len(block.text) < SMALL and not self._use_fast
-            self._use_fast |= not exactly
-            parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
-        except ArffError as error:
-            error.source = block.name
-            if self._rejects is None:
-                raise
-            parsed = self._salvage(block)
-        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
-
-    def _salvage(self, block: Block) -> Parsed:
-        """The rows of `block` that can be read, and the others as rejected; halves the block to find them."""
-        text, line, name = block
-        try:
-            return self._parse(text, line)
-        except ArffError as error:
-            middle = cut(text[: len(text) // 2]) or first_line(text)
-            if middle == len(text):
-                return Parsed(empty(self.layout.schema), {}, (Rejected(text, name, line, error),))
-            head = self._salvage(Block(text[:middle], line, name))
-            tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
-            return _join(head, tail)
-
-    def _parse(self, text: bytes, line: int) -> Parsed:
-        """Rows by the fast path; those of halves that it cannot read by the exact path."""
-        if len(text) >= SMALLEST_HALF or (self._use_fast and len(text) >= 512):
-            from filterkit.arff import fast
-
-            batch = fast.parse_block(text, self.layout)
-            if batch is not None:
-                return Parsed(batch, {})
-            if len(text) > SMALLEST_HALF:
-                middle = cut(text[: len(text) // 2])
-                if middle:
-                    head = self._parse(text[:middle], line)
-                    tail = self._parse(text[middle:], line + count_lines(text[:middle]))
-                    return _join(head, tail)
-        return self._parse_exactly(text, line)
-
-    def _parse_exactly(self, text: bytes, line: int) -> Parsed:
-        return Parsed(*exact.parse_block(text.decode("utf-8", "surrogateescape"), line, self.layout))
 
     def ordered(self, parsed: Iterator[Parsed]) -> Iterator[Batch]:
         """The batches of parsed blocks, in order, with their rows numbered.
@@ -275,14 +204,14 @@ class Reader:
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
         some = False
-        for batch in self.ordered(block if block is PAUSE else self.parse(block) for block in self.blocks()):
+        for batch in self.ordered(block if block is PAUSE else self._parser(block) for block in self.blocks()):
             if batch is not PAUSE:
                 yield batch
                 some = True
         if not some:
             yield empty(self.schema)
 
-    def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
 
         The results for what has arrived of a live input are yielded before more input is waited for.
@@ -290,20 +219,16 @@ class Reader:
         if not self.schema.passthrough:
             yield from self._map_at_once(function, engine)
             return
-        parsed = engine.map(self.parse, self.blocks())
+        parsed = engine.map(self._parser, self.blocks())
         with closing(parsed):  # omitted strings are filled in between
             for result in engine.map(function, self.ordered(parsed)):
                 if result is not PAUSE:
                     yield result
 
-    def _map_at_once(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
-        def work(block: Block) -> tuple[int, T, tuple[Rejected, ...]]:
-            parsed = self.parse(block)
-            return len(parsed.batch), function(parsed.batch), parsed.rejected
-
+    def _map_at_once(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         start = 0
         try:
-            for done in engine.map(work, self.blocks()):
+            for done in engine.map(_ParseAndApply(self._parser, function), self.blocks()):
                 if done is PAUSE:
                     continue
                 rows, result, rejected = done
@@ -317,11 +242,13 @@ class Reader:
             raise
 
 
-def _join(head: Parsed, tail: Parsed) -> Parsed:
-    """The rows of `head`, and then those of `tail`."""
-    shift = len(head.batch)
-    omitted = dict(head.omitted)
-    for column, rows in tail.omitted.items():
-        omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
-    whole = concatenate([head.batch, tail.batch], head.batch.schema)
-    return Parsed(whole, omitted, head.rejected + tail.rejected)
+@dataclass(frozen=True)
+class _ParseAndApply(Generic[T]):
+    """Parses a block and applies a function to its rows; gives their number, the result, and the rejected rows."""
+
+    parser: BlockParser
+    function: Callable[[Batch], T]
+
+    def __call__(self, block: Block) -> tuple[int, T, tuple[Rejected, ...]]:
+        parsed = self.parser(block)
+        return len(parsed.batch), self.function(parsed.batch), parsed.rejected

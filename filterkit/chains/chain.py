@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from filterkit.chains.fitting import fit_stages
 from filterkit.chains.rows import TrainingRows, rows_of
@@ -20,8 +21,10 @@ from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import check_given
 from filterkit.data.schema import Schema
+from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, UsageError, quoted
+from filterkit.plugin.engines import make_engine
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, Stage, transform
@@ -55,38 +58,48 @@ class Chain:
         return shlex.join(word for stage in self.stages for word in stage.words())
 
     def fit(
-        self, rows: Batch | Iterable[Batch] | TrainingRows, *, jobs: int = 1, memory: int = DEFAULT_MEMORY
+        self,
+        rows: Batch | Iterable[Batch] | TrainingRows,
+        *,
+        jobs: int = 1,
+        memory: int = DEFAULT_MEMORY,
+        engine: Engine | str = LocalEngine.name,
     ) -> FittedChain:
         """Fit every stage on the training rows.
 
         Parameters
         ----------
-        rows : one batch; several of one schema, as a list or a stream; or training rows. Up to an eighth of `memory`
-            of a stream is held between passes, the rest in a temporary file.
-        jobs : the number of threads.
-        memory : bytes; half of it bounds a contingency table, and larger tables are taken in strips of columns. The
-            result does not depend on it.
+        rows : one batch; several of one schema, as a list or a stream; or training rows, which have an engine. Up to an
+            eighth of `memory` of a stream is held between passes, the rest in a temporary file.
+        jobs : the number of threads, or of what else the engine works with.
+        memory : bytes; an eighth of it bounds a contingency table, and larger tables are taken in strips of columns.
+        engine : where the work runs: an open engine, or its name, as for ``--engine``. The result does not depend on
+            `jobs`, `memory` and `engine`.
 
         Raises
         ------
         StageError : a stage cannot be fitted on these rows.
+        UsageError : there is no engine of this name.
         """
-        if isinstance(rows, Batch):
-            rows = [rows]
-        if not isinstance(rows, Iterable):
+        if not isinstance(rows, Batch) and not isinstance(rows, Iterable):
             return self.fit_rows(rows, memory)[0]
-        with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
+        with _opened(engine, jobs) as engine, rows_of(_batches(rows), engine, memory // 8) as made:
             return self.fit_rows(made, memory)[0]
 
     def fit_transform(
-        self, rows: Batch | Iterable[Batch], *, jobs: int = 1, memory: int = DEFAULT_MEMORY
+        self,
+        rows: Batch | Iterable[Batch],
+        *,
+        jobs: int = 1,
+        memory: int = DEFAULT_MEMORY,
+        engine: Engine | str = LocalEngine.name,
     ) -> tuple[FittedChain, Batch]:
         """The fitted chain, and the training rows as they come out of it, which is what the command line writes.
 
         They are the rows that the stages choose, in their order, and cross-fitted stages transform each row by what
         they learned from other rows. Parameters and errors are those of `fit`.
         """
-        with rows_of([rows] if isinstance(rows, Batch) else rows, LocalEngine(jobs), memory // 8) as made:
+        with _opened(engine, jobs) as engine, rows_of(_batches(rows), engine, memory // 8) as made:
             fitted, out = self.fit_rows(made, memory)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
@@ -95,6 +108,20 @@ class Chain:
         check_written(self.stages)
         fitted, out = fit_stages(self.stages, rows, memory)
         return FittedChain(self, rows.schema, fitted), out
+
+
+def _batches(rows: Batch | Iterable[Batch]) -> Iterable[Batch]:
+    return [rows] if isinstance(rows, Batch) else rows
+
+
+@contextmanager
+def _opened(engine: Engine | str, jobs: int) -> Iterator[Engine]:
+    """An engine, which is closed at the end if it was given by its name."""
+    if isinstance(engine, Engine):
+        yield engine
+        return
+    with make_engine(engine, jobs, registry()) as made:
+        yield made
 
 
 def check_written(stages: Iterable[Stage]) -> None:

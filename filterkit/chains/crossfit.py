@@ -104,13 +104,14 @@ def _joined(stage: ColumnStage, states: list[State]) -> State:
 
 def counted_classes(rows: TrainingRows) -> np.ndarray:
     """int32 (rows,): the class of every row, -1 for rows that do not count; with labels, 0 for rows that count."""
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_counted_classes)])
 
-    def classes(batch: Batch) -> np.ndarray:
-        assert batch.y is not None
-        y = np.where(batch.class_known, 0, -1) if batch.schema.labels else batch.y
-        return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
-    return np.concatenate([np.empty(0, np.int32), *rows.map(classes)])
+def _counted_classes(batch: Batch) -> np.ndarray:
+    """As `counted_classes`, of one batch."""
+    assert batch.y is not None
+    y = np.where(batch.class_known, 0, -1) if batch.schema.labels else batch.y
+    return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
 
 class Chosen(Fitted):

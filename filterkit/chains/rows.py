@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_arranged, check_given
 from filterkit.data.schema import Schema
+from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.stages.base import Fitted, Rows, TrainingStage, transform
@@ -33,7 +35,7 @@ class RowSource:
     """
 
     def __init__(
-        self, schema: Schema, engine: LocalEngine, memory: int, to_the_end: bool = False, live: bool = False
+        self, schema: Schema, engine: Engine, memory: int, to_the_end: bool = False, live: bool = False
     ) -> None:
         self.schema = schema
         self.engine = engine
@@ -107,11 +109,7 @@ class MappedRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
-
-        def passed(batch: Batch) -> T:
-            return function(transform(self._stages, batch, training=True))
-
-        return self._rows.map(passed, last)
+        return self._rows.map(_TransformAndApply(self._stages, function), last)
 
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
@@ -138,7 +136,7 @@ class SpooledRows(RowSource):
         self,
         schema: Schema,
         once: Mapping,
-        engine: LocalEngine,
+        engine: Engine,
         memory: int,
         to_the_end: bool = False,
         live: bool = False,
@@ -150,7 +148,7 @@ class SpooledRows(RowSource):
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
         if self._spool is not None:
-            return self.engine.map(lambda kept: function(kept.load()), self._spool)
+            return self.engine.map(_LoadAndApply(self.schema, function), self._spool)
         if last:
             return self._once(function)
         return self._first(function)
@@ -159,13 +157,10 @@ class SpooledRows(RowSource):
         self._spool = Spool(self.memory)
         start = 0
 
-        def keep(batch: Batch) -> tuple[SpooledBatch, T]:
-            return SpooledBatch(batch), function(batch)
-
-        for kept, result in self._once(keep):
-            kept.start = start
-            self._spool.append(kept)
-            start += kept.rows
+        for spooled, result in self._once(_PackAndApply(function)):
+            spooled.start = start
+            self._spool.append(spooled)
+            start += spooled.rows
             yield result
 
     def close(self) -> None:
@@ -178,7 +173,7 @@ class SpooledRows(RowSource):
 class InMemoryRows(RowSource):
     """Rows of batches that are in memory; parameters as for `RowSource`."""
 
-    def __init__(self, schema: Schema, batches: list[Batch], engine: LocalEngine, memory: int) -> None:
+    def __init__(self, schema: Schema, batches: list[Batch], engine: Engine, memory: int) -> None:
         super().__init__(schema, engine, memory)
         starts = accumulate((len(batch) for batch in batches), initial=0)
         self._batches = [batch.replace(start=start) for batch, start in zip(batches, starts, strict=False)]
@@ -195,8 +190,40 @@ class InMemoryRows(RowSource):
         return rows
 
 
+@dataclass(frozen=True)
+class _TransformAndApply(Generic[T]):
+    """Transforms a batch of training rows by fitted stages, and applies a function to it."""
+
+    stages: list[Fitted]
+    function: Callable[[Batch], T]
+
+    def __call__(self, batch: Batch) -> T:
+        return self.function(transform(self.stages, batch, training=True))
+
+
+@dataclass(frozen=True)
+class _PackAndApply(Generic[T]):
+    """Packs a batch for the spool, and applies a function to it."""
+
+    function: Callable[[Batch], T]
+
+    def __call__(self, batch: Batch) -> tuple[SpooledBatch, T]:
+        return SpooledBatch(batch), self.function(batch)
+
+
+@dataclass(frozen=True)
+class _LoadAndApply(Generic[T]):
+    """Loads a batch of a spool, and applies a function to it."""
+
+    schema: Schema
+    function: Callable[[Batch], T]
+
+    def __call__(self, spooled: SpooledBatch) -> T:
+        return self.function(spooled.load(self.schema))
+
+
 @contextmanager
-def rows_of(batches: Iterable[Batch], engine: LocalEngine, memory: int) -> Iterator[RowSource]:
+def rows_of(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator[RowSource]:
     """Rows of some batches, at least one, as a context.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Spool: batches kept between passes, in memory up to a budget and in a temporary file beyond it."""
+"""Spool: batches spooled between passes, in memory up to a budget and in a temporary file beyond it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
+from filterkit.data.schema import Schema
 from filterkit.errors import file_error
 
 
@@ -28,7 +29,7 @@ class Spool:
     def __init__(self, budget: int) -> None:
         self._left = budget
         self._file: _Scratch | None = None
-        self._kept: list[SpooledBatch] = []
+        self._spooled: list[SpooledBatch] = []
 
     def __enter__(self) -> Spool:
         return self
@@ -38,32 +39,33 @@ class Spool:
 
     def close(self) -> None:
         """Free memory and disk space."""
-        self._kept = []
+        self._spooled = []
         if self._file is not None:
             self._file.close()
 
-    def append(self, kept: SpooledBatch) -> None:
+    def append(self, spooled: SpooledBatch) -> None:
         """Add a batch at the end."""
-        self._left -= kept.nbytes
+        self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
             with _failures():
                 if self._file is None:
                     self._file = _Scratch()
-                kept.write(self._file)
-        self._kept.append(kept)
+                spooled.write(self._file)
+        self._spooled.append(spooled)
 
     def __iter__(self) -> Iterator[SpooledBatch]:
-        return iter(self._kept)
+        return iter(self._spooled)
 
 
 class SpooledBatch:
-    """One batch of a spool: packed arrays, or their positions in a file; may be made in any thread."""
+    """One batch of a spool: packed arrays, or their positions in a file; may be made in any thread or process.
+
+    A pickle of it holds the arrays, wherever they are.
+    """
 
     def __init__(self, batch: Batch) -> None:
         self.rows = len(batch)
         self.start = batch.start
-        self._rest = batch.replace(X=None, y=None, weights=None, passthrough=None)
-        self._columns = batch.schema.width
         self._arrays: dict[str, np.ndarray] = (
             {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse
@@ -86,21 +88,28 @@ class SpooledBatch:
         self._file = file
         self._arrays = {}
 
-    def load(self) -> Batch:
-        """The batch as it was; may be called in any thread."""
-        arrays = self._arrays
-        if self._file is not None:
-            arrays = {name: _read(self._file, *place) for name, place in self._places.items()}
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_arrays": self._loaded(), "_places": {}, "_file": None}
+
+    def _loaded(self) -> dict[str, np.ndarray]:
+        """The arrays by name."""
+        if self._file is None:
+            return self._arrays
+        return {name: _read(self._file, *place) for name, place in self._places.items()}
+
+    def load(self, schema: Schema) -> Batch:
+        """The batch as it was, with its `schema`; may be called in any thread or process."""
+        arrays = self._loaded()
         X: Any
         if "X" in arrays:
-            X = arrays["X"].astype(np.float64).reshape(self.rows, self._columns)
+            X = arrays["X"].astype(np.float64).reshape(self.rows, schema.width)
         else:
-            X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], self._columns)
+            X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], schema.width)
         passthrough = _table(arrays["passthrough"]) if "passthrough" in arrays else None
         y = arrays.get("y")
-        if y is not None and self._rest.schema.labels:
+        if y is not None and schema.labels:
             y = y.reshape(self.rows, -1)
-        return self._rest.replace(start=self.start, X=X, y=y, weights=arrays.get("weights"), passthrough=passthrough)
+        return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
 
 
 class _Scratch:

@@ -11,20 +11,22 @@ from click.core import ParameterSource
 from filterkit.cli.inputs import check_used, open_input
 from filterkit.cli.options import (
     ENCODING,
+    ENGINE,
     ONCE,
     PROGRESS,
     SETTINGS,
     InputOptions,
+    engine_of,
     jobs,
-    make_engine,
     seed,
     target_options,
 )
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.progress import FoldProgress
 from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, shown_measures
-from filterkit.data.batch import Batch, concatenate
-from filterkit.engines.local import LocalEngine, available_cores
+from filterkit.data.batch import Batch, concatenate, itself
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import UsageError
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output, together
@@ -95,7 +97,7 @@ class EvaluateOptions(InputOptions):
 @target_options
 @ENCODING
 @jobs("processes")
-@click.option("--engine", hidden=True)
+@ENGINE
 @seed("folds and subsamples")
 @PROGRESS
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
@@ -135,9 +137,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
 
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
-    make_engine(known, options.engine, options.jobs)
-    if options.engine not in (None, LocalEngine.name):
-        raise UsageError("evaluate: --engine is not supported, because chains are evaluated in separate processes")
+    engine_of(known, options.engine, options.jobs).close()
     check_goals(options.outputs, paths, known.files)
     check_used(paths, known.formats, {"--encoding": options.encoding != "utf-8"})
     if options.output is not None:
@@ -174,7 +174,7 @@ def _names(paths: tuple[str, ...]) -> dict[str, str]:
 def _read(path: str, options: EvaluateOptions, known: Registry) -> Batch:
     """All rows of an input."""
     with open_input(path, options, known.formats) as reader:
-        return concatenate(reader.map(lambda batch: batch, LocalEngine(1)), reader.schema)
+        return concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
 
 
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
@@ -188,13 +188,15 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
     progress = FoldProgress(options.progress)
+    engine = engine_of(known, options.engine or ProcessEngine.name, options.jobs)
     try:
-        for left, results in run(evaluator, options.jobs or available_cores(), done, known.files):
+        for left, results in run(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results
             progress.show(left)
     finally:
+        engine.close()
         progress.close()
         if journal is not None:
             journal.close()

@@ -11,7 +11,7 @@ from filterkit.chains.rows import SpooledRows
 from filterkit.cli.options import InputOptions
 from filterkit.cli.progress import ReadingProgress
 from filterkit.data.schema import Schema
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.endings import ending
 from filterkit.files.inputs import Input
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Work(NamedTuple):
     """The engine, the bytes of memory, and whether to show progress (None: only on a terminal)."""
 
-    engine: LocalEngine
+    engine: Engine
     memory: int
     progress: bool | None
 

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from filterkit.engines.local import LocalEngine, available_cores
+from filterkit.engines.engine import Engine, available_cores
+from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
+from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,7 +58,11 @@ CLASS = click.option(
 )
 DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 ENCODING = click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="Encoding of the input.")
-ENGINE = click.option("--engine", metavar="NAME", help="Run on this engine: local, or one that a plugin offers.")
+ENGINE = click.option(
+    "--engine",
+    metavar="NAME[:OPTIONS]",
+    help="Run on this engine: local (threads), processes, or one that a plugin offers.",
+)
 LABELS = click.option(
     "--labels",
     metavar="N",
@@ -128,11 +134,11 @@ class Options(InputOptions):
     debug: bool = False
 
 
-def make_engine(known: Registry, name: str | None, jobs: int | None) -> LocalEngine:
+def engine_of(known: Registry, text: str | None, jobs: int | None) -> Engine:
     """The engine that ``--engine`` and ``--jobs`` ask for.
 
     Raises
     ------
-    UsageError : there is no engine of this name.
+    UsageError : there is no engine of this name, or it does not know the options.
     """
-    return known.engine(LocalEngine.name if name is None else name)(jobs or available_cores())
+    return make_engine(LocalEngine.name if text is None else text, jobs or available_cores(), known)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import SpooledRows
 from filterkit.cli.inputs import Work, check_used, format_of, open_input, open_like, training_rows
-from filterkit.cli.options import Options, make_engine
+from filterkit.cli.options import Options, engine_of
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.data.alignment import Alignment
 from filterkit.data.schema import Schema
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.endings import ARFF, check_chain, check_ending
 from filterkit.files.inputs import Input
@@ -44,7 +44,7 @@ class Job:
     stages: list[Stage]
     options: Options
     formats: dict[str, Format]
-    engine: LocalEngine
+    engine: Engine
 
     @property
     def sources(self) -> list[str]:
@@ -99,7 +99,7 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
         if stages:
             raise UsageError("stages cannot be combined with --chain")
         stages = read_stages(options.chain, known, options.seed)
-    return Job(path, stages, options, known.formats, make_engine(known, options.engine, options.jobs))
+    return Job(path, stages, options, known.formats, engine_of(known, options.engine, options.jobs))
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:

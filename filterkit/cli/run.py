@@ -36,6 +36,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     began = time.perf_counter()
     job = resolve(path, words, options, known)
     with ExitStack() as opened:
+        opened.enter_context(job.engine)
         opened.enter_context(together())
         plan = make_plan(job, opened)
         if plan.training is not None:

@@ -20,8 +20,8 @@ from filterkit.cli.options import (
     PROGRESS,
     SETTINGS,
     InputOptions,
+    engine_of,
     jobs,
-    make_engine,
     seed,
     target_options,
 )
@@ -124,8 +124,10 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
     """The table of all features."""
     from filterkit.chains.feature_scores import scores as score_features
 
-    work = Work(make_engine(known, options.engine, options.jobs), options.memory, options.progress)
-    with training_rows(open_input(path, options, known.formats), work) as rows:
+    with (
+        engine_of(known, options.engine, options.jobs) as engine,
+        training_rows(open_input(path, options, known.formats), Work(engine, options.memory, options.progress)) as rows,
+    ):
         return score_features(
             rows,
             metrics,

@@ -6,8 +6,9 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedWriter
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Generic, TypeVar
 
 from filterkit._version import __version__
 from filterkit.arff.writer import Formatter, header_pieces
@@ -16,8 +17,8 @@ from filterkit.chains.rows import Mapping
 from filterkit.cli.inputs import format_of
 from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
-from filterkit.data.batch import Batch, empty
-from filterkit.engines.local import LocalEngine
+from filterkit.data.batch import Batch, empty, itself
+from filterkit.engines.engine import Engine
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.stages.base import Stage
@@ -64,7 +65,7 @@ class ChainWriter:
             for text in header_pieces(self._schema, history):
                 out.write(text)
             count = 0
-            for size, pieces in rows(self._text):
+            for size, pieces in rows(partial(_text, self._formatter)):
                 for piece in pieces:
                     out.write(piece)
                 if isinstance(out, BufferedWriter):
@@ -74,10 +75,6 @@ class ChainWriter:
             out.write(f"% {count}{of} rows\n".encode())
             return count
 
-    def _text(self, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
-        """The number of rows in a batch, and their text in pieces."""
-        return len(batch), self._formatter.rows(batch)
-
     def _write_as(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
         """Write the rows in another format than ARFF, and return how many there were."""
         assert kind.write is not None
@@ -85,7 +82,7 @@ class ChainWriter:
 
         def counted() -> Iterator[Batch]:
             nonlocal count
-            for batch in rows(lambda batch: batch):
+            for batch in rows(itself):
                 count += len(batch)
                 yield batch
             if not count:
@@ -110,13 +107,27 @@ class Transformed:
     reader: Input
     alignment: Alignment
     fitted: FittedChain
-    engine: LocalEngine
+    engine: Engine
 
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        def work(batch: Batch) -> T:
-            return function(self.fitted.transform(self.alignment.apply(batch)))
+        return self.reader.map(_AlignAndApply(self.alignment, self.fitted, function), self.engine)
 
-        return self.reader.map(work, self.engine)
+
+@dataclass(frozen=True)
+class _AlignAndApply(Generic[T]):
+    """Transforms a batch of an input by a fitted chain, and applies a function to it."""
+
+    alignment: Alignment
+    fitted: FittedChain
+    function: Callable[[Batch], T]
+
+    def __call__(self, batch: Batch) -> T:
+        return self.function(self.fitted.transform(self.alignment.apply(batch)))
+
+
+def _text(formatter: Formatter, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
+    """The number of rows in a batch, and their text in pieces."""
+    return len(batch), formatter.rows(batch)
 
 
 def command_comment(words: list[str]) -> str:

@@ -12,13 +12,13 @@ import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
-from filterkit.engines.processes import in_processes
+from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, StageError, UsageError, not_nominal, quoted
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.measures import measures
@@ -30,7 +30,7 @@ from filterkit.stages.learner import REST, FittedLearner, Learner
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that imports may take in the first part
-_WORTH_PROCESSES = 3.0  # seconds of work from which starting processes pays
+_WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
 
 class Result(NamedTuple):
@@ -175,6 +175,13 @@ class Evaluator:
                 raise FilterkitError(f"{name}: {error}") from None
         self.parts = [(*key, fold) for key in self._tasks for fold in range(design.folds)]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Evaluator, (self.data, self.design)  # the tasks, which hold the rows again, are made anew
+
+    def evaluate_part(self, part: Part) -> list[Result]:
+        """As `evaluate`, for one of the `parts`."""
+        return self.evaluate(*part)
+
     def evaluate(self, data: str, task: str, fold: int) -> list[Result]:
         """Evaluate all chains at all shares on one fold.
 
@@ -206,17 +213,14 @@ class Evaluator:
         return results
 
 
-def run(
-    evaluator: Evaluator, jobs: int = 1, done: Collection[Part] = (), plugins: Iterable[str] = ()
-) -> Iterator[tuple[int, list[Result]]]:
+def run(evaluator: Evaluator, engine: Engine, done: Collection[Part] = ()) -> Iterator[tuple[int, list[Result]]]:
     """Evaluate all parts that are not `done`, in any order.
 
     Parameters
     ----------
     evaluator : the data sets and chains.
-    jobs : the number of processes, which are started only if there is enough work.
+    engine : where they are evaluated, if there is enough work; else in this thread.
     done : data, task and fold of the parts to leave out.
-    plugins : the files of plugins that the chains need.
 
     Yields
     ------
@@ -226,26 +230,10 @@ def run(
     began = time.perf_counter() + _STARTUP
     for number, part in enumerate(parts):
         left = len(parts) - number
-        if number and jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_PROCESSES:
-            given = (evaluator.data, evaluator.design, tuple(plugins))
-            found = in_processes(_evaluate, parts[number:], min(jobs, left), _prepare, *given)
-            with closing(found):
+        if number and engine.jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_AN_ENGINE:
+            engine.prepare(show_warnings)
+            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
         yield left - 1, evaluator.evaluate(*part)
-
-
-_evaluator: Evaluator  # in a worker process
-
-
-def _prepare(data: list[tuple[str, Batch]], design: Design, plugins: tuple[str, ...]) -> None:
-    global _evaluator
-    show_warnings()
-    for path in plugins:
-        registry().add_file(path)
-    _evaluator = Evaluator(data, design)
-
-
-def _evaluate(part: Part) -> list[Result]:
-    return _evaluator.evaluate(*part)

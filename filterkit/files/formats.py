@@ -13,7 +13,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.contract import check_read
 from filterkit.data.labels import find_targets, split
 from filterkit.data.schema import Schema
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error
 from filterkit.files.endings import COMPRESSIONS, ending
 from filterkit.files.source import Source
@@ -100,7 +100,7 @@ class FormatReader:
         if self._plain is not None:
             self._plain.close()  # which deletes it
 
-    def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, in the engine."""
         return engine.map(function, self._numbered())
 

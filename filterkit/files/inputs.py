@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Input(Protocol):
     def position(self) -> int:
         """How many of these bytes have been read."""
 
-    def map(self, function: Callable[[Batch], T], engine: LocalEngine) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, computed by the engine."""
 
     def __enter__(self) -> Input: ...

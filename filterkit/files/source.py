@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from filterkit.engines.local import PAUSE
+from filterkit.engines.engine import PAUSE
 from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
 from filterkit.files.descriptors import descriptor_of
 

@@ -16,10 +16,12 @@ from filterkit.counts.thresholds import score_columns as score_columns
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.batch import concatenate as concatenate
+from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.ragged import Ragged as Ragged
-from filterkit.engines.local import PAUSE as PAUSE
+from filterkit.engines.engine import PAUSE as PAUSE
+from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures

@@ -12,7 +12,7 @@ from filterkit.stages.base import Stage
 if TYPE_CHECKING:
     import click
 
-    from filterkit.engines.local import LocalEngine
+    from filterkit.engines.engine import Engine
     from filterkit.files.formats import Format
 
 PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins
@@ -47,8 +47,8 @@ class Hooks:
         """
 
     @hookspec
-    def filterkit_engines(self) -> list[type[LocalEngine]]:  # type: ignore[empty-body]
-        """The engines that the plugin offers: classes like `LocalEngine`, with a `name` for ``--engine``.
+    def filterkit_engines(self) -> list[type[Engine]]:  # type: ignore[empty-body]
+        """The engines that the plugin offers: subclasses of `Engine`, with a `name` for ``--engine``.
 
         Two plugins that offer an engine of the same name are an error that names both.
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from filterkit.counts.metric import Metric
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 from filterkit.errors import PluginError
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 from filterkit.stages.base import Stage
@@ -28,7 +28,7 @@ class Offers:
 
     stages: list[type[Stage]] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
-    engines: list[type[LocalEngine]] = field(default_factory=list)
+    engines: list[type[Engine]] = field(default_factory=list)
     subcommands: list[click.Command] = field(default_factory=list)
 
     def add(self, other: Offers) -> None:

@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 from filterkit._version import DISTRIBUTION
 from filterkit.counts.metric import Metric
 from filterkit.data.contract import record_plugin
+from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
 from filterkit.plugin.discovery import installed
 from filterkit.plugin.hookspecs import PROJECT
@@ -86,11 +88,11 @@ class Registry:
         self.own = Plugin("filterkit itself", "")
         self.stages: dict[str, type[Stage]] = {}
         self.formats: dict[str, Format] = {}
-        self.engines: dict[str, type[LocalEngine]] = {}
+        self.engines: dict[str, type[Engine]] = {}
         self.subcommands: dict[str, click.Command] = {}
         self._owners: dict[tuple[str, str], list[Plugin]] = {}
         self._hooks = HookCaller()
-        self._take(self.own, Offers(engines=[LocalEngine]))
+        self._take(self.own, Offers(engines=[LocalEngine, ProcessEngine]))
 
     def add_entry_points(self) -> None:
         """Load all installed plugins; those of filterkit's own distribution alone if the environment variable
@@ -209,7 +211,7 @@ class Registry:
             raise UsageError(f"no metric {quoted(name)}{_choice(name, metrics)}")
         return metrics[name]
 
-    def engine(self, name: str) -> type[LocalEngine]:
+    def engine(self, name: str) -> type[Engine]:
         """The engine class of this name.
 
         Raises

@@ -26,7 +26,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from filterkit.data.batch import Batch, same
-from filterkit.engines.local import LocalEngine
+from filterkit.engines.engine import Engine
 from filterkit.errors import StageError
 from filterkit.files.formats import Format
 from filterkit.stages.base import Stage
@@ -102,7 +102,7 @@ FORMAT_CHECKS: list[Callable[[Format, Batch], None]] = [
     check_writing_is_the_same_again,
     check_a_missing_file_is_an_error,
 ]
-ENGINE_CHECKS: list[Callable[[type[LocalEngine]], None]] = [
+ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [
     check_engine_is_declared,
     check_order_is_kept,
     check_failures_come_in_their_place,

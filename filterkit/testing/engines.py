@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from filterkit.chains.chain import Chain
 from filterkit.chains.rows import SpooledRows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
-from filterkit.engines.local import PAUSE, LocalEngine
+from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import RowStage
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.testing.samples import SAMPLES
@@ -28,7 +31,7 @@ class Stopped(Exception):
     """An exception that the checks raise on purpose."""
 
 
-def check_engine_is_declared(engine: type[LocalEngine]) -> None:
+def check_engine_is_declared(engine: type[Engine]) -> None:
     """The engine has a name, is made with a number of jobs, has the attribute `jobs`, and its `map` can be closed."""
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
@@ -41,36 +44,19 @@ def check_engine_is_declared(engine: type[LocalEngine]) -> None:
         assert hasattr(made.map(str, []), "close"), f"{name}: map gives no generator; write it with yield"
 
 
-def check_order_is_kept(engine: type[LocalEngine]) -> None:
-    """Results come in the order of the items, whichever is ready first, and no items give no results.
-
-    The function may be any function, and shares memory with this process.
-    """
+def check_order_is_kept(engine: type[Engine]) -> None:
+    """Results come in the order of the items, whichever is ready first, and no items give no results."""
     for jobs in _JOBS:
-        seen: list[int] = []
-
-        def work(item: int, seen: list[int] = seen) -> int:
-            time.sleep(0.002 * (item % 3 == 0))
-            seen.append(item)
-            return item * item
-
-        for count in (0, 1, 2, 50):
-            found = list(engine(jobs).map(work, iter(range(count))))
-            assert found == [item * item for item in range(count)], (
-                f"{engine.name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}"
-            )
-        assert sorted(seen) == sorted([0, 0, 1, *range(50)]), (
-            f"{engine.name}: the function is not called once for each item in this process"
-        )
+        with engine(jobs) as made:
+            for count in (0, 1, 2, 50):
+                found = list(made.map(_square_slowly, iter(range(count))))
+                assert found == [item * item for item in range(count)], (
+                    f"{engine.name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}"
+                )
 
 
-def check_failures_come_in_their_place(engine: type[LocalEngine]) -> None:
+def check_failures_come_in_their_place(engine: type[Engine]) -> None:
     """An exception of the function or of the items comes out after the results of all items before it."""
-
-    def work(item: int) -> int:
-        if item == 7:
-            raise Stopped
-        return item
 
     def items() -> Iterator[int]:
         yield from range(100, 105)
@@ -80,8 +66,9 @@ def check_failures_come_in_their_place(engine: type[LocalEngine]) -> None:
         for what, given, due in (("function", iter(range(20)), range(7)), ("items", items(), range(100, 105))):
             found: list[int] = []
             try:
-                for result in engine(jobs).map(work, given):
-                    found.append(result)
+                with engine(jobs) as made:
+                    for result in made.map(_stop_at_seven, given):
+                        found.append(result)
             except Stopped:
                 pass
             except Exception as error:
@@ -94,7 +81,7 @@ def check_failures_come_in_their_place(engine: type[LocalEngine]) -> None:
             )
 
 
-def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
+def check_pauses_are_passed_on(engine: type[Engine]) -> None:
     """At `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before more is asked for."""
     items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
     for jobs in _JOBS:
@@ -108,8 +95,9 @@ def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
                     late.append(place)
 
         try:
-            for result in engine(jobs).map(lambda item: -item, live()):
-                found.append(result)
+            with engine(jobs) as made:
+                for result in made.map(operator.neg, live()):
+                    found.append(result)
         except TypeError as error:  # the function was called with PAUSE
             raise AssertionError(f"{engine.name}: the function is called with PAUSE; pass it on instead") from error
         due = [item if item is PAUSE else -item for item in items]
@@ -120,7 +108,7 @@ def check_pauses_are_passed_on(engine: type[LocalEngine]) -> None:
         )
 
 
-def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
+def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
     """Only a few items are taken before their results are asked for, and none after the map is closed."""
     for jobs in _JOBS:
         taken: list[int] = []
@@ -130,7 +118,8 @@ def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
                 taken.append(item)
                 yield item
 
-        results = engine(jobs).map(str, items())
+        made = engine(jobs)
+        results = made.map(str, items())
         assert next(results) == "0"
         most = 8 * jobs + 8
         assert len(taken) <= most, (
@@ -140,22 +129,24 @@ def check_few_items_are_taken_ahead(engine: type[LocalEngine]) -> None:
         count = len(taken)
         results.close()
         assert len(taken) == count, f"{engine.name}: items are taken after the map was closed"
+        made.close()
 
 
-def check_output_is_that_of_local(engine: type[LocalEngine]) -> None:
+def check_output_is_that_of_local(engine: type[Engine]) -> None:
     """A chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name, text in SAMPLES.items():
         expected = _output(LocalEngine(1), text)
         for jobs in _JOBS:
             try:
-                found = _output(engine(jobs), text)
+                with engine(jobs) as made:
+                    found = _output(made, text)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
             assert found == expected, f"{engine.name}: the sample {name} gives other bytes with {jobs} jobs"
 
 
-def _output(engine: LocalEngine, text: str) -> bytes:
+def _output(engine: Engine, text: str) -> bytes:
     """The rows that a chain writes for some ARFF text, which is read in blocks of a few rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
@@ -166,10 +157,25 @@ def _output(engine: LocalEngine, text: str) -> bytes:
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(rows)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
-                pieces: Iterable[Any] = out.map(lambda batch: b"".join(formatter.rows(batch)), last=True)
+                pieces: Iterable[Any] = out.map(partial(_joined_text, formatter), last=True)
                 return header_text(fitted.schema).encode() + b"".join(pieces)
             finally:
                 rows.close()
+
+
+def _square_slowly(item: int) -> int:
+    time.sleep(0.002 * (item % 3 == 0))
+    return item * item
+
+
+def _stop_at_seven(item: int) -> int:
+    if item == 7:
+        raise Stopped
+    return item
+
+
+def _joined_text(formatter: Formatter, batch: Batch) -> bytes:
+    return b"".join(formatter.rows(batch))
 
 
 class _Stretch(ColumnStage):

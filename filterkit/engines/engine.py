@@ -1,0 +1,81 @@
+"""Engine: where work runs.
+
+Work is a function that is applied to items. Function, items and results can be pickled; the function gets all that it
+needs, returns all that it finds out, and shares nothing. So it may run in a thread, in another process, or elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, ClassVar, Self, TypeVar
+
+from filterkit.errors import UsageError, quoted
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# Stands among the items of a map where the next item will have to be waited for. An engine first gives out the results
+# of all items before it, and then PAUSE itself. It is public because engines of plugins meet it too.
+PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Engine:
+    """Applies functions to items and keeps the order; a context, which closes the engine at its end.
+
+    Write `map`; if the work runs in other processes, `prepare` and `close` too.
+
+    Parameters
+    ----------
+    jobs : how many items are worked on at once.
+    options : what follows the name and a colon in ``--engine NAME:OPTIONS``; an engine without options refuses it.
+
+    Attributes
+    ----------
+    name : what ``--engine`` calls it.
+    jobs : as given.
+
+    Raises
+    ------
+    UsageError : the options mean nothing to the engine.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, jobs: int, options: str = "") -> None:
+        if options:
+            raise UsageError(f"--engine: {self.name} has no options, and {quoted(options)} is given")
+        self.jobs = jobs
+
+    def prepare(self, function: Callable[..., None], *given: Any) -> None:
+        """Make each further process call ``function(*given)`` before its first item; threads need no preparation."""
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """``function(item)`` for each item, in order.
+
+        At most ``2 * jobs`` items are taken ahead of the results that have been consumed. An exception that the
+        function or `items` raises comes out in its item's place. `PAUSE` among the items comes out as it is.
+
+        Parameters
+        ----------
+        function, items : can be pickled, unless the engine says that it needs no pickling.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no map")
+
+    def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """``function(item)`` for each item, in any order; by default as `map`. All items may be taken at once."""
+        return self.map(function, items)
+
+    def close(self) -> None:
+        """Give back what the engine holds. It can be called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,245 @@
+"""A pool of processes, which end when the process that waits for them ends."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FrameType
+from typing import Any, TypeVar
+
+from filterkit.engines.engine import PAUSE
+from filterkit.engines.local import until_failure
+from filterkit.errors import FilterkitError, system_error
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_PATIENCE = 0.5  # seconds
+_OF_A_TERMINAL = ("SIGINT", "SIGQUIT", "SIGHUP")
+
+
+class Pool:
+    """Processes that apply functions to items.
+
+    Parameters
+    ----------
+    jobs : how many processes.
+    preparations : functions, with their arguments, that each process calls first.
+
+    Attributes
+    ----------
+    closed : whether the processes have ended.
+    """
+
+    def __init__(self, jobs: int, preparations: list[tuple[Callable[..., None], tuple[Any, ...]]]) -> None:
+        self.closed = False
+        self._jobs = jobs
+        self._functions = 0
+        self._working_on: set[Future[Any]] = set()
+        with _failures():
+            self._folder = tempfile.TemporaryDirectory(prefix="filterkit-")
+            with open(os.path.join(self._folder.name, "preparations"), "wb") as file:
+                pickle.dump(preparations, file, pickle.HIGHEST_PROTOCOL)
+        with _signals_held_back():
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.name,))
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """See `filterkit.engines.engine.Engine.map`."""
+        failures: list[Exception] = []
+        running: deque[Future[R]] = deque()
+        call = self._stored(function)
+        with self._working():
+            try:
+                for item in until_failure(items, failures):
+                    if item is not PAUSE:
+                        running.append(self._submit(call, item))
+                    while running and (item is PAUSE or len(running) >= 2 * self._jobs):
+                        yield _result(running.popleft())
+                    if item is PAUSE:
+                        yield item
+                while running:
+                    yield _result(running.popleft())
+            finally:
+                for future in running:  # nobody waits for their results
+                    future.cancel()
+        if failures:
+            raise failures[0]
+
+    def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """See `filterkit.engines.engine.Engine.map_as_done`."""
+        call = self._stored(function)
+        with self._working():
+            with _signals_held_back():
+                working = [self._submit(call, item) for item in items]
+            for done in _as_completed(working):
+                yield done.result()
+
+    def close(self) -> None:
+        """End the processes, even if they are at work."""
+        self.closed = True
+        if self._working_on:
+            for process in list((self._pool._processes or {}).values()):
+                process.kill()
+        self._pool.shutdown(cancel_futures=True)
+        gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
+        self._folder.cleanup()
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """End the processes if one of them or this one is stopped."""
+        try:
+            yield
+        except BrokenProcessPool:
+            self.close()
+            raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
+        except (KeyboardInterrupt, SystemExit):  # from a signal
+            self.close()
+            raise
+
+    def _stored(self, function: Callable[[T], R]) -> _Call:
+        """A call of `function`, which each process reads once, from a file.
+
+        Python itself would write it into a pipe with every item, and wait forever if the process at the other end was
+        killed.
+        """
+        self._functions += 1
+        path = os.path.join(self._folder.name, f"function-{self._functions}")
+        with _failures(), open(path, "wb") as file:
+            pickle.dump(function, file, pickle.HIGHEST_PROTOCOL)
+        return _Call(path)
+
+    def _submit(self, call: _Call, item: Any) -> Future[Any]:
+        with _signals_held_back():
+            try:
+                future = self._pool.submit(call, item)
+            except OSError:
+                if self._pool._broken:  # its pipes may be closed while an item is put into it
+                    raise BrokenProcessPool from None
+                raise
+            self._working_on.add(future)
+            future.add_done_callback(self._working_on.discard)
+            return future
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turn the errors of temporary files into errors that name their folder."""
+    try:
+        yield
+    except OSError as error:
+        raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of the function in the file at `path`."""
+
+    path: str
+
+    def __call__(self, item: Any) -> Any:
+        return _function(self.path)(item)
+
+
+@lru_cache(maxsize=2)  # a map may be within another
+def _function(path: str) -> Callable[[Any], Any]:
+    """The function in a file, in a process that works for an engine."""
+    with open(path, "rb") as file:
+        found: Callable[[Any], Any] = pickle.load(file)
+        return found
+
+
+def _result(future: Future[R]) -> R:
+    """The result of a future. Python does not notice a signal that comes just before it begins to wait, so no wait is
+    long."""
+    while True:
+        try:
+            return future.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if future.done():  # the work itself raised it
+                return future.result()
+
+
+def _as_completed(futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
+    """The futures, as they are done; no wait is long, as in `_result`."""
+    left = set(futures)
+    while left:
+        try:
+            for done in as_completed(left, timeout=_PATIENCE):
+                left.discard(done)
+                yield done
+        except TimeoutError:
+            continue
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Hold back the signals that end the command until the processes that are being started are known.
+
+    An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
+    terminal for good: whoever waits for them ends them.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone receives signals
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Any] = {}
+    for name in (*_OF_A_TERMINAL, "SIGTERM", "SIGXCPU"):
+        number = getattr(signal, name, None)
+        handler = None if number is None else signal.getsignal(number)
+        if number is not None and callable(handler):
+            before[number] = handler
+            signal.signal(number, lambda number, frame: came.append((number, frame)))
+    mask = _block()
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, frame in came:
+            before[number](number, frame)
+
+
+def _block() -> set[Any] | None:
+    """Block the signals of a terminal, where that can be done; the signals that were blocked before."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return None
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _OF_A_TERMINAL]))
+
+
+def _begin(folder: str) -> None:
+    """Begin a process that works for the engine whose temporary files are in `folder`."""
+    from threadpoolctl import threadpool_limits
+
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    threadpool_limits(1)  # the processes themselves use all cores
+    gc.freeze()  # as the command line does
+    gc.set_threshold(100_000, 50, 100)
+    with open(os.path.join(folder, "preparations"), "rb") as file:
+        preparations = pickle.load(file)
+    for function, given in preparations:
+        function(*given)
+
+
+def _end_with_parent(folder: str) -> None:
+    """End this process when the one that it works for has been killed, and remove what that one left."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
