@@ -7,6 +7,8 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+from command import run
+
 import filterkit
 
 ROOT = Path(__file__).parent.parent
@@ -21,16 +23,14 @@ def test_the_stage_of_the_guide_conforms_and_passes_its_test(tmp_path):
     stage, its_test = examples("python")
     (tmp_path / "root.py").write_text(stage)
     (tmp_path / "test_root.py").write_text(its_test)
-    run = {"capture_output": True, "text": True, "check": False, "cwd": ROOT}
-    checked = subprocess.run(
-        [sys.executable, "-m", "filterkit", "check-plugin", str(tmp_path / "root.py")], **run, timeout=300
-    )
+    checked = run("check-plugin", tmp_path / "root.py")
     assert checked.returncode == 0 and checked.stdout.startswith("root: all well"), checked.stdout + checked.stderr
     code = (
         "import sys; from filterkit.plugin.registry import registry; registry().add_file(sys.argv[1]); "
         f"sys.path.insert(0, {str(tmp_path)!r}); import test_root; test_root.test_by_hand()"
     )
-    tried = subprocess.run([sys.executable, "-c", code, str(tmp_path / "root.py")], **run, timeout=300)
+    command = [sys.executable, "-c", code, str(tmp_path / "root.py")]
+    tried = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert (tried.returncode, tried.stderr) == (0, "")
 
 

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import reference_metrics as ref
 from agreement import columns, dense, make, sample
+from command import run
 
 import filterkit
 from filterkit import StageError, UsageError
@@ -17,12 +16,6 @@ from filterkit.cli.scores import text_lines
 from filterkit.plugin.registry import registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, timeout=120
-    )
 
 
 def test_a_table_worked_by_hand():
@@ -157,9 +150,7 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
     ],
 )
 def test_mistakes_are_told_in_a_line(arguments, status, message):
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, cwd=SAMPLES
-    )
+    done = run(*arguments, cwd=SAMPLES)
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1

@@ -4,14 +4,13 @@ import copy
 import io
 import json
 import random
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from agreement import SAMPLES, sample
+from command import run
 
 import filterkit
 from filterkit import FilterkitError, Fitted, Stage, testing
@@ -70,9 +69,7 @@ def test_numpy_reads_the_arrays(kept):
 
 
 def test_what_is_in_a_file_can_be_shown(kept):
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", "stages", str(kept[0])], capture_output=True, text=True, check=True
-    )
+    done = run("stages", kept[0])
     assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
     assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in done.stdout
 

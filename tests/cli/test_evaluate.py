@@ -17,6 +17,7 @@ from statistics import mean, stdev
 import click
 import numpy as np
 import pytest
+from command import run, run_anew, start
 from made_results import drawn, result, svg_texts, table
 
 from filterkit.cli.evaluate import evaluate
@@ -37,17 +38,6 @@ CLOCK = (
     "import itertools, types; from filterkit.cli import progress; "
     "progress.time = types.SimpleNamespace(monotonic=itertools.count(step=10).__next__)"
 )
-
-
-def filterkit(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments],
-        text=True,
-        capture_output=True,
-        check=False,
-        timeout=120,
-        **options,
-    )
 
 
 @pytest.fixture
@@ -93,7 +83,7 @@ def iris(tmp_path_factory):
     files = ["--jobs", "1", "-o", "r.csv", "--journal", "j"]
     if find_spec("matplotlib"):
         files += ["--plot", "p.svg"]
-    done = filterkit(
+    done = run(
         *("evaluate", IRIS, "--chain", "svm", "--chain", "std: standardize svm", "--folds", "3", *files), cwd=folder
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -161,7 +151,7 @@ def test_the_same_command_goes_on_with_the_journal(iris, here):
 
 def test_report_shows_the_same(iris):
     folder, shown = iris
-    done = filterkit("report", "r.csv", cwd=folder)
+    done = run("report", "r.csv", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
 
 
@@ -246,15 +236,12 @@ def test_a_kill_costs_the_part_in_work_only(tmp_path):
     (tmp_path / "hold.py").write_text(HOLD)
     chains = ["--chain", "shape hold neighbors", "--chain", "near: neighbors --k 3"]
     command = ["--plugin", "hold.py", "evaluate", DIGITS, *chains, "--folds", "12", "--measure", "f1"]
-    whole = filterkit(*command, "--jobs", "1", "-o", "whole.csv", cwd=tmp_path)
+    whole = run(*command, "--jobs", "1", "-o", "whole.csv", cwd=tmp_path)
     assert whole.returncode == 0
     journal = tmp_path / "j"
     os.mkfifo(tmp_path / "pipe")
-    killed = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", *command, "--jobs", "1", "--journal", "j", "-o", "r.csv"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-    )
+    options = {"cwd": tmp_path, "stdout": subprocess.PIPE}
+    killed = start(*command, "--jobs", "1", "--journal", "j", "-o", "r.csv", **options)
     wait_for(lambda: lines_in(journal) > 2)
     killed.send_signal(signal.SIGKILL)
     assert killed.wait(60) == -signal.SIGKILL and killed.stdout.read() == b""
@@ -290,7 +277,7 @@ def filterkit_stages():
 def test_processes_have_the_plugins(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
     command = ["--plugin", "my.py", "evaluate", IRIS, "--chain", "halve neighbors", "--folds", "3"]
-    one = filterkit(*command, "--jobs", "1", "-o", "1.csv", cwd=tmp_path)
+    one = run(*command, "--jobs", "1", "-o", "1.csv", cwd=tmp_path)
     two = with_changes(AT_ONCE, *command, "--jobs", "2", "-o", "2.csv", cwd=tmp_path)
     assert (two.returncode, two.stderr) == (0, "")
     assert two.stdout == one.stdout
@@ -432,9 +419,7 @@ def test_a_closed_pipe_ends_it_quietly(close, tmp_path):
     command = (
         ["report", "r.csv"] if close == "after a line" else ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
     )
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = start(*command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if close == "after a line":
         assert process.stdout.readline().startswith(b"Means over 3 tasks")
     process.stdout.close()
@@ -449,16 +434,14 @@ def test_files_are_complete_though_nobody_reads_the_table(tmp_path):
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "r.csv", "--plot", "r.svg"]
     if find_spec("matplotlib") is None:
         command = command[:-2]
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", *command], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, check=False
-    )
+    done = run_anew(*command, cwd=tmp_path, capture_output=False, stdout=write, stderr=subprocess.PIPE)
     os.close(write)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (0, "")
     assert sorted(os.listdir(tmp_path)) == sorted(name for name in command if name.startswith("r."))
 
 
 def test_results_on_standard_output_come_without_the_table():
-    done = filterkit("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
+    done = run("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
     assert done.stdout.startswith("data,task,fold,") and done.stdout.count("\n") == 3
 
 
@@ -561,7 +544,7 @@ def test_many_chains_are_tested_against_the_first(tmp_path, here):
 @pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate), ("report", report)])
 def test_help_names_every_option_and_measure(name, command):
     for flag in ("--help", "-h"):
-        done = filterkit(name, flag)
+        done = run(name, flag)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"Usage: filterkit {name} [OPTIONS] ")
         assert all(re.search(rf"^ +{measure} +\S", done.stdout, re.M) for measure in MEASURES)
@@ -569,7 +552,7 @@ def test_help_names_every_option_and_measure(name, command):
             option.opts[-1] for option in command.params if isinstance(option, click.Option) and not option.hidden
         ]
         assert all(f"{option} " in done.stdout for option in options)
-    assert re.search(rf"^ +{name} +[A-Z]", filterkit("--help").stdout, re.M)
+    assert re.search(rf"^ +{name} +[A-Z]", run("--help").stdout, re.M)
 
 
 DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n3,z\n"
@@ -647,5 +630,5 @@ def test_a_place_that_cannot_be_written_is_named_at_once(option, tmp_path, here)
 
 
 def test_the_csv_may_go_to_standard_output():
-    done = filterkit("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
+    done = run("evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-")
     assert len(list(csv.DictReader(io.StringIO(done.stdout.partition("Means over")[0])))) == 2

@@ -2,11 +2,11 @@
 
 import shlex
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from command import COMMAND, run, start
 
 import filterkit
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.posix
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "arff_samples"
-RUN = f"{sys.executable} -m filterkit"
+RUN = " ".join(COMMAND)
 
 
 def shell(command, folder=ROOT):
@@ -130,8 +130,7 @@ def test_a_chain_from_a_file(tmp_path):
 def test_what_is_wrong_with_a_chain_file(text, arguments, message, tmp_path):
     if text is not None:
         (tmp_path / "my.chain").write_text(text)
-    command = [sys.executable, "-m", "filterkit", "--chain", "my.chain", str(SAMPLES / "iris.arff"), *arguments]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run("--chain", "my.chain", SAMPLES / "iris.arff", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
 
 
@@ -157,9 +156,7 @@ def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
     """Each row is read back before the next is sent, on a pipe that stays open."""
     arguments = [word.format(chain_file / kind) for word in arguments]
     declared, text = ("", "") if kind == "plain" else ("@attribute s string\n", "'a b',")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     giving_up = threading.Timer(60, process.kill)  # a row that does not come would be waited for without an end
     giving_up.start()
     with process:
@@ -181,9 +178,7 @@ def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
     """In pieces of any size, from a writer that stops now and then."""
     whole = filterkit.read(str(SAMPLES / "digits.arff"))
     data = (SAMPLES / "digits.arff").read_bytes()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-", "l2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    process = start("-", "l2", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def feed():
         with process.stdin as pipe:
@@ -203,9 +198,7 @@ def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
 
 def test_a_pipe_ends_what_has_enough_rows(chain_file):
     """`head` does not wait for more than it needs."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-", "head", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = start("-", "head", "2", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     giving_up = threading.Timer(60, process.kill)
     giving_up.start()
     process.stdin.write(HEADER.format("") + "1,no\n2,yes\n3,no\n")

@@ -3,10 +3,10 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import run
 
 IRIS = Path(__file__).parents[2] / "arff_samples" / "iris.arff"
 PLUGIN = "import filterkit\n"
@@ -19,14 +19,8 @@ def folder(tmp_path):
     shutil.copy(IRIS, tmp_path / "other.arff")
     (tmp_path / "words.txt").write_text("shape\nl2\n")
     (tmp_path / "my.py").write_text(PLUGIN)
-    assert filterkit(tmp_path, "--save", "my.chain", "-o", os.devnull, "in.arff", "l2").returncode == 0
+    assert run("--save", "my.chain", "-o", os.devnull, "in.arff", "l2", cwd=tmp_path).returncode == 0
     return tmp_path
-
-
-def filterkit(folder, *arguments, **options):
-    options = {"capture_output": True} | options
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, cwd=folder, text=True, check=False, timeout=120, **options)
 
 
 def contents(folder):
@@ -57,7 +51,7 @@ def test_two_outputs_to_one_place_are_refused(arguments, one, other, folder):
     (folder / "link").symlink_to("target")
     (folder / "twice.txt").write_text("l2\nwrite z  # too\n")
     before = contents(folder)
-    done = filterkit(folder, *arguments.format(name=folder.name).split())
+    done = run(*arguments.format(name=folder.name).split(), cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("filterkit: two outputs go to ") and done.stderr.count("\n") == 1
     assert done.stderr.rstrip().endswith(f"name another file for {one if one == other else f'{one} or {other}'}")
@@ -68,20 +62,20 @@ def test_one_file_may_be_known_under_two_names(folder):
     """It exists already, so the system says that it is one."""
     (folder / "one").write_text("")
     os.link(folder / "one", folder / "two")
-    done = filterkit(folder, "-o", "one", "in.arff", "write", "two")
+    done = run("-o", "one", "in.arff", "write", "two", cwd=folder)
     assert done.returncode == 2 and "two outputs go to 'two'" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["-o", "--save", "--load", "--chain", "--rejects"])
 def test_an_option_that_names_a_file_stands_once(option, folder):
-    done = filterkit(folder, option, "a", option, "b", "in.arff")
+    done = run(option, "a", option, "b", "in.arff", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     name = "--output" if option == "-o" else option
     assert done.stderr == f"filterkit: {name} is given twice: 'a' and 'b'\n"
 
 
 def test_devices_take_any_number_of_outputs(folder):
-    done = filterkit(folder, *f"-o {os.devnull} --test other.arff {os.devnull} in.arff write {os.devnull}".split())
+    done = run(*f"-o {os.devnull} --test other.arff {os.devnull} in.arff write {os.devnull}".split(), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -102,7 +96,7 @@ def test_devices_take_any_number_of_outputs(folder):
 def test_what_is_read_is_not_overwritten_by_something_else(arguments, message, folder):
     shutil.copy(IRIS, folder / "in")
     before = contents(folder)
-    done = filterkit(folder, *arguments.split())
+    done = run(*arguments.split(), cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
     assert contents(folder) == before
 
@@ -111,14 +105,14 @@ def test_what_is_read_is_not_overwritten_by_something_else(arguments, message, f
 @pytest.mark.parametrize("name", ["in.arff", "-"])
 def test_standard_output_is_not_the_input(mode, name, folder):
     with open(folder / "in.arff", mode) as out, open(folder / "in.arff") as given:
-        done = filterkit(folder, name, "l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE)
+        done = run(name, "l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith("filterkit: standard output goes into the input, which would be lost")
 
 
 def test_standard_output_is_no_file_that_is_written(folder):
     with open(folder / "x", "w") as out:
-        done = filterkit(folder, "--save", "x", "in.arff", capture_output=False, stdout=out, stderr=subprocess.PIPE)
+        done = run("--save", "x", "in.arff", capture_output=False, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert (done.returncode, done.stderr) == (
         2,
         "filterkit: two outputs go to 'x'; name another file for -o or --save\n",
@@ -127,12 +121,12 @@ def test_standard_output_is_no_file_that_is_written(folder):
 
 def test_an_output_may_replace_an_input(folder):
     """All is read before anything appears, whatever else is done with it."""
-    plain = filterkit(folder, "in.arff", "l2").stdout.partition("\n")[2]
-    test = filterkit(folder, "--test", "other.arff", "t.arff", "-o", os.devnull, "in.arff", "l2")
+    plain = run("in.arff", "l2", cwd=folder).stdout.partition("\n")[2]
+    test = run("--test", "other.arff", "t.arff", "-o", os.devnull, "in.arff", "l2", cwd=folder)
     assert test.returncode == 0
     expected = (folder / "t.arff").read_text().partition("\n")[2]
     arguments = "--block-size 1kB -o other.arff --test other.arff again.arff in.arff l2 write in.arff"
-    done = filterkit(folder, *arguments.split())
+    done = run(*arguments.split(), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert (folder / "other.arff").read_text().partition("\n")[2] == plain
     assert (folder / "again.arff").read_text().partition("\n")[2] == expected
@@ -143,6 +137,6 @@ def test_an_output_may_replace_an_input(folder):
 def test_a_place_that_cannot_be_written_to_is_told_before_any_row_is_read(folder):
     (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@data\nx\n")
     for arguments in ("-o no/o.arff bad.arff", "-o o --save no/o.chain bad.arff", "-o o bad.arff write no/o.arff"):
-        done = filterkit(folder, *arguments.split())
+        done = run(*arguments.split(), cwd=folder)
         assert done.returncode == 1
         assert "no/o." in done.stderr and "No such file or directory" in done.stderr

@@ -3,10 +3,10 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from command import COMMAND
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -55,7 +55,7 @@ def filterkit_stages():
 
 
 def start(*arguments, folder, before="", **options):
-    command = ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "filterkit", *arguments]
+    command = ["sh", "-c", f'{before} exec "$@"', "sh", *COMMAND, *arguments]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.Popen(command, cwd=folder, text=True, **options)
 

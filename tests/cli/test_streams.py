@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from command import COMMAND
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -19,7 +20,7 @@ NOT_OPEN = "standard output: it is closed or not open for writing"
 def filterkit(*arguments, redirections="", **options):
     """Run filterkit with the redirections of a shell; what the shell's own streams get comes back."""
     options = {"capture_output": True} | options
-    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, "-m", "filterkit", *arguments]
+    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *COMMAND, *arguments]
     return subprocess.run(command, text=True, check=False, timeout=120, **options)
 
 

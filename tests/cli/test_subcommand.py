@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command import run
 
 from filterkit.cli.builtin import filterkit_subcommands
 from filterkit.cli.main import _main, command
@@ -61,11 +62,6 @@ class Twin(filterkit.plugin.LocalEngine):
 def filterkit_engines():
     return [Twin]
 '''
-
-
-def run(*arguments, **options):
-    words = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(words, text=True, capture_output=True, check=False, timeout=120, **options)
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
 """The contract of plugins: an error names the stage, learner, metric or format that returns something invalid."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from command import run
 
 import filterkit
 from filterkit import (
@@ -450,14 +449,12 @@ def filterkit_formats():
 )
 def test_the_command_names_stage_and_plugin(words, message, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
-    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", IRIS, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run("--plugin", "my.py", IRIS, *words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
 
 
 def test_the_command_names_format_and_plugin(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
-    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", "a.odd", "l2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run("--plugin", "my.py", "a.odd", "l2", cwd=tmp_path)
     message = "filterkit: a.odd: Odd: read gives None; yield batches (plugin my of my.py)\n"
     assert (done.returncode, done.stderr) == (1, message)

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import arff
 import numpy as np
 import pytest
 from agreement import dense
+from command import run
 from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -422,22 +421,11 @@ def test_elsewhere_labels_are_columns(data):
 # ---- the command line ---------------------------------------------------------------------------------------
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_the_command_line_takes_labels_and_test_rows(tmp_path):
     write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
     write_text(tmp_path, OTHERS["sparse"].replace("{1 -1,2 1", "{1 -1,2 ?"), "test.arff")
     chain = ["impute", "standardize"]
-    done = run(tmp_path, "--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain)
+    done = run("--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     first = (tmp_path / "o.arff").read_text().splitlines()[0]
     assert first == "% filterkit 0.1.0: --labels 2 train.arff impute standardize"
@@ -456,9 +444,9 @@ def test_the_command_line_refuses_labels_in_one_line(tmp_path):
         (["--labels", "6"], 1, "t.arff: --labels 6, and there are 5 attributes"),
         (["--labels", "3"], 1, "t.arff: a label must be a nominal attribute {0,1}, and 'm' is numeric"),
     ):
-        done = run(tmp_path, *options, "t.arff", "l2")
+        done = run(*options, "t.arff", "l2", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (status, "")
         assert done.stderr.splitlines()[-1].endswith(message)
-    done = run(tmp_path, "t.arff", "bns")
+    done = run("t.arff", "bns", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

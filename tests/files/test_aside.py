@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from command import run
 
 from filterkit import FilterkitError
 from filterkit.files.output import open_output
@@ -184,10 +185,8 @@ def test_a_name_that_no_file_can_have_is_refused_before_work_is_begun(name, mess
     bad.write_text("@relation r\n@attribute a numeric\n@data\nx\n")
     for option in ("-o", "--save", "--rejects"):
         goal = f"{path.removesuffix('.arff')}.chain" if option == "--save" and path.endswith(".arff") else path
-        command = [sys.executable, "-m", "filterkit", "-o", os.devnull, option, goal, str(bad), "bns"]
-        if option == "-o":
-            del command[3:5]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        given = [] if option == "-o" else ["-o", os.devnull]
+        done = run(*given, option, goal, bad, "bns")
         assert done.returncode == 1 and "not a number" not in done.stderr
         assert done.stderr.startswith(f"filterkit: {goal}: ") and done.stderr.count("\n") == 1
     bad.unlink()

@@ -4,11 +4,11 @@ import gzip
 import os
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from command import COMMAND, start
 
 import filterkit
 from filterkit import FilterkitError
@@ -18,7 +18,7 @@ from filterkit.files.output import check_output, open_output
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
-RUN = f"{sys.executable} -m filterkit"
+RUN = " ".join(COMMAND)
 
 
 def bash(command, folder, **options):
@@ -174,7 +174,7 @@ def test_a_full_pipe_that_does_not_block_is_written_to(folder):
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # soon full
     source = str(SAMPLES / "digits.arff")
-    process = subprocess.Popen([sys.executable, "-m", "filterkit", source], stdout=write, stderr=subprocess.PIPE)
+    process = start(source, stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     with process, open(read, "rb") as pipe:
         text = pipe.read()
@@ -243,12 +243,7 @@ def test_something_that_is_no_chain_is_refused_though_it_never_ends(folder):
 
 def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
     os.mkfifo(tmp_path / "in")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-o", "/dev/stdout", "in", "l2"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = start("-o", "/dev/stdout", "in", "l2", cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     guard = threading.Timer(60, process.kill)
     guard.start()
     with process, open(tmp_path / "in", "w", buffering=1) as pipe:
@@ -268,9 +263,7 @@ def test_a_pipe_that_does_not_block_is_read_to_its_end(tmp_path):
     read, write = os.pipe()
     os.set_blocking(read, False)
     with open(write, "w", buffering=1) as pipe:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "filterkit", "-"], stdin=read, stdout=subprocess.PIPE, text=True
-        )
+        process = start("-", stdin=read, stdout=subprocess.PIPE, text=True)
         guard = threading.Timer(60, process.kill)
         guard.start()
         os.close(read)

@@ -2,12 +2,11 @@
 
 import gzip
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from agreement import sample
+from command import run
 
 import filterkit
 from filterkit import UsageError
@@ -40,11 +39,6 @@ def write(batches, out):
 def filterkit_formats():
     return [filterkit.Format("Table", (".table",), read, write), filterkit.Format("Blind", (".blind",), read)]
 '''
-
-
-def run(*arguments, cwd):
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False, timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +152,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
     (tmp_path / "odd.table.gz").write_bytes(gzip.compress(b"a b\n1 x\n"))
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     for name, status in (("in", 0), ("bad", 1), ("odd", 1), ("none", 1)):
-        command = [sys.executable, "-m", "filterkit", *table, f"{name}.table.gz"]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = run(*table, f"{name}.table.gz", cwd=tmp_path, env=environment)
         assert done.returncode == status, done.stderr
         assert not os.listdir(tmp_path / "tmp")
     assert "none.table.gz: No such file or directory" in done.stderr

@@ -1,9 +1,7 @@
 """--rejects: unreadable rows are written there, and processing continues."""
 
-import subprocess
-import sys
-
 import pytest
+from command import run
 
 HEADER = "@relation r\n@attribute n numeric\n@attribute c {a,b}\n@data\n"
 WRONG = {5: b"x,a", 9: b"1,q", 40: b"1,a,b", 77: b"'open,a", 100: b"1"}
@@ -18,11 +16,6 @@ def data(tmp_path):
     path = tmp_path / "data.arff"
     path.write_bytes(HEADER.encode() + b"\n".join(bad) + b"\n")
     return path, good
-
-
-def run(*arguments, **options):
-    command = [sys.executable, "-m", "filterkit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.parametrize("options", [(), ("--jobs", "1"), ("--block-size", "64"), ("--block-size", "1")])

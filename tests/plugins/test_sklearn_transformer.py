@@ -4,13 +4,13 @@ import base64
 import io
 import json
 import re
-import subprocess
 import sys
 import zipfile
 
 import numpy as np
 import pytest
 from agreement import SAMPLES, dense, sample
+from command import run
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
@@ -50,8 +50,7 @@ def test_the_numbers_are_scikit_learns(name, estimator, words, tmp_path):
 
 def test_on_the_command_line(tmp_path):
     words = ["sklearn", "--class", "sklearn.preprocessing.PolynomialFeatures", "--set", "include_bias=False"]
-    command = [sys.executable, "-m", "filterkit", str(SAMPLES / "iris.arff"), *words, "shape", "l2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(SAMPLES / "iris.arff", *words, "shape", "l2")
     assert (done.returncode, done.stderr) == (0, "")
     assert "@attribute 'sepal length (cm)^2@setosa' numeric" in done.stdout
 
@@ -164,10 +163,9 @@ def filterkit_stages():
 def test_a_plugin_may_let_in_others(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "in.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n2\n")
-    command = [sys.executable, "-m", "filterkit", "--plugin", "mine.py", "in.arff"]
-    run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    done = subprocess.run([*command, "mine", "--class", "mine.Twice"], **run)
+    command = ["--plugin", "mine.py", "in.arff"]
+    done = run(*command, "mine", "--class", "mine.Twice", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("@data\n2\n4\n% 2 rows\n")
-    refused = subprocess.run([*command, "sklearn", "--class", "mine.Twice"], **run)
+    refused = run(*command, "sklearn", "--class", "mine.Twice", cwd=tmp_path)
     assert refused.returncode == 2 and "'mine.Twice' is not of sklearn" in refused.stderr

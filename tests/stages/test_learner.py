@@ -1,12 +1,11 @@
 """Learners: outputs, training rows, refusals, linear models, and trials on inner folds."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from agreement import dense, make, sample
+from command import run
 from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -640,17 +639,6 @@ def test_an_error_in_a_trial_is_told():
 # ---- the command line --------------------------------------------------------------------------------------
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 PLUGIN = '''
 import numpy as np
 import filterkit
@@ -677,7 +665,7 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     write_text(tmp_path, header + "3.5,?\n1,yes\n", "test.arff")
     write_text(tmp_path, "@relation r\n@attribute x numeric\n@data\n5\n3\n", "bare.arff")
     files = ["--test", "test.arff", "t.arff", "--test", "bare.arff", "b.arff", "-o", "o.arff", "--save", "c"]
-    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert rows(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
     assert rows(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
@@ -685,11 +673,11 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     assert [a.name for a in filterkit.read(str(tmp_path / "b.arff")).schema.attributes] == [
         *("x", "prediction", "score@yes", "class")
     ]
-    done = run(tmp_path, "--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff")
+    done = run("--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert rows(tmp_path / "l.arff") == rows(tmp_path / "b.arff")
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
-    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert done.returncode == 1
     problem = "attribute 'x' is missing; put a stage before it that fills missing values"
     assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"
