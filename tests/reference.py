@@ -23,6 +23,7 @@ transformed. So a row to transform with what other rows teach is one whose class
 import math
 from bisect import bisect_left
 from fractions import Fraction
+from functools import cache
 from statistics import NormalDist
 
 NAN = float("nan")
@@ -123,6 +124,7 @@ def _monotone(table):
     known = sorted(table)
 
     def rising(counts):
+        @cache
         def share(a, b):
             return Fraction(sum(p for p, _ in counts[a : b + 1])) / sum(r for _, r in counts[a : b + 1])
 

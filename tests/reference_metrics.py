@@ -135,9 +135,11 @@ def bbs(tp, fp, pos, neg):
     def z(count, draws):
         if rate in (0, 1):
             return 0.0
-        p = [math.comb(draws, k) * rate**k * (1 - rate) ** (draws - k) for k in range(draws + 1)]
-        down, up = sum(p[:count]) + p[count] / 2, sum(p[count + 1 :]) + p[count] / 2
-        tail = NormalDist().inv_cdf(max(float(min(down, up)), 1e-300))
+        hits, all_ = rate.as_integer_ratio()
+        # Each probability times all_**draws is a whole number.
+        p = [math.comb(draws, k) * hits**k * (all_ - hits) ** (draws - k) for k in range(draws + 1)]
+        down, up = 2 * sum(p[:count]) + p[count], 2 * sum(p[count + 1 :]) + p[count]
+        tail = NormalDist().inv_cdf(max(float(Fraction(min(down, up), 2 * all_**draws)), 1e-300))
         return tail if down < up else -tail
 
     return abs(z(tp, pos) - z(fp, neg))

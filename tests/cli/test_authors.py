@@ -265,12 +265,6 @@ def test_wrong_usage(arguments, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["stages", "plugins", "new-plugin", "check-plugin"])
-def test_subcommands_have_help(name):
-    done = run(name, "--help")
-    assert done.returncode == 0 and done.stdout.startswith("Usage: filterkit ")
-
-
 def test_a_file_that_is_not_there_is_named():
     done = run("check-plugin", "none.py")
     assert (done.returncode, done.stderr) == (1, "filterkit: check-plugin none.py: no such Python file\n")
