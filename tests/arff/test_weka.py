@@ -21,7 +21,7 @@ def chain(path, text, out, **options):
 
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
 @pytest.mark.parametrize("name", ["iris", "fortunes", "mixed", "mixed-sparse", "breast-cancer", "empty"])
-def test_shaped_samples_load(name, version, request, tmp_path):
+def test_weka_loads_shaped_samples(name, version, request, tmp_path):
     out = tmp_path / "out.arff"
     result = chain(SAMPLES / f"{name}.arff", "shape bns l2", out)
     summary = weka(request.getfixturevalue(version), "weka.core.Instances", str(out))
@@ -31,7 +31,7 @@ def test_shaped_samples_load(name, version, request, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
-def test_real_sets_load(version, request, shared_data, tmp_path):
+def test_weka_loads_transformed_real_data(version, request, shared_data, tmp_path):
     class_path = request.getfixturevalue(version)
     for name, positive in (("text/oh0.wc.arff.gz", "Uric-Acid"), ("uci/vowel.arff", None), ("weka/soybean.arff", None)):
         out = tmp_path / "out.arff"
@@ -44,7 +44,7 @@ L2_SETS += ["uci/credit-g.arff", "weka/labor.arff", "text/oh15.wc.arff.gz"]
 
 
 @pytest.mark.parametrize("name", L2_SETS)
-def test_l2_is_wekas_instance_normalize(name, weka36, request, tmp_path):
+def test_l2_equals_weka_instance_normalize(name, weka36, request, tmp_path):
     plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
     path = request.getfixturevalue("shared_data") / name if "/" in name else SAMPLES / f"{name}.arff"
     data = filterkit.read(str(path))
@@ -71,7 +71,7 @@ WEKAS_NAMES = {"ig": "InfoGainAttributeEval", "chi": "ChiSquaredAttributeEval"}
 
 @pytest.mark.parametrize("name", ["fortunes", "text/oh0.wc.arff.gz", "text/oh15.wc.arff.gz", "text/tr23.wc.arff.gz"])
 @pytest.mark.parametrize("metric", WEKAS_NAMES)
-def test_scores_of_presence_are_wekas(metric, name, weka36, request, tmp_path):
+def test_scores_of_presence_equal_those_of_weka(metric, name, weka36, request, tmp_path):
     """With -B, Weka turns every value but zero into 1, as `binary` does."""
     path = SAMPLES / f"{name}.arff" if name == "fortunes" else request.getfixturevalue("shared_data") / name
     data = filterkit.read(str(path))
@@ -98,7 +98,7 @@ REAL += [f"weka/{name}.arff" for name in ("labor", "soybean", "vote")]
 
 @pytest.mark.parametrize("stage", FILTERS)
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
-def test_stages_are_wekas_filters(stage, version, request, tmp_path):
+def test_stages_equal_weka_filters(stage, version, request, tmp_path):
     """Results agree to the six decimals that Weka writes, on samples and real sets, some with missing values."""
     class_path = request.getfixturevalue(version)
     paths = [SAMPLES / "iris.arff", SAMPLES / "mixed.arff"][: 1 if stage == "binary" else 2]  # Weka's takes dates, too
@@ -118,7 +118,7 @@ def test_stages_are_wekas_filters(stage, version, request, tmp_path):
         np.testing.assert_array_equal(ours.y, theirs.y)
 
 
-def test_bins_are_wekas_supervised_discretize(weka36, shared_data, tmp_path):
+def test_bins_equal_weka_supervised_discretize(weka36, shared_data, tmp_path):
     for name in ("uci/glass.arff", "uci/credit-g.arff", "uci/vowel.arff", "weka/labor.arff", "uci/sonar.arff"):
         plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
         data = filterkit.read(str(shared_data / name))
@@ -132,7 +132,7 @@ def test_bins_are_wekas_supervised_discretize(weka36, shared_data, tmp_path):
         assert sizes[0] == sizes[1], name
 
 
-def test_kept_words_are_wekas(weka36, weka39, shared_data, tmp_path):
+def test_kept_words_equal_those_of_weka(weka36, weka39, shared_data, tmp_path):
     """The most frequent words of each class, ties included, and how often they occur."""
     plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
     data = filterkit.read(str(shared_data / "weka/ReutersCorn-test.arff.gz"))

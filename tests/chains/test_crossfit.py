@@ -44,7 +44,7 @@ CASES = [
 
 @pytest.mark.parametrize("folds", [2, 5])
 @pytest.mark.parametrize(("name", "positive", "chain"), CASES)
-def test_a_training_row_gets_what_the_other_folds_say(name, positive, chain, folds):
+def test_a_training_row_is_transformed_by_a_fit_on_the_other_folds(name, positive, chain, folds):
     """Fold by fold, by fitting the plain stage on the other rows."""
     batch = sample(name, positive=positive)
     batch = batch.rows(0, min(len(batch), 400))
@@ -77,7 +77,7 @@ def test_more_folds_than_rows_are_refused(unlabelled):
     filterkit.chain(f"shape --cross-fit {rows}").fit(batch)
 
 
-def test_the_folds_of_auto_are_no_more_than_the_rows():
+def test_auto_uses_no_more_folds_than_there_are_rows():
     filterkit.chain("shape --auto").fit(make([[1], [2], [3]], [0, 1, 0]))
 
 
@@ -90,7 +90,7 @@ def test_a_later_column_stage_is_fitted_on_the_cross_fitted_rows():
     assert testing.same(fitted.transform(batch), second.transform(first.transform(batch)))
 
 
-def test_strips_and_blocks_do_not_matter():
+def test_strips_and_blocks_do_not_change_the_output():
     batch = sample("digits").rows(0, 300)
     expected = filterkit.chain("shape --cross-fit 3 --auto bns").fit_transform(batch)[1]
     parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
@@ -99,7 +99,7 @@ def test_strips_and_blocks_do_not_matter():
         assert testing.same(out, expected)
 
 
-def test_rows_that_do_not_count_get_what_all_rows_say():
+def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():
     """Missing class, no weight, and the only row of its class; hand-made."""
     batch = make([[1], [1], [2], [2], [1], [2], [1]], [0, 1, 0, 1, -1, 2, 0], "abc", weights=[1, 1, 1, 1, 1, 1, 0])
     fitted, out = filterkit.chain("shape --cross-fit 2").fit_transform(batch)
@@ -120,7 +120,7 @@ def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
     assert abs(crossed.X[own].mean() - crossed.X[~own].mean()) < 0.05
 
 
-def test_on_real_sets(shared_data):
+def test_real_data_is_cross_fitted(shared_data):
     for name in ("uci/sonar.arff", "uci/glass.arff"):
         batch = shared(name)
         fitted, out = filterkit.chain("shape --cross-fit 10 l2").fit_transform(batch)

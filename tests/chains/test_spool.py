@@ -107,7 +107,7 @@ def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each
     assert dense.X.flags.c_contiguous
 
 
-def test_a_matrix_that_is_not_contiguous_is_kept_too():
+def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
     batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
     assert not batch.X.flags.c_contiguous
     for budget in (MEMORY, DISK):
@@ -116,7 +116,7 @@ def test_a_matrix_that_is_not_contiguous_is_kept_too():
             assert_same(next(iter(spool)).load(), batch)
 
 
-def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
+def test_batches_within_the_budget_stay_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("no file is needed")
 
@@ -130,7 +130,7 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
             spool.append(SpooledBatch(batch))
 
 
-def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed(tmp_path, monkeypatch):
+def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
@@ -169,7 +169,7 @@ def reading(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("reading")
-def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
+def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
     whole = _Scratch.read_into
     monkeypatch.setattr(_Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
@@ -183,7 +183,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
 
 
 @pytest.mark.usefixtures("reading")
-def test_reading_begins_while_more_is_appended():
+def test_batches_can_be_read_while_others_are_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:
         for number, block in enumerate(blocks):
@@ -192,7 +192,7 @@ def test_reading_begins_while_more_is_appended():
                 assert_same(kept.load(), expected)
 
 
-def test_strings_count_and_come_back_from_disk():
+def test_strings_count_towards_the_budget_and_come_back_from_disk():
     data = testing.sample("all-kinds")
     for budget in (0, 10**6):
         with Spool(budget) as spool:

@@ -47,13 +47,13 @@ def filterkit_stages():
 '''
 
 
-def test_a_stage_that_conforms():
+def test_check_plugin_accepts_a_stage_that_conforms():
     done = run("check-plugin", "shape", "--neighbors", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("shape --neighbors 2: all well in ")
 
 
-def test_a_plugin_file_that_does_not(tmp_path):
+def test_check_plugin_reports_a_stage_that_does_not_conform(tmp_path):
     (tmp_path / "my.py").write_text(BROKEN)
     done = run("check-plugin", "my.py", cwd=tmp_path)
     assert done.returncode == 1
@@ -181,7 +181,7 @@ def plugin(folder, **offers):
     return "my.py"
 
 
-def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
+def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     offers = {
         "stages": "Halve",
         "metrics": "share",
@@ -202,7 +202,7 @@ def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
     ]
 
 
-def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
+def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
     offers = {"stages": "Fills, Refuses", "metrics": "precision", "formats": "'refusing'", "engines": "Hasty"}
     done = run("check-plugin", plugin(tmp_path, **offers, commands="silent"), cwd=tmp_path)
     assert done.returncode == 1
@@ -221,7 +221,7 @@ def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
     assert done.stderr == ("filterkit: check-plugin: 3 stages and 1 format and 1 engine and 1 subcommand do not hold\n")
 
 
-def test_a_file_of_a_format_that_is_only_read(tmp_path):
+def test_check_plugin_checks_a_read_only_format_with_a_given_file(tmp_path):
     name = plugin(tmp_path, formats="'read'")
     (tmp_path / "a.read").write_text("1\n2.5\n")
     done = run("check-plugin", name, "a.read", cwd=tmp_path)
@@ -234,7 +234,7 @@ def test_a_file_of_a_format_that_is_only_read(tmp_path):
     assert done.returncode == 2 and "'a.arff' after a plugin; options go with a stage" in done.stderr
 
 
-def test_where_nothing_is_checked_nothing_is_well(tmp_path):
+def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
     done = run("check-plugin", plugin(tmp_path), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
@@ -258,19 +258,19 @@ def test_where_nothing_is_checked_nothing_is_well(tmp_path):
         (("new-plugin", "l2"), "there is a stage 'l2' already"),
     ],
 )
-def test_wrong_usage(arguments, message, tmp_path):
+def test_wrong_usage_is_reported_on_one_line(arguments, message, tmp_path):
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_not_there_is_named():
+def test_a_missing_plugin_file_is_named():
     done = run("check-plugin", "none.py")
     assert (done.returncode, done.stderr) == (1, "filterkit: check-plugin none.py: no such Python file\n")
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path):
+def test_new_plugin_leaves_an_existing_folder_alone(tmp_path):
     (tmp_path / "filterkit-halve").mkdir()
     done = run("new-plugin", "halve", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "filterkit: filterkit-halve: File exists\n")

@@ -40,7 +40,7 @@ AT_ONCE = "from filterkit.evaluation import runner; runner._WORTH_PROCESSES = ru
 
 
 @pytest.fixture
-def here(capfd, monkeypatch):
+def run_in_process(capfd, monkeypatch):
     """filterkit in this process, which is quicker."""
 
     def run(*arguments, cwd="."):
@@ -130,35 +130,35 @@ def test_the_plot_has_both_chains(iris):
     assert {"svm", "std", "f1", "auc"} <= set(svg_texts(iris[0] / "p.svg"))
 
 
-def test_nothing_else_is_written(iris):
+def test_no_other_files_are_written(iris):
     assert sorted({*os.listdir(iris[0])} - {"p.svg"}) == ["j", "r.csv"]
 
 
-def test_the_same_command_goes_on_with_the_journal(iris, here):
+def test_the_same_command_resumes_from_the_journal(iris, run_in_process):
     folder, shown = iris
     journal = (folder / "j").read_bytes()
     again = ["--chain", "svm", "--chain", "std: standardize svm", "--folds", "3", "--journal", "j"]
-    done = here("evaluate", *again, "-o", "again.csv", IRIS, cwd=folder)
+    done = run_in_process("evaluate", *again, "-o", "again.csv", IRIS, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
     assert (folder / "again.csv").read_bytes() == (folder / "r.csv").read_bytes()
     assert (folder / "j").read_bytes() == journal
     (folder / "again.csv").unlink()
-    other = here("evaluate", *again, "--seed", "1", IRIS, cwd=folder)
+    other = run_in_process("evaluate", *again, "--seed", "1", IRIS, cwd=folder)
     assert (other.returncode, other.stdout) == (1, "")
     assert other.stderr == "filterkit: j: this is of another evaluation (not the same seed); name another file\n"
 
 
-def test_report_shows_the_same(iris):
+def test_report_shows_the_tables_of_evaluate(iris):
     folder, shown = iris
     done = run("report", "r.csv", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
 
 
-def test_tasks_curves_and_positives(tmp_path, here):
+def test_one_against_rest_tasks_have_learning_curves(tmp_path, run_in_process):
     chains = ["--chain", "a: neighbors", "--chain", "b: standardize neighbors"]
     curve = ["--train", "10%,0.25, 50%", "--folds", "2", "--one-against-rest", "--min-positives", "50"]
     options = [*chains, *curve, "--measure", "auc", "--measure", "f1", "-o", "r.csv"]
-    done = here("--class", "first", "evaluate", WINE, *options, cwd=tmp_path)
+    done = run_in_process("--class", "first", "evaluate", WINE, *options, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = rows_of(tmp_path / "r.csv")
     tasks = list(dict.fromkeys(row["task"] for row in rows))
@@ -181,17 +181,17 @@ def test_tasks_curves_and_positives(tmp_path, here):
             ]
             assert cell == f"{mean(units):.3f} ±{stdev(units) / 2**0.5:.3f}"
     named = ["evaluate", WINE, "--chain", "neighbors", "--folds", "2", "--measure", "auc", "-o", "p.csv"]
-    done = here("--class", "first", "--positive", "class_2", *named, cwd=tmp_path)
+    done = run_in_process("--class", "first", "--positive", "class_2", *named, cwd=tmp_path)
     assert {row["task"] for row in rows_of(tmp_path / "p.csv")} == {"class_2"}
 
 
-def test_data_of_one_name_is_told_apart(tmp_path, here):
+def test_data_sets_of_the_same_name_are_distinguished(tmp_path, run_in_process):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "d.arff").write_bytes(Path(IRIS).read_bytes())
     data = ["x/d.arff", "y/d.arff", IRIS]
     options = ["--chain", "neighbors", "--folds", "2", "-o", "r.csv"]
-    assert here("evaluate", *data, *options, cwd=tmp_path).returncode == 0
+    assert run_in_process("evaluate", *data, *options, cwd=tmp_path).returncode == 0
     assert list(dict.fromkeys(row["data"] for row in rows_of(tmp_path / "r.csv"))) == ["x/d.arff", "y/d.arff", "iris"]
 
 
@@ -230,7 +230,7 @@ def lines_in(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_a_kill_costs_the_part_in_work_only(tmp_path):
+def test_a_killed_evaluation_loses_only_the_part_it_was_working_on(tmp_path):
     """And processes find the same."""
     (tmp_path / "hold.py").write_text(HOLD)
     chains = ["--chain", "shape hold neighbors", "--chain", "near: neighbors --k 3"]
@@ -273,7 +273,7 @@ def filterkit_stages():
 """
 
 
-def test_processes_have_the_plugins(tmp_path):
+def test_worker_processes_load_the_plugins(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
     command = ["--plugin", "my.py", "evaluate", IRIS, "--chain", "halve neighbors", "--folds", "3"]
     one = run(*command, "--jobs", "1", "-o", "1.csv", cwd=tmp_path)
@@ -313,7 +313,7 @@ def alive(group):
         ("SIGHUP", True),
     ],
 )
-def test_processes_end_with_the_command(name, group, moment, tmp_path):
+def test_worker_processes_end_when_the_command_is_ended(name, group, moment, tmp_path):
     how = getattr(signal, name)
     (tmp_path / "hold.py").write_text(HOLD)
     os.mkfifo(tmp_path / "pipe")
@@ -363,7 +363,7 @@ def filterkit_stages():
 
 @pytest.mark.parametrize("moment", ["as they start", "in native code"])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_processes_that_are_in_native_code_end_with_the_command(how, moment, tmp_path):
+def test_worker_processes_in_native_code_end_when_the_command_is_ended(how, moment, tmp_path):
     """Ctrl-C goes to all of them."""
     (tmp_path / "stuck.py").write_text(STUCK)
     code = AT_ONCE + "; from filterkit.cli.start import main; main()"
@@ -399,23 +399,23 @@ def test_processes_that_are_in_native_code_end_with_the_command(how, moment, tmp
         process.stderr.close()
 
 
-def test_progress_is_lines_and_only_on_request(here, monkeypatch):
+def test_progress_is_shown_in_lines_and_only_on_request(run_in_process, monkeypatch):
     clock = itertools.count(step=10).__next__  # which goes on ten seconds when looked at
     monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=clock))
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "3", "--jobs", "1"]
-    asked = here("--progress", *command)
+    asked = run_in_process("--progress", *command)
     assert asked.stderr.splitlines() == [
         f"filterkit: {part} of 3 folds, about {left} s left" for part, left in [(1, 20), (2, 10), (3, 0)]
     ]
-    silent = here(*command)
+    silent = run_in_process(*command)
     assert (silent.stdout, silent.stderr) == (asked.stdout, "")
     command[-3] = "25"
-    parts = [int(line.split()[1]) for line in here("--progress", *command).stderr.splitlines()]
+    parts = [int(line.split()[1]) for line in run_in_process("--progress", *command).stderr.splitlines()]
     assert parts == list(range(3, 25, 3))  # no line before another tenth is done
 
 
 @pytest.mark.parametrize("close", ["at once", "after a line"])
-def test_a_closed_pipe_ends_it_quietly(close, tmp_path):
+def test_a_closed_pipe_ends_the_command_quietly(close, tmp_path):
     (tmp_path / "r.csv").write_text(Results(table(drawn(3, 2, 6, 9), tuple(np.arange(1, 10) / 10))).text())
     command = (
         ["report", "r.csv"] if close == "after a line" else ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
@@ -429,7 +429,7 @@ def test_a_closed_pipe_ends_it_quietly(close, tmp_path):
     process.stderr.close()
 
 
-def test_files_are_complete_though_nobody_reads_the_table(tmp_path):
+def test_files_are_complete_even_if_nobody_reads_the_table(tmp_path):
     read, write = os.pipe()
     os.close(read)
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "r.csv", "--plot", "r.svg"]
@@ -467,9 +467,9 @@ def variants(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("within", "tolerance"), [("1%", 0.01), ("0.02", 0.02), ("0%", 0.0), (" 0.5 %", 0.005)])
-def test_advice_is_that_of_plain_code(within, tolerance, variants, here):
+def test_report_within_equals_a_plain_computation(within, tolerance, variants, run_in_process):
     path, values = variants
-    done = here("report", str(path), "--within", within, "--measure", "f1", "--measure", "auc")
+    done = run_in_process("report", str(path), "--within", within, "--measure", "f1", "--measure", "auc")
     assert (done.returncode, done.stderr) == (0, "")
     methods = {"bns": [0, 1], "ig": [2, 3], "plain": [4]}
     shares, advice = [], []
@@ -506,36 +506,36 @@ def test_advice_is_that_of_plain_code(within, tolerance, variants, here):
     assert [cells(line) for line in lines] == advice
 
 
-def test_a_second_method_that_adds_nothing(tmp_path, here):
+def test_report_within_says_if_a_second_method_adds_nothing(tmp_path, run_in_process):
     (tmp_path / "r.csv").write_text(Results(table([[[[0.9], [0.5], [0.4]]], [[[0.8], [0.2], [0.3]]]])).text())
-    done = here("report", "r.csv", "--within", "1%", "--measure", "f1", cwd=tmp_path)
+    done = run_in_process("report", "r.csv", "--within", "1%", "--measure", "f1", cwd=tmp_path)
     assert cells(done.stdout.splitlines()[-1]) == ["f1", "a 100.0%", "adds nothing", "a + b 100.0%"]
 
 
-def test_advice_can_be_plotted(variants, tmp_path, here):
+def test_report_within_can_be_plotted(variants, tmp_path, run_in_process):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    done = here("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg"))
+    done = run_in_process("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg"))
     assert (done.returncode, done.stderr) == (0, "")
     assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(tmp_path / "p.svg"))
 
 
-def test_two_files_are_one_comparison(tmp_path, here):
+def test_results_of_two_files_are_compared_as_one(tmp_path, run_in_process):
     rows = table(drawn(3, 2, 2, 1))
     (tmp_path / "a.csv").write_text(Results([row for row in rows if row.chain == "a"]).text())
     (tmp_path / "b.csv").write_text(Results([row for row in rows if row.chain == "b"]).text())
     (tmp_path / "both.csv").write_text(Results(rows).text())
-    two = here("report", "a.csv", "b.csv", cwd=tmp_path)
-    one = here("report", "both.csv", cwd=tmp_path)
+    two = run_in_process("report", "a.csv", "b.csv", cwd=tmp_path)
+    one = run_in_process("report", "both.csv", cwd=tmp_path)
     assert (two.returncode, two.stdout, two.stderr) == (0, one.stdout, "")
     assert [cells(line)[0] for line in one.stdout.splitlines()[2:4]] == ["a", "b"]
-    alone = here("report", "a.csv", cwd=tmp_path)
+    alone = run_in_process("report", "a.csv", cwd=tmp_path)
     assert alone.stdout == "".join(one.stdout.splitlines(keepends=True)[:3])
 
 
-def test_many_chains_are_tested_against_the_first(tmp_path, here):
+def test_more_than_four_chains_are_tested_only_against_the_first(tmp_path, run_in_process):
     for count, pairs in [(4, ["ab", "ac", "ad", "bc", "bd", "cd"]), (5, ["ab", "ac", "ad", "ae"])]:
         (tmp_path / "r.csv").write_text(Results(table(drawn(3, 2, count, 1))).text())
-        done = here("report", "--measure", "f1", "r.csv", cwd=tmp_path)
+        done = run_in_process("report", "--measure", "f1", "r.csv", cwd=tmp_path)
         tests = done.stdout.partition("\n\n")[2].splitlines()[2:]
         assert ["".join(cells(line)[:2]) for line in tests] == pairs
 
@@ -595,37 +595,37 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
     ],
 )
-def test_mistakes_are_told_in_a_line(arguments, status, message, tmp_path, here):
+def test_a_mistake_is_reported_on_one_line(arguments, status, message, tmp_path, run_in_process):
     data, one = tmp_path / "data.arff", tmp_path / "r.csv"
     data.write_text(DATA)
     one.write_text(Results(table(drawn(2, 2, 1, 1))).text())
-    done = here(*arguments.format(data=data, one=one).split(), cwd=SAMPLES)
+    done = run_in_process(*arguments.format(data=data, one=one).split(), cwd=SAMPLES)
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(f"filterkit: {message.format(data=data)}")
     assert done.stderr.count("\n") == 1
     assert sorted(os.listdir(tmp_path)) == ["data.arff", "r.csv"]
 
 
-def test_what_is_done_first_does_not_show(tmp_path, here, monkeypatch):
+def test_the_order_of_work_does_not_change_the_results(tmp_path, run_in_process, monkeypatch):
     command = ["evaluate", IRIS, DIGITS, "--chain", "neighbors", "--folds", "2", "--jobs", "1", "-o"]
-    first = here(*command, "first.csv", cwd=tmp_path)
+    first = run_in_process(*command, "first.csv", cwd=tmp_path)
     run = evaluation.run
     monkeypatch.setattr(evaluation, "run", lambda *given: reversed(list(run(*given))))
-    second = here(*command, "second.csv", cwd=tmp_path)
+    second = run_in_process(*command, "second.csv", cwd=tmp_path)
     assert (first.stdout, first.stderr) == (second.stdout, second.stderr)
     assert without_seconds(tmp_path / "first.csv") == without_seconds(tmp_path / "second.csv")
 
 
-def test_an_output_before_the_name_counts(tmp_path, here):
+def test_the_output_option_may_stand_before_the_subcommand(tmp_path, run_in_process):
     command = ["-o", "r.csv", "evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
-    done = here(*command, cwd=tmp_path)
+    done = run_in_process(*command, cwd=tmp_path)
     assert (done.returncode, len(rows_of(tmp_path / "r.csv"))) == (0, 2)
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_a_place_that_cannot_be_written_is_named_at_once(option, tmp_path, here):
+def test_an_output_that_cannot_be_written_is_reported_at_once(option, tmp_path, run_in_process):
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "--journal", "j", option, "no/x.svg"]
-    done = here(*command, cwd=tmp_path)
+    done = run_in_process(*command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "filterkit: no/x.svg: No such file or directory; make the folder first\n"
     assert not (tmp_path / "j").exists() or (tmp_path / "j").read_text().count("\n") < 2

@@ -81,7 +81,7 @@ def test_the_chain_is_written_as_a_comment_with_its_options():
     assert "@relation iris\n" in done.stdout
 
 
-def test_standard_input_and_a_file_are_the_same(tmp_path):
+def test_standard_input_and_a_file_give_the_same_output(tmp_path):
     with open(IRIS) as file:
         piped = run("-", "shape", "bns", "l2", stdin=file)
     assert without_comments(piped.stdout) == without_comments(run(IRIS, "shape", "bns", "l2").stdout)
@@ -96,7 +96,7 @@ def test_output_is_compressed_by_its_ending(ending, tmp_path):
     assert not Path(path).read_bytes().startswith(b"%")
 
 
-def test_sparse_and_dense_forms_hold_the_same(tmp_path):
+def test_sparse_and_dense_output_hold_the_same_values(tmp_path):
     sparse, dense = tmp_path / "s.arff", tmp_path / "d.arff"
     source = str(SAMPLES / "sparse-counts-multiclass.arff")
     assert run("--dense", "-o", str(dense), source).returncode == 0
@@ -110,7 +110,7 @@ def test_precision_rounds_to_significant_digits():
     assert done.stdout.splitlines()[-2] == "0.69,0.351,0.597,0.211,virginica"
 
 
-def test_class_may_stand_anywhere():
+def test_the_class_may_be_any_attribute():
     wine = str(SAMPLES / "wine.arff")
     outputs = {without_comments(run("-c", choice, wine, "bns").stdout) for choice in ("first", "1", "class")}
     assert len(outputs) == 1
@@ -183,13 +183,13 @@ def test_plugins_are_listed(plugin):
     assert "my " in text
 
 
-def test_a_stage_of_a_file_works_at_once(plugin):
+def test_a_stage_of_a_plugin_file_can_be_used(plugin):
     done = run("--plugin", plugin, str(SAMPLES / "iris.arff"), "add", "--amount", "-5.5", "--no-quietly")
     assert done.stdout.splitlines()[0].endswith("add --amount -5.5 --no-quietly")
     assert float(done.stdout.splitlines()[-2].split(",")[0]) == pytest.approx(5.9 - 5.5)
 
 
-def test_help_may_stand_behind_the_input():
+def test_help_may_follow_the_input():
     assert run(IRIS, "--help").stdout == run("--help").stdout != ""
 
 
@@ -247,7 +247,7 @@ def test_help_may_stand_behind_the_input():
     ],
     ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else None,
 )
-def test_mistakes_get_one_line(arguments, status, message):
+def test_a_mistake_is_reported_on_one_line(arguments, status, message):
     done = run(*arguments)
     assert done.returncode == status
     assert done.stdout == ""
@@ -257,7 +257,7 @@ def test_mistakes_get_one_line(arguments, status, message):
     assert "Traceback" not in done.stderr
 
 
-def test_nothing_at_all_shows_the_help():
+def test_without_arguments_the_help_is_shown():
     done = run()
     assert done.returncode == 2
     assert "Usage: filterkit [OPTIONS] INPUT [STAGE" in done.stderr
@@ -299,7 +299,7 @@ def test_an_output_file_keeps_its_permissions(tmp_path):
     assert out.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_stage_that_breaks_is_told_in_a_line(tmp_path):
+def test_an_unexpected_error_in_a_stage_is_reported_on_one_line(tmp_path):
     path = tmp_path / "breaks.py"
     path.write_text(PLUGIN.replace("return batch.replace", "raise ValueError('oh no')  #"))
     done = run("--plugin", str(path), IRIS, "add")
@@ -310,7 +310,7 @@ def test_a_stage_that_breaks_is_told_in_a_line(tmp_path):
     assert "Traceback" in run("--debug", "--plugin", str(path), IRIS, "add").stderr
 
 
-def test_a_row_that_a_stage_cannot_take_is_named(tmp_path):
+def test_a_row_that_a_stage_refuses_is_named(tmp_path):
     path = tmp_path / "inf.arff"
     path.write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\nInfinity,x\n")
     for stage in ("l2", "bns", "shape"):
@@ -319,7 +319,7 @@ def test_a_row_that_a_stage_cannot_take_is_named(tmp_path):
         assert done.stderr.startswith(f"filterkit: {stage}: {path}: row 3: ")
 
 
-def test_a_broken_plugin_file_is_told_in_a_line(tmp_path):
+def test_a_broken_plugin_file_is_reported_on_one_line(tmp_path):
     path = tmp_path / "broken.py"
     path.write_text("import nothing_of_this_name\n")
     done = run("--plugin", str(path), IRIS, "l2")
@@ -348,7 +348,7 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize("options", [(), ("--memory", "50kB"), ("--block-size", "3kB", "--jobs", "3")])
-def test_a_system_without_the_calls_of_unix_gives_the_same(options):
+def test_the_output_is_the_same_without_system_calls_of_unix(options):
     text = (SAMPLES / "fortunes.arff").read_text()
     arguments = (*options, "-", "shape", "bns", "shuffle", "l2")
     command = [sys.executable, "-c", ELSEWHERE, *arguments]
@@ -360,7 +360,7 @@ def test_a_system_without_the_calls_of_unix_gives_the_same(options):
 # Pipes and signals
 
 
-def test_a_closed_pipe_ends_it_quietly(big):
+def test_a_closed_pipe_ends_the_command_quietly(big):
     reader = start(big, "l2", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert reader.stdout.readline().startswith(b"% filterkit")
     reader.stdout.close()
@@ -390,7 +390,7 @@ def test_an_interrupt_leaves_nothing_behind(how, tmp_path):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_none_of_several_outputs(how, tmp_path):
+def test_an_interrupt_leaves_no_partial_set_of_outputs(how, tmp_path):
     """The others are complete when the last one waits for rows of its input, a pipe."""
     os.mkfifo(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)
@@ -418,7 +418,7 @@ def unread():
     os.close(write)
 
 
-def test_outputs_are_complete_though_nobody_reads_standard_output(unread, tmp_path):
+def test_other_outputs_are_complete_even_if_nobody_reads_standard_output(unread, tmp_path):
     bad = tmp_path / "bad.arff"
     bad.write_text(Path(IRIS).read_text() + "1,2,oops,4,setosa\n" + Path(IRIS).read_text().partition("@data\n")[2])
     chains = {"saved": ["--save", "it.chain", IRIS, "l2"]}
@@ -501,7 +501,7 @@ def test_a_numeric_class_has_to_be_declared_nominal(stage, tmp_path):
     assert done.stderr.startswith(f"filterkit: {stage[0]}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
 
 
-def test_a_numeric_class_is_told_by_evaluate_and_without_a_choice(tmp_path):
+def test_evaluate_and_label_say_how_to_declare_a_numeric_class(tmp_path):
     (tmp_path / "in.arff").write_text(NUMERIC)
     done = run("--class", "c", "evaluate", "in.arff", "--chain", "svm", cwd=tmp_path)
     assert done.stderr == f"filterkit: in: there is no nominal class to predict: {DECLARE}\n"
@@ -514,7 +514,7 @@ def test_a_numeric_class_is_told_by_evaluate_and_without_a_choice(tmp_path):
     "stage",
     ["select --by ig --top 1", "select --min-count 1", "bns", "dfreq", "shape", "normal", "svm", "neighbors"],
 )
-def test_texts_have_to_become_columns_first(stage, tmp_path):
+def test_stages_that_need_columns_say_how_to_make_them_from_texts(stage, tmp_path):
     (tmp_path / "in.arff").write_text(TEXTS)
     done = run("in.arff", *stage.split(), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, f"filterkit: {stage.split()[0]}: in.arff: {WORDS}\n")
@@ -522,7 +522,7 @@ def test_texts_have_to_become_columns_first(stage, tmp_path):
 
 
 @pytest.mark.parametrize("stage", ["standardize", "l2", "impute", "tfidf"])
-def test_texts_pass_other_stages(stage, tmp_path):
+def test_other_stages_leave_texts_alone(stage, tmp_path):
     (tmp_path / "in.arff").write_text(TEXTS)
     assert run("in.arff", stage, cwd=tmp_path).returncode == 0
 
@@ -548,7 +548,7 @@ HUGE = "9" * 5000
         ((IRIS, "svm", "--c", "1,2", "--folds", "1000000"), "1000000 folds: there are only 150 rows"),
     ],
 )
-def test_numbers_that_are_too_large_are_told_in_a_line(arguments, message, tmp_path):
+def test_a_number_that_is_too_large_is_reported_on_one_line(arguments, message, tmp_path):
     (tmp_path / "chain").write_text("sample --fraction 1e999999999\n")
     done = run("-o", "out.csv" if "evaluate" in arguments else "out.arff", *arguments, cwd=tmp_path)
     assert done.returncode in (1, 2)
@@ -564,11 +564,11 @@ def test_numbers_that_are_too_large_are_told_in_a_line(arguments, message, tmp_p
         ("--seed", "9" * 400, IRIS, "shuffle", "standardize", "normal", "--model", "perceptron"),
     ],
 )
-def test_numbers_that_are_larger_than_needed_do_no_harm(arguments):
+def test_a_number_larger_than_needed_is_accepted(arguments):
     assert run("-o", os.devnull, *arguments).returncode == 0
 
 
-def test_warnings_of_a_library_are_one_line():
+def test_a_warning_of_a_library_is_one_line():
     ica = ("sklearn", "--class", "sklearn.decomposition.FastICA", "--set", "max_iter=1", "--set", "random_state=0")
     done = run("-o", os.devnull, IRIS, *ica)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
@@ -613,7 +613,7 @@ def test_test_data_is_transformed_by_what_was_fitted_on_the_input(tmp_path):
     assert texts[0].splitlines()[-1] == f"% {len(rows) - 300} rows"
 
 
-def test_what_is_wrong_with_test_data_is_told_before_the_training_data_is_read(tmp_path):
+def test_test_data_is_checked_before_the_training_data_is_read(tmp_path):
     (tmp_path / "test.arff").write_text("@relation r\n@attribute x numeric\n@data\n1\n")
     (tmp_path / "train.arff").write_text("@relation r\n@attribute y numeric\n@data\nnot a number\n")
     done = run("--test", "test.arff", "out.arff", "-o", "-", "train.arff", "l2", cwd=tmp_path)
@@ -622,7 +622,7 @@ def test_what_is_wrong_with_test_data_is_told_before_the_training_data_is_read(t
     assert not (tmp_path / "out.arff").exists()
 
 
-def test_a_row_of_test_data_that_cannot_be_read_leaves_no_output(tmp_path):
+def test_an_unreadable_row_of_test_data_leaves_no_output(tmp_path):
     (tmp_path / "test.arff").write_text("@relation r\n@attribute y numeric\n@data\n1\nx\n")
     (tmp_path / "train.arff").write_text("@relation r\n@attribute y numeric\n@data\n3\n")
     outputs = ["--test", "test.arff", "out.arff", "-o", "train-out.arff", "--save", "it.chain", "--rejects", "r"]
@@ -640,14 +640,14 @@ def test_a_row_of_test_data_that_cannot_be_read_leaves_no_output(tmp_path):
         (("--test", IRIS, "o.arff", "-o", "./o.arff", IRIS, "l2"), "two outputs go to "),
     ],
 )
-def test_a_stream_has_one_use(arguments, message, tmp_path):
+def test_a_standard_stream_cannot_be_used_twice(arguments, message, tmp_path):
     done = run(*arguments, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert message in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
-def test_a_verbose_run_says_what_was_done():
+def test_a_verbose_run_reports_what_was_done():
     assert run("--verbose", "-o", os.devnull, IRIS, "l2").stderr.startswith("filterkit: 150 rows, 4 features")
 
 
@@ -670,7 +670,7 @@ def test_a_progress_bar_shows_on_a_terminal():
     assert b"100%" in shown
 
 
-def test_elsewhere_progress_is_lines_and_only_on_request():
+def test_without_a_terminal_progress_is_shown_in_lines_and_only_on_request():
     asked = subprocess.run(at_once("--progress", IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
     assert asked.stderr.endswith("filterkit: 100% read\n")
     silent = subprocess.run(at_once(IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
@@ -717,12 +717,12 @@ def shown(folder, *arguments, status):
         f"{HOSTILE_HEADER}@data\n{VALUE[:-1]},y\n",
     ],
 )
-def test_no_character_of_an_input_can_change_the_terminal(tmp_path, text):
+def test_control_characters_of_an_input_are_escaped_in_messages(tmp_path, text):
     (tmp_path / "t.arff").write_text(text)
     assert "E\\x1b[31m" in shown(tmp_path, "t.arff", status=1).stderr
 
 
-def test_no_character_of_a_name_can_change_the_terminal(tmp_path):
+def test_control_characters_of_a_name_are_escaped_in_messages(tmp_path):
     (tmp_path / "t.arff").write_text(HOSTILE_HEADER + HOSTILE_ROWS * 5)
     name = HOSTILE.replace("/", "")
     (tmp_path / name).write_text(HOSTILE_HEADER + HOSTILE_ROWS.replace("4,y", "4,q"))
@@ -752,7 +752,7 @@ def test_no_character_of_a_name_can_change_the_terminal(tmp_path):
     assert not HIDDEN.search((tmp_path / f"{name}.txt").read_text().splitlines()[0])
 
 
-def test_no_character_of_a_name_is_in_a_table(tmp_path):
+def test_control_characters_of_a_name_are_escaped_in_tables(tmp_path):
     (tmp_path / "t.arff").write_text(HOSTILE_HEADER + "@data\n" + HOSTILE_ROWS[6:] * 10)
     (tmp_path / "my.py").write_text(
         "import filterkit\n\nclass Bad(filterkit.RowStage):\n    'Bad.'\n    name = 'bad'\n\n"
@@ -777,7 +777,7 @@ def test_no_character_of_a_name_is_in_a_table(tmp_path):
     assert sum("E\\x1b[31m" in table for table in tables) == 5
 
 
-def test_the_command_in_a_comment_is_one_line_that_a_shell_takes(tmp_path):
+def test_the_command_in_a_comment_is_one_line_that_a_shell_can_run(tmp_path):
     name = "it's a\\b\n\x1b\udcff.arff"
     (tmp_path / name).write_text("@relation r\n@attribute a numeric\n@data\n1\n")
     assert run("-o", "o.arff", name, "l2", cwd=tmp_path).returncode == 0
@@ -789,7 +789,7 @@ def test_the_command_in_a_comment_is_one_line_that_a_shell_takes(tmp_path):
     assert (tmp_path / "p.arff").read_text().splitlines()[0] == first
 
 
-def test_results_of_a_file_whose_name_is_no_utf_8(tmp_path):
+def test_a_file_whose_name_is_not_utf_8_can_be_evaluated(tmp_path):
     names = ("i\udcff.arff", "j.arff")
     for name in names:
         (tmp_path / name).write_bytes(Path(IRIS).read_bytes())

@@ -47,7 +47,7 @@ def test_a_pipeline_gives_what_one_process_gives(name, stages):
     assert without_comments(shell(piped)) == without_comments(one)
 
 
-def test_scores_travel_through_other_tools():
+def test_scores_survive_other_tools_as_comments():
     """As comments; sed drops blank lines and grep the comments of their own, and nothing is lost or wrong."""
     scored = f"{RUN} --positive science arff_samples/fortunes.arff bns --score-only"
     expected = shell(f"{scored} select --top 500")
@@ -55,7 +55,7 @@ def test_scores_travel_through_other_tools():
         assert without_comments(shell(f"{scored} | {between} | {RUN} - select --top 500")) == without_comments(expected)
 
 
-def test_comments_say_how_to_make_a_file_again(tmp_path):
+def test_comments_contain_the_commands_that_made_the_file(tmp_path):
     made = shell(f"{RUN} --positive science arff_samples/fortunes.arff shape --neighbors 3 l2")
     comments = [line for line in made.splitlines() if line.startswith("% ")]
     assert comments == [
@@ -93,12 +93,12 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
         ("head 150", "% 150 rows"),
     ],
 )
-def test_the_last_comment_counts_rows_out_and_in(chain, last, size):
+def test_the_last_comment_counts_rows_written_and_read(chain, last, size):
     out = shell(f"{RUN} --block-size {size} arff_samples/iris.arff {chain}")
     assert out.splitlines()[-1] == last
 
 
-def test_comments_of_earlier_steps_stay():
+def test_comments_of_earlier_commands_are_kept():
     made = shell(f"{RUN} arff_samples/iris.arff head 100 | {RUN} --class 5 - l2 | {RUN} - head 3")
     assert [line for line in made.splitlines() if line.startswith("%")] == [
         "% filterkit 0.1.0: arff_samples/iris.arff head 100",
@@ -108,7 +108,7 @@ def test_comments_of_earlier_steps_stay():
     ]
 
 
-def test_a_chain_from_a_file(tmp_path):
+def test_a_chain_can_be_read_from_a_file(tmp_path):
     (tmp_path / "my.chain").write_text(
         "# shaping\nshape --neighbors 3  # few\n\nrename --find 'petal ' --replace 'p '\nbns l2\n"
     )
@@ -127,7 +127,7 @@ def test_a_chain_from_a_file(tmp_path):
         (None, [], "--chain my.chain: No such file or directory"),
     ],
 )
-def test_what_is_wrong_with_a_chain_file(text, arguments, message, tmp_path):
+def test_a_mistake_in_a_chain_file_names_its_line(text, arguments, message, tmp_path):
     if text is not None:
         (tmp_path / "my.chain").write_text(text)
     done = run("--chain", "my.chain", SAMPLES / "iris.arff", *arguments, cwd=tmp_path)

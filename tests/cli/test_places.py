@@ -58,7 +58,7 @@ def test_two_outputs_to_one_place_are_refused(arguments, one, other, folder):
     assert contents(folder) == before
 
 
-def test_one_file_may_be_known_under_two_names(folder):
+def test_two_names_of_the_same_file_are_recognised(folder):
     """It exists already, so the system says that it is one."""
     (folder / "one").write_text("")
     os.link(folder / "one", folder / "two")
@@ -67,7 +67,7 @@ def test_one_file_may_be_known_under_two_names(folder):
 
 
 @pytest.mark.parametrize("option", ["-o", "--save", "--load", "--chain", "--rejects"])
-def test_an_option_that_names_a_file_stands_once(option, folder):
+def test_an_option_that_names_a_file_may_be_given_only_once(option, folder):
     done = run(option, "a", option, "b", "in.arff", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     name = "--output" if option == "-o" else option
@@ -93,7 +93,7 @@ def test_devices_take_any_number_of_outputs(folder):
         ("-o in evaluate in --chain svm", "-o would overwrite the input 'in'"),
     ],
 )
-def test_what_is_read_is_not_overwritten_by_something_else(arguments, message, folder):
+def test_files_that_are_read_are_not_overwritten(arguments, message, folder):
     shutil.copy(IRIS, folder / "in")
     before = contents(folder)
     done = run(*arguments.split(), cwd=folder)
@@ -103,14 +103,14 @@ def test_what_is_read_is_not_overwritten_by_something_else(arguments, message, f
 
 @pytest.mark.parametrize("mode", ["w", "a"])
 @pytest.mark.parametrize("name", ["in.arff", "-"])
-def test_standard_output_is_not_the_input(mode, name, folder):
+def test_standard_output_into_the_input_is_refused(mode, name, folder):
     with open(folder / "in.arff", mode) as out, open(folder / "in.arff") as given:
         done = run(name, "l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith("filterkit: standard output goes into the input, which would be lost")
 
 
-def test_standard_output_is_no_file_that_is_written(folder):
+def test_standard_output_into_another_output_is_refused(folder):
     with open(folder / "x", "w") as out:
         done = run("--save", "x", "in.arff", capture_output=False, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert (done.returncode, done.stderr) == (
@@ -134,7 +134,7 @@ def test_an_output_may_replace_an_input(folder):
     assert rows == plain.partition("@data\n")[2].splitlines()[:-1]
 
 
-def test_a_place_that_cannot_be_written_to_is_told_before_any_row_is_read(folder):
+def test_an_output_that_cannot_be_written_is_reported_before_any_row_is_read(folder):
     (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@data\nx\n")
     for arguments in ("-o no/o.arff bad.arff", "-o o --save no/o.chain bad.arff", "-o o bad.arff write no/o.arff"):
         done = run(*arguments.split(), cwd=folder)

@@ -72,7 +72,7 @@ def aside(folder):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_signal_leaves_no_file_aside(name, tmp_path):
+def test_a_signal_leaves_no_temporary_file(name, tmp_path):
     """The input is a pipe that stays open, so the command waits for rows whenever the signal comes."""
     how = getattr(signal, name)
     (tmp_path / "out.arff").write_text("precious")
@@ -115,7 +115,7 @@ def test_a_signal_in_the_import_of_a_plugin_is_not_lost(name, tmp_path):
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
 
 
-def test_a_second_signal_does_not_wait_for_what_the_first_waits_for(tmp_path):
+def test_repeated_signals_end_a_command_whose_threads_are_stuck(tmp_path):
     """Threads that are stuck; how many signals it takes depends on the moment at which they come."""
     (tmp_path / "my.py").write_text(IN_WORK)
     os.mkfifo(tmp_path / "never")
@@ -134,7 +134,7 @@ def test_a_second_signal_does_not_wait_for_what_the_first_waits_for(tmp_path):
 
 
 @pytest.mark.parametrize("moment", ["computes", "writes"])
-def test_a_full_pipe_that_nobody_empties_does_not_keep_it(moment, tmp_path):
+def test_a_signal_ends_a_command_that_waits_for_a_full_pipe(moment, tmp_path):
     """To close what is written to would wait for the same reader once more."""
     (tmp_path / "my.py").write_text(IN_WORK if moment == "computes" else "import filterkit")
     os.mkfifo(tmp_path / "never")

@@ -112,7 +112,7 @@ def test_a_result_that_cannot_be_written_is_an_error(arguments):
 
 
 @pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
-def test_a_result_that_nobody_reads_ends_it_quietly(arguments):
+def test_a_closed_reader_of_the_results_ends_the_command_quietly(arguments):
     pipe = unread()
     try:
         done = filterkit(*arguments, capture_output=False, stdout=pipe, stderr=subprocess.PIPE)
@@ -122,7 +122,7 @@ def test_a_result_that_nobody_reads_ends_it_quietly(arguments):
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "nobody"])
-def test_messages_that_cannot_be_written_do_no_harm(where, tmp_path):
+def test_messages_that_cannot_be_written_change_neither_output_nor_status(where, tmp_path):
     if where != "nobody" and not os.path.exists(where):
         pytest.skip(f"there is no {where} here")
     stream = unread() if where == "nobody" else os.open(where, os.O_WRONLY)
@@ -137,7 +137,7 @@ def test_messages_that_cannot_be_written_do_no_harm(where, tmp_path):
         os.close(stream)
 
 
-def test_a_plugin_that_prints_and_does_not_flush(tmp_path):
+def test_text_that_a_plugin_prints_without_flushing_is_written_or_an_error(tmp_path):
     """Its subcommand's words are there before an error, and a full device is noticed."""
     (tmp_path / "my.py").write_text(
         "import click, filterkit\n"

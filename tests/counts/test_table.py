@@ -170,7 +170,7 @@ def test_exact_parts_add_up_exactly_in_any_order():
 
 @settings(max_examples=300, deadline=None)
 @given(batches(ANY), st.data())
-def test_any_split_in_any_order_merges_to_the_whole(batch, data):
+def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
     bounds = [0, *cuts, len(batch)]
     tables = [table_of(batch.rows(a, b)) for a, b in pairwise(bounds)]
@@ -181,7 +181,7 @@ def test_any_split_in_any_order_merges_to_the_whole(batch, data):
     assert_same(tables[0], table_of(batch))
 
 
-def test_a_real_split_merges_to_the_whole():
+def test_tables_of_parts_of_real_data_merge_to_the_whole_table():
     batch = shared("text/oh0.wc.arff.gz")
     batch = batch.replace(weights=np.random.default_rng(2).random(len(batch)))
     parts = [table_of(batch.rows(a, min(a + 100, len(batch)))) for a in range(0, len(batch), 100)]
@@ -257,7 +257,7 @@ def test_cumulative_counts_from_either_end_of_each_column(batch):
         ([-1], "", None, None, []),
     ],
 )
-def test_tasks(y, classes, weights, positive, expected):
+def test_the_tasks_are_the_classes_that_are_predicted_against_the_rest(y, classes, weights, positive, expected):
     assert table_of(make([[1]] * len(y), y, classes, weights=weights, positive=positive)).tasks() == expected
 
 
@@ -329,7 +329,7 @@ def test_values_that_become_missing_or_alike_are_added_up(batch):
     assert_pushed(batch, Chain([Swap()]))
 
 
-def test_pushing_goes_on_through_a_chain():
+def test_a_table_is_pushed_through_all_stages_of_a_chain():
     batch = sample("mixed-sparse")
     fitted = filterkit.chain("shape --neighbors 3 bns shape --no-zero bns").fit(batch)
     table = table_of(batch)
