@@ -134,7 +134,7 @@ def some(name):
     """A part of a sample, with weights that are not whole numbers."""
     batch = sample(name)
     batch = columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1))
-    return with_weights(batch.rows(0, min(len(batch), 600)))
+    return with_weights(batch.rows(0, min(len(batch), 300)))
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -405,6 +405,8 @@ def losses_of_columns(batch, folds, seed):
 @pytest.mark.parametrize("folds", [5, 3])
 def test_auto_leaves_what_shaping_does_not_help(name, positive, folds):
     batch = sample(name, class_="first" if name == "wine" else None, positive=positive)
+    if name != "iris":
+        batch = columns(batch, np.arange(0, len(batch.schema.features), 3))
     losses = losses_of_columns(batch, folds, 0)
     margin = np.abs(losses[:, 0] - losses[:, 1]) / losses[:, 0]
     assert (margin > 1e-6).all()  # none is decided by the last digits
