@@ -60,14 +60,14 @@ def test_every_folder_is_in_the_guide():
             assert f"| `{path.relative_to(ROOT)}/` |" in GUIDE or not is_ours, path
 
 
-def test_one_version_everywhere():
+def test_all_files_name_the_same_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert filterkit.__version__ == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_workflow_tries_the_pythons_that_are_promised():
+def test_the_workflow_tests_the_supported_pythons():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     promised = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()

@@ -80,7 +80,7 @@ def check_same(again, error):
         (BrokenPipeError, OSError),
     ],
 )
-def test_an_error_of_a_file_is_of_the_systems_kind_too(kind, caught):
+def test_an_error_about_a_file_is_also_an_oserror_of_that_kind(kind, caught):
     error = file_error("x.arff: it said so", kind(5, "it said so", "/a/x.arff"))
     assert isinstance(error, FilterkitError) and isinstance(error, caught)
     assert not isinstance(error, UsageError) and isinstance(file_error("x", kind(5, "y"), UsageError), UsageError)

@@ -71,7 +71,7 @@ def test_the_format_reads_and_writes(tmp_path):
     assert "format Parquet" in listed
 
 
-def test_a_failing_output_of_a_format_leaves_nothing(tmp_path):
+def test_a_failing_writer_of_a_format_leaves_no_file(tmp_path):
     (tmp_path / "odd.arff").write_text("@relation o\n@attribute a numeric\n@data\n1\nInfinity\n")
     done = run(*("--plugin", example("formats", tmp_path), "-o", "o.parquet", "odd.arff", "l2"), cwd=tmp_path)
     assert done.returncode == 1
@@ -138,7 +138,7 @@ def filterkit_subcommands():
 """
 
 
-def test_clashes_are_reported(tmp_path):
+def test_clashing_names_of_plugins_are_reported(tmp_path):
     for name in ("one", "two"):
         (tmp_path / f"{name}.py").write_text(CLASH.replace('"scores"', '"mine"'))
     done = run("--plugin", "one.py", "--plugin", "two.py", IRIS, cwd=tmp_path)
@@ -152,7 +152,7 @@ def test_clashes_are_reported(tmp_path):
     assert done.returncode == 1 and "filterkit_stagse" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_short_examples_are_short():
+def test_examples_have_fewer_than_20_lines():
     """A row stage, a column stage and a metric take fewer than 20 lines."""
     lengths = [sum(bool(line.strip()) for line in example.splitlines()) for example in EXAMPLES]
     assert max(lengths[:3]) < 20
@@ -292,7 +292,7 @@ def test_every_subcommand_and_its_options_are_documented():
 HIDDEN = {"--block-size", "--engine"}
 
 
-def test_hidden_options_are_few():
+def test_only_known_options_are_hidden():
     commands = [main.command, *builtin.filterkit_subcommands()]
     options = [option for command in commands for option in command.params if getattr(option, "hidden", False)]
     assert {flag for option in options for flag in option.opts} == HIDDEN

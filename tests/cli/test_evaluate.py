@@ -514,7 +514,9 @@ def test_report_within_says_if_a_second_method_adds_nothing(tmp_path, run_in_pro
 
 def test_report_within_can_be_plotted(variants, tmp_path, run_in_process):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    done = run_in_process("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg"))
+    done = run_in_process(
+        "report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg")
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(tmp_path / "p.svg"))
 

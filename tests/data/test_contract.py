@@ -128,7 +128,7 @@ def test_a_valid_batch_is_accepted(batch):
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
-def test_the_fault_of_an_invalid_batch_is_told(fault):
+def test_the_error_says_what_is_invalid_in_a_batch(fault):
     batch = UNSOUND[fault]
     assert misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
@@ -356,7 +356,7 @@ def test_settings_of_folds_are_checked():
         Chain([Chooses()]).fit(sample("dense-two-classes"))
 
 
-def test_what_arrange_gives_is_checked():
+def test_the_result_of_arrange_is_checked():
     class Arranges(TrainingStage):
         """Return nothing."""
 
@@ -382,12 +382,12 @@ def test_what_arrange_gives_is_checked():
         ([], "it has no batch; an empty one would do"),
     ],
 )
-def test_what_a_format_reads_is_checked(found, fault):
+def test_the_batches_that_a_format_reads_are_checked(found, fault):
     with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
         list(FormatReader(Format("Odd", (".odd",), lambda *_: found), "a.odd", None, None)._numbered())
 
 
-def test_a_format_that_opens_its_file_at_once_names_it(tmp_path):
+def test_an_error_while_a_format_opens_its_file_names_the_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a\.odd: No such file"):
         FormatReader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"), None, None)
 

@@ -103,7 +103,7 @@ def test_several_outputs_of_one_process(tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_anything_else_with_such_a_name_is_kept(tmp_path):
+def test_other_files_with_such_a_name_are_kept(tmp_path):
     """Such as a folder, a pipe or a link, and files with the names of another user or machine."""
     with open_output(str(tmp_path / "out")):
         (name,) = hidden(tmp_path)

@@ -43,7 +43,7 @@ def expected(folder):
 # Which path is what
 
 
-def test_what_a_path_means(tmp_path):
+def test_paths_of_descriptors_are_recognised(tmp_path):
     assert descriptor_of("/dev/stdout") == 1
     assert descriptor_of("/dev/fd/63") == 63
     (tmp_path / "link").symlink_to("/dev/stderr")
@@ -56,7 +56,7 @@ def test_what_a_path_means(tmp_path):
     assert descriptor_of(str(tmp_path / "7")) == 1
 
 
-def test_what_can_be_read_only_once(tmp_path):
+def test_inputs_that_can_be_read_only_once_are_recognised(tmp_path):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
@@ -215,7 +215,7 @@ def test_the_input_of_a_subcommand_may_be_a_descriptor_or_a_pipe(command, folder
     assert (piped.returncode, piped.stdout) == (0, plain.stdout)
 
 
-def test_a_socket_is_read(folder):
+def test_a_socket_can_be_read(folder):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         threading.Thread(
@@ -233,7 +233,7 @@ def test_a_pipe_is_not_read_twice(inputs, folder):
     assert sorted(path.name for path in folder.iterdir()) == ["iris.arff"]
 
 
-def test_something_that_is_no_chain_is_refused_though_it_never_ends(folder):
+def test_an_endless_input_that_is_no_saved_chain_is_refused(folder):
     if not os.path.exists("/dev/zero"):
         pytest.skip("there is no /dev/zero here")
     done = bash(f"{RUN} --load /dev/zero iris.arff", folder)

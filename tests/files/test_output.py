@@ -76,7 +76,7 @@ def test_a_named_pipe_is_written_to_directly(tmp_path):
     assert read == [b"text"]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with (
         pytest.raises(FilterkitError, match=r"no/out.arff: No such file or directory"),
         open_output(str(tmp_path / "no" / "out.arff")),

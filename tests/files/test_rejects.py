@@ -47,7 +47,7 @@ def test_rows_of_strings_and_of_test_data_may_be_rejected(tmp_path):
     assert places == ["% a.arff:7", "% b.arff:7"]
 
 
-def test_more_rejected_rows_than_allowed(data, tmp_path):
+def test_more_rejected_rows_than_allowed_are_an_error(data, tmp_path):
     path, _ = data
     done = run("--rejects", "bad.txt", "--max-rejects", "2", "-o", "out.arff", path.name, cwd=tmp_path)
     assert done.returncode == 1
@@ -69,7 +69,7 @@ def test_rejected_rows_are_written_as_they_were_read(tmp_path):
         assert (tmp_path / "bad.txt").read_bytes().splitlines()[1] == bad
 
 
-def test_without_unreadable_rows(tmp_path):
+def test_without_unreadable_rows_the_file_of_rejects_is_empty(tmp_path):
     (tmp_path / "data.arff").write_text(HEADER + "1,a\n")
     done = run("--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: 0 rows could not be read\n")

@@ -77,7 +77,7 @@ def test_stages_are_found_by_name(found):
 
 
 @pytest.mark.parametrize("error", [ImportError("no module x"), ValueError("bad\nnews"), SystemExit(3)])
-def test_a_plugin_that_fails_to_import_is_flagged_and_the_others_work(found, error):
+def test_a_plugin_that_fails_to_import_is_reported_and_others_work(found, error):
     registry = found(Point("bad", error), Point("plus", module("plus", Plus)))
     assert registry.stage("plus") is Plus
     bad = registry.plugins[0]
@@ -138,7 +138,7 @@ def test_a_metric_is_a_stage_too(found):
     assert known.plugins[0].stages == [stage]
 
 
-def test_a_metric_that_is_none_breaks_its_plugin_alone(found):
+def test_an_invalid_metric_breaks_only_its_own_plugin(found):
     known = found(Point("bad", module("bad", half, hook="filterkit_metrics")), Point("plus", module("plus", Plus)))
     assert "filterkit_metrics gives <function half" in known.plugins[0].problem
     assert known.stage("plus") is Plus
@@ -146,7 +146,7 @@ def test_a_metric_that_is_none_breaks_its_plugin_alone(found):
         known.metric("half")
 
 
-def test_a_metric_and_a_stage_of_one_name_clash(found):
+def test_a_metric_and_a_stage_of_the_same_name_clash(found):
     known = found(
         Point("one", module("one", Metric("plus", half), hook="filterkit_metrics")), Point("two", module("two", Plus))
     )
@@ -196,7 +196,7 @@ def test_hooks_are_called_in_the_order_that_they_ask_for(found):
     assert order[-2:] == ["inner", "outer"]
 
 
-def test_a_wrapper_that_fails_breaks_its_own_plugin_alone(found):
+def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
     def fail(stages):
         raise ValueError("no wrapper")
 
@@ -205,14 +205,14 @@ def test_a_wrapper_that_fails_breaks_its_own_plugin_alone(found):
     assert registry.stage("plus") is Plus
 
 
-def test_what_is_no_format_breaks_its_plugin_alone(found):
+def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
         registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
         assert registry.plugins[0].problem.startswith(f"PluginError: {hook} gives 'text', which is no ")
         assert registry.stage("plus") is Plus
 
 
-def test_own_names_stay_own(found):
+def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
     """Though another plugin has claimed one before."""
     import click
 
@@ -226,7 +226,7 @@ def test_own_names_stay_own(found):
     assert registry.plugins[0].problem == claimed
 
 
-def test_the_variable_leaves_the_plugins_of_filterkit_itself(found, monkeypatch):
+def test_filterkit_no_plugins_leaves_the_bundled_plugins(found, monkeypatch):
     """Those of its distribution, wherever their modules are."""
     monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
     points = [
