@@ -143,7 +143,7 @@ def _monotone(table):
 def _local_probabilities(table, n, prior):
     """{value: p(value)}, from the rows equal to it and up to n, by weight, on either side ([F09] 3.2).
 
-    Think of all rows in a line, in the order of their values. Up to n rows on either side of those that
+    Imagine all rows in a line, in the order of their values. Up to n rows on either side of those that
     equal v are a stretch of the line; where it ends within the rows of one value, they count pro rata.
     """
     known = sorted(table)

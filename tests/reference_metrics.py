@@ -23,13 +23,13 @@ def log2(x):
     return math.log2(x.numerator) - math.log2(x.denominator)
 
 
-def turned(tp, fp, pos, neg):
-    """A feature of the negative class turned round on the same classes, so that tpr >= fpr ([F03] note)."""
+def inverted(tp, fp, pos, neg):
+    """The counts of a feature, inverted on the same classes if it is negative, so that tpr >= fpr ([F03] note)."""
     return (pos - tp, neg - fp) if Fraction(fp, 1) * pos > Fraction(tp, 1) * neg else (tp, fp)
 
 
 def acc(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(tp - fp)
 
 
@@ -63,7 +63,7 @@ def dfreq(tp, fp, pos, neg):
 
 
 def f1(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     if tp == 0:
         return 0.0
     precision, recall = Fraction(tp) / (tp + fp), Fraction(tp) / pos
@@ -88,22 +88,22 @@ def ig(tp, fp, pos, neg):
 
 
 def oddn(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) / pos * (1 - Fraction(fp) / neg))
 
 
 def odds(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) * (neg - fp) / ((pos - tp or 1) * (fp or 1)))
 
 
 def power(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float((1 - Fraction(fp) / neg) ** 5 - (1 - Fraction(tp) / pos) ** 5)
 
 
 def pr(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) / pos / (Fraction(fp) / neg or Fraction("1e-8")))
 
 

@@ -1,4 +1,4 @@
-"""The Python way in."""
+"""The functions of the Python interface: read, batches, write, chain, scores."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rules of the house: who may import whom, what the framework may name, what belongs to the installation."""
+"""The rules of the code base: which modules may import which, what the framework may name, what is installed."""
 
 import ast
 import importlib
@@ -103,7 +103,7 @@ def test_the_framework_never_imports_a_plugin(path):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "plugins").rglob("*.py")), ids=lambda p: p.stem)
 def test_a_plugin_uses_the_public_api_only(path):
-    """And no other plugin; the modules of a folder may import each other."""
+    """It imports no other plugin; the modules of one folder may import each other."""
     (folder, *_) = path.relative_to(ROOT / "plugins").parts
     for module, name in imports(path):
         if module.split(".")[0] in ("plugins", "filterkit_plugins"):

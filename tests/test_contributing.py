@@ -1,4 +1,4 @@
-"""The contributing guide, the policy of versions and what belongs to a release: what they say is so."""
+"""The contributing guide, the version policy and the release files agree with the code."""
 
 import re
 import subprocess

@@ -288,7 +288,7 @@ def test_every_subcommand_and_its_options_are_documented():
                     assert re.search(rf"^\| .*`{flag}`.* \| \S.* \|$", text, re.M), f"{command.name} {flag}"
 
 
-# Hidden, because they are for tests and for messages of their own.
+# --block-size is for tests; a subcommand may have --engine only to refuse it with a message of its own.
 HIDDEN = {"--block-size", "--engine"}
 
 
@@ -312,7 +312,7 @@ def test_every_public_name_is_documented(name):
 
 
 def test_every_option_is_tested():
-    """Its flag or its name stands in some test of another file."""
+    """Its flag or its name occurs in a test of another file."""
     texts = "\n".join(
         path.read_text() for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"
     )

@@ -1,5 +1,4 @@
-"""What can be pickled and copied: stages, chains before and after fitting, batches, and what is in them; here and in
-another process."""
+"""Pickles and copies of stages, chains before and after fitting, batches and their parts, also in another process."""
 
 import copy
 import copyreg
@@ -58,7 +57,7 @@ WAYS = {
 
 @pytest.fixture(params=WAYS)
 def again(request):
-    """Each way to get a thing once more."""
+    """Each way to pickle or copy an object."""
     return WAYS[request.param]
 
 

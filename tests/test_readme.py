@@ -148,7 +148,7 @@ def test_the_list_of_pages_says_which_kind_each_is():
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_have_at_most_120_characters(page):
-    """But for what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
+    """Except what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
     text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     long = [line for line in text.splitlines() if len(line) > 120]
     assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")]

@@ -1,4 +1,4 @@
-"""Cross-fitting: how folds are drawn, and training rows transformed by what the other folds say."""
+"""Cross-fitting: folds are drawn, and each training row is transformed by a fit on the other folds."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ CASES = [
 @pytest.mark.parametrize("folds", [2, 5])
 @pytest.mark.parametrize(("name", "positive", "chain"), CASES)
 def test_a_training_row_is_transformed_by_a_fit_on_the_other_folds(name, positive, chain, folds):
-    """Fold by fold, by fitting the plain stage on the other rows."""
+    """The expected rows are made fold by fold, by fitting the plain stage on the other rows."""
     batch = sample(name, positive=positive)
     batch = batch.rows(0, min(len(batch), 400))
     fitted, out = filterkit.chain(f"{chain} --cross-fit {folds} --seed 3").fit_transform(batch)
@@ -100,7 +100,7 @@ def test_strips_and_blocks_do_not_change_the_output():
 
 
 def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():
-    """Missing class, no weight, and the only row of its class; hand-made."""
+    """Such rows have no class or no weight, or are the only row of their class."""
     batch = make([[1], [1], [2], [2], [1], [2], [1]], [0, 1, 0, 1, -1, 2, 0], "abc", weights=[1, 1, 1, 1, 1, 1, 0])
     fitted, out = filterkit.chain("shape --cross-fit 2").fit_transform(batch)
     whole = fitted.transform(batch)

@@ -1,4 +1,4 @@
-"""Passes over rows: what they find reaches the stages, in whatever process the rows are counted."""
+"""Passes over rows: their results reach the stages, in whatever process the rows are counted."""
 
 import os
 import pickle
@@ -138,7 +138,7 @@ def test_weights_at_the_limits_are_counted(text, weights):
 
 @pytest.mark.parametrize("text", ["impute", "standardize", "shape --neighbors 1", "bins --method frequency", "bns"])
 def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
-    """Such as the probabilities of an expectation maximisation."""
+    """Probabilities from expectation maximisation, used as weights, can be as small."""
     X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]
     one, other = (
         filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].get_state() for small in (2.0**-65, 0)

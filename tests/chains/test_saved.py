@@ -75,7 +75,7 @@ def test_the_command_describes_a_saved_chain(kept):
 
 
 def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tmp_path):
-    """It still loads, and messages name the distribution as it is called today."""
+    """Messages use the current name of the distribution."""
     _, data, batch, expected = kept
 
     def earlier(about, members):

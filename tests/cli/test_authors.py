@@ -1,4 +1,4 @@
-"""new-plugin and check-plugin: from nothing to an installed stage that conforms."""
+"""The commands ``new-plugin`` and ``check-plugin``: from an empty folder to an installed stage that conforms."""
 
 import os
 import shutil
@@ -173,7 +173,7 @@ def filterkit_subcommands():
 
 
 def plugin(folder, **offers):
-    """A plugin file that offers some of what EVERYTHING has."""
+    """Write a plugin file that offers the named parts of EVERYTHING."""
     text = EVERYTHING
     for kind in ("STAGES", "METRICS", "FORMATS", "ENGINES", "COMMANDS"):
         text = text.replace(kind, offers.get(kind.lower(), ""))
@@ -289,11 +289,11 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch
 
 @pytest.fixture
 def python(tmp_path):
-    """The Python of an environment of its own, which sees the packages of this one."""
+    """The Python of a new environment that can import the packages of this one."""
     venv.create(tmp_path / "env", with_pip=False, symlinks=True)
     site = next((tmp_path / "env" / "lib").glob("python*")) / "site-packages"
     here = [path for path in sys.path if path.endswith("site-packages")]
-    # Not the paths alone: an editable install is found through a .pth file of its own.
+    # Adding the folders to the path is not enough: an editable install needs the .pth file in them.
     (site / "here.pth").write_text("\n".join(f"import site; site.addsitedir({path!r})" for path in here))
     return str(tmp_path / "env" / "bin" / "python")
 
@@ -304,7 +304,7 @@ def python(tmp_path):
     [("by-two", ["by-two", "--by", "10", "l2"]), ("relief", ["relief", "select", "--top", "2", "l2"])],
 )
 def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, python, tmp_path):
-    """The one that new-plugin writes, and the example."""
+    """Both the package that ``new-plugin`` writes and the one in ``examples/``."""
     project = tmp_path / f"filterkit-{name}"
     if name == "relief":
         shutil.copytree(ROOT / "examples" / project.name, project, ignore=shutil.ignore_patterns("*.egg-info", "build"))

@@ -1,4 +1,4 @@
-"""The commands ``evaluate`` and ``report`` as people use them: real processes, files, kills and pipes."""
+"""The commands ``evaluate`` and ``report`` as people use them, with files, pipes and signals."""
 
 import contextlib
 import csv
@@ -35,13 +35,13 @@ IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine",
 SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
 MICRO = ()  # of a nominal class, micro F1 is accuracy
 
-# Processes from the second part on, however little there is to do.
+# Makes an evaluation use processes from its second part on, however small it is.
 AT_ONCE = "from filterkit.evaluation import runner; runner._WORTH_PROCESSES = runner._STARTUP = 0"
 
 
 @pytest.fixture
 def run_in_process(capfd, monkeypatch):
-    """filterkit in this process, which is quicker."""
+    """Runs the command in the process of the tests, where they can replace parts of it."""
 
     def run(*arguments, cwd="."):
         monkeypatch.chdir(cwd)
@@ -52,7 +52,7 @@ def run_in_process(capfd, monkeypatch):
 
 
 def with_changes(code, *arguments, **options):
-    """Run filterkit after `code`."""
+    """Run the command in a new Python that executes `code` first."""
     code += "; import sys; from filterkit.cli.main import main; main(sys.argv[1:])"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], text=True, capture_output=True, check=False, timeout=120, **options
@@ -77,7 +77,7 @@ def cells(line):
 
 @pytest.fixture(scope="module")
 def iris(tmp_path_factory):
-    """What an evaluation of two chains says, and its files."""
+    """The folder with the files of an evaluation of two chains, and the tables that it printed."""
     folder = tmp_path_factory.mktemp("iris")
     files = ["--jobs", "1", "-o", "r.csv", "--journal", "j"]
     if find_spec("matplotlib"):
@@ -195,13 +195,13 @@ def test_data_sets_of_the_same_name_are_distinguished(tmp_path, run_in_process):
     assert list(dict.fromkeys(row["data"] for row in rows_of(tmp_path / "r.csv"))) == ["x/d.arff", "y/d.arff", "iris"]
 
 
-# A stage that lets an evaluation come to the second part in its journal and no further, as long as there is the pipe.
+# A stage that stops an evaluation after the second part in its journal, as long as the named pipe exists.
 HOLD = """
 import os
 import filterkit
 
 class Hold(filterkit.RowStage):
-    '''Wait without an end.'''
+    '''Wait forever.'''
 
     name = "hold"
 
@@ -231,7 +231,7 @@ def lines_in(path):
 
 
 def test_a_killed_evaluation_loses_only_the_part_it_was_working_on(tmp_path):
-    """And processes find the same."""
+    """The resumed evaluation uses processes and gives the same results."""
     (tmp_path / "hold.py").write_text(HOLD)
     chains = ["--chain", "shape hold neighbors", "--chain", "near: neighbors --k 3"]
     command = ["--plugin", "hold.py", "evaluate", IRIS, *chains, "--folds", "12", "--measure", "f1"]
@@ -284,7 +284,7 @@ def test_worker_processes_load_the_plugins(tmp_path):
 
 
 def alive(group):
-    """Whether a process of the group works still; one that has ended and waits for its parent to notice does not."""
+    """Whether any process of the group is running; a zombie is not."""
     if not Path("/proc/self/stat").exists():
         try:
             os.killpg(group, 0)
@@ -292,7 +292,7 @@ def alive(group):
             return False
         return True
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # gone meanwhile
+        with contextlib.suppress(OSError):  # it has ended meanwhile
             state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
             if int(its_group) == group and state != "Z":
                 return True
@@ -326,7 +326,7 @@ def test_worker_processes_end_when_the_command_is_ended(name, group, moment, tmp
         start_new_session=True,
     )
     try:
-        # The first part is done before there are processes; they put no more than one or two into the journal.
+        # The first part is evaluated before processes start; they add one or two more parts to the journal.
         wait_for(lambda: lines_in(tmp_path / "j") > (1 if moment == "as they start" else 2))
         (os.killpg if group else os.kill)(process.pid, how)
         assert process.wait(60) == (-how if how == signal.SIGKILL else 128 + how)
@@ -345,7 +345,7 @@ import numpy as np
 import filterkit
 
 class Stuck(filterkit.Learner):
-    'Never come back from native code, but in the first process.'
+    'Never return from native code, except in the first process.'
 
     name = "stuck"
 
@@ -364,7 +364,7 @@ def filterkit_stages():
 @pytest.mark.parametrize("moment", ["as they start", "in native code"])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_worker_processes_in_native_code_end_when_the_command_is_ended(how, moment, tmp_path):
-    """Ctrl-C goes to all of them."""
+    """A terminal sends Ctrl-C to all processes of the group."""
     (tmp_path / "stuck.py").write_text(STUCK)
     code = AT_ONCE + "; from filterkit.cli.start import main; main()"
     evaluation = ["evaluate", IRIS, "--chain", "stuck", "--folds", "5", "--jobs", "2", "--journal", "j"]
@@ -400,7 +400,7 @@ def test_worker_processes_in_native_code_end_when_the_command_is_ended(how, mome
 
 
 def test_progress_is_shown_in_lines_and_only_on_request(run_in_process, monkeypatch):
-    clock = itertools.count(step=10).__next__  # which goes on ten seconds when looked at
+    clock = itertools.count(step=10).__next__  # each reading is ten seconds later
     monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=clock))
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "3", "--jobs", "1"]
     asked = run_in_process("--progress", *command)
@@ -411,7 +411,7 @@ def test_progress_is_shown_in_lines_and_only_on_request(run_in_process, monkeypa
     assert (silent.stdout, silent.stderr) == (asked.stdout, "")
     command[-3] = "25"
     parts = [int(line.split()[1]) for line in run_in_process("--progress", *command).stderr.splitlines()]
-    assert parts == list(range(3, 25, 3))  # no line before another tenth is done
+    assert parts == list(range(3, 25, 3))  # a line for every tenth
 
 
 @pytest.mark.parametrize("close", ["at once", "after a line"])
@@ -514,11 +514,10 @@ def test_report_within_says_if_a_second_method_adds_nothing(tmp_path, run_in_pro
 
 def test_report_within_can_be_plotted(variants, tmp_path, run_in_process):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    done = run_in_process(
-        "report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(tmp_path / "p.svg")
-    )
+    plot = tmp_path / "p.svg"
+    done = run_in_process("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(plot))
     assert (done.returncode, done.stderr) == (0, "")
-    assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(tmp_path / "p.svg"))
+    assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(plot))
 
 
 def test_results_of_two_files_are_compared_as_one(tmp_path, run_in_process):

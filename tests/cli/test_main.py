@@ -1,4 +1,4 @@
-"""The command line as people use it: real processes, pipes, signals and files."""
+"""The command line as people use it, with files, pipes and signals."""
 
 import gzip
 import os
@@ -42,7 +42,7 @@ def filterkit_stages():
 
 
 def without_comments(text):
-    """Without what tells one run from another: how it was made."""
+    """The text without comments, which say by which command a file was made."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("%"))
 
 
@@ -65,7 +65,7 @@ def big(tmp_path_factory):
     return str(path)
 
 
-# What comes out
+# Outputs
 
 
 def test_rows_pass_unchanged_without_stages():
@@ -135,7 +135,7 @@ def test_a_glob_of_parts_is_one_input(tmp_path):
 @pytest.mark.parametrize("sample", ["fortunes", "mixed", "mixed-sparse", "digits", "breast-cancer"])
 def test_same_bytes_for_any_block_size_jobs_and_memory(sample):
     path = SAMPLES / f"{sample}.arff"
-    smallest = "1" if path.stat().st_size < 200_000 else "2kB"  # a block for each row takes long in a large file
+    smallest = "1" if path.stat().st_size < 200_000 else "2kB"  # one block per row takes long in a large file
     outputs = {
         run(*options.split(), path, "shape", "bns", "l2").stdout
         for options in (
@@ -193,7 +193,7 @@ def test_help_may_follow_the_input():
     assert run(IRIS, "--help").stdout == run("--help").stdout != ""
 
 
-# What goes wrong
+# Mistakes and errors
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_a_broken_plugin_file_is_reported_on_one_line(tmp_path):
 
 # Systems
 
-# What Windows does not have, taken away before filterkit is imported; there, select takes sockets only.
+# Removes what Windows lacks before filterkit is imported; there, select accepts only sockets.
 ELSEWHERE = """
 import os, select, signal, sys
 
@@ -371,7 +371,7 @@ def test_a_closed_pipe_ends_the_command_quietly(big):
 @pytest.mark.posix
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_behind(how, tmp_path):
-    """The command waits for more rows when the signal comes, however fast it is."""
+    """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
     out = tmp_path / "out.arff"
     out.write_text("precious")
     process = start("-o", str(out), "-", "l2", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -391,7 +391,7 @@ def test_an_interrupt_leaves_nothing_behind(how, tmp_path):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_no_partial_set_of_outputs(how, tmp_path):
-    """The others are complete when the last one waits for rows of its input, a pipe."""
+    """All outputs but the last are complete while the last waits for rows from a pipe."""
     os.mkfifo(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)
     header, _, rows = Path(IRIS).read_text().partition("@data\n")
@@ -411,7 +411,7 @@ def test_an_interrupt_leaves_no_partial_set_of_outputs(how, tmp_path):
 
 @pytest.fixture
 def unread():
-    """A pipe that nobody reads."""
+    """The write end of a pipe whose read end is closed."""
     read, write = os.pipe()
     os.close(read)
     yield write
@@ -446,7 +446,7 @@ def test_other_outputs_are_complete_even_if_nobody_reads_standard_output(unread,
         }
 
 
-# Timestamps beside a small number: libsvm takes many seconds to find out that it finds nothing.
+# Large timestamps beside a small number: libsvm takes many seconds to fail.
 TIMES = """@relation r
 @attribute a numeric
 @attribute b numeric
@@ -480,7 +480,7 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    time.sleep(0.1)  # it has begun in Python; native code is a moment later
+    time.sleep(0.1)  # the file is made in Python; native code starts a moment later
     process.send_signal(how)
     assert process.wait(60) == 128 + how
     assert process.stderr.read() == b""
@@ -586,7 +586,7 @@ def test_damaged_input_on_a_pipe_is_named(tmp_path):
 
 
 def test_test_data_is_transformed_by_what_was_fitted_on_the_input(tmp_path):
-    """Two test files, one with its columns in another order; fitted on the input only."""
+    """There are two test files, one with its columns in another order. The chain is fitted only on the input."""
     lines = (SAMPLES / "breast-cancer.arff").read_text().splitlines()
     at = lines.index("@data") + 1
     head, rows = "\n".join(lines[:at]) + "\n", lines[at:]
@@ -652,7 +652,7 @@ def test_a_verbose_run_reports_what_was_done():
 
 
 def at_once(*arguments):
-    """A Python program that runs filterkit and shows progress without waiting a second."""
+    """The command for a Python that runs filterkit and shows progress without waiting a second."""
     code = "import sys; from filterkit.cli import main, progress; progress._PATIENCE = 0.0; main.main(sys.argv[1:])"
     return [sys.executable, "-c", code, "--block-size", "1kB", "--jobs", "1", "-o", os.devnull, *arguments]
 
@@ -677,9 +677,11 @@ def test_without_a_terminal_progress_is_shown_in_lines_and_only_on_request():
     assert silent.stderr == ""
 
 
-# ---- what a terminal shows -------------------------------------------------------------------------
+# ---- control characters -------------------------------------------------------------------------
 
-HOSTILE = "E\x1b[31m\x07\x9b\x7f\u202e\nfilterkit: fine"  # colours, a bell, a line to be taken for a message of ours
+HOSTILE = (
+    "E\x1b[31m\x07\x9b\x7f\u202e\nfilterkit: fine"  # colours, a bell, and a line that imitates a message of filterkit
+)
 HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 VALUE = f"'{HOSTILE}'".replace("\n", "\\n")
 HOSTILE_HEADER = f"@relation {VALUE}\n@attribute {VALUE} numeric\n@attribute b {{{VALUE},y}}\n"
@@ -687,7 +689,7 @@ HOSTILE_ROWS = f"@data\n1,{VALUE}\n2,y\n3,{VALUE}\n4,y\n"
 
 
 def shown(folder, *arguments, status):
-    """What a run writes to standard error, of which each line must be a message."""
+    """Run the command and check that each line on standard error is a message without control characters."""
     done = run(*arguments, cwd=folder)
     assert done.returncode == status, done.stderr
     assert not HIDDEN.search(done.stderr)

@@ -1,4 +1,4 @@
-"""Chains over several processes, from files, and on pipes that stay open; what the comments say."""
+"""Chains spread over several processes, read from files, and run on pipes that stay open; comments in the output."""
 
 import shlex
 import subprocess
@@ -48,7 +48,7 @@ def test_a_pipeline_gives_what_one_process_gives(name, stages):
 
 
 def test_scores_survive_other_tools_as_comments():
-    """As comments; sed drops blank lines and grep the comments of their own, and nothing is lost or wrong."""
+    """sed removes blank lines and grep whole-line comments; the scores are neither lost nor changed."""
     scored = f"{RUN} --positive science arff_samples/fortunes.arff bns --score-only"
     expected = shell(f"{scored} select --top 500")
     for between in ("cat", "sed '/^$/d'", "grep -v '^%'"):
@@ -134,7 +134,7 @@ def test_a_mistake_in_a_chain_file_names_its_line(text, arguments, message, tmp_
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
 
 
-# ---- live -----------------------------------------------------------------------------------------
+# ---- pipes that stay open -----------------------------------------------------------------------------------------
 
 HEADER = "@relation live\n@attribute a numeric\n{}@attribute class {{no,yes}}\n@data\n"
 
@@ -157,7 +157,7 @@ def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
     arguments = [word.format(chain_file / kind) for word in arguments]
     declared, text = ("", "") if kind == "plain" else ("@attribute s string\n", "'a b',")
     process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    giving_up = threading.Timer(60, process.kill)  # a row that does not come would be waited for without an end
+    giving_up = threading.Timer(60, process.kill)  # otherwise a missing row would make the test hang
     giving_up.start()
     with process:
         process.stdin.write(HEADER.format(declared))
@@ -175,7 +175,7 @@ def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
 
 
 def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
-    """In pieces of any size, from a writer that stops now and then."""
+    """The writer sends pieces of odd size and flushes now and then."""
     whole = filterkit.read(str(SAMPLES / "digits.arff"))
     data = (SAMPLES / "digits.arff").read_bytes()
     process = start("-", "l2", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -196,8 +196,8 @@ def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
     assert without_comments(out) == without_comments(shell(f"{RUN} arff_samples/digits.arff l2"))
 
 
-def test_a_pipe_ends_what_has_enough_rows(chain_file):
-    """`head` does not wait for more than it needs."""
+def test_a_command_with_enough_rows_ends_while_its_input_is_open(chain_file):
+    """`head` does not wait for more rows than it needs."""
     process = start("-", "head", "2", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     giving_up = threading.Timer(60, process.kill)
     giving_up.start()

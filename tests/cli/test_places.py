@@ -1,4 +1,4 @@
-"""Where outputs go: no two to one place, and none over what is read."""
+"""The places of outputs: no two outputs go to the same place, and none overwrites a file that is read."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PLUGIN = "import filterkit\n"
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with data, a chain in words, a saved chain, a plugin and results."""
+    """A folder with data, a chain file, a saved chain and a plugin."""
     shutil.copy(IRIS, tmp_path / "in.arff")
     shutil.copy(IRIS, tmp_path / "other.arff")
     (tmp_path / "words.txt").write_text("shape\nl2\n")
@@ -59,7 +59,7 @@ def test_two_outputs_to_one_place_are_refused(arguments, one, other, folder):
 
 
 def test_two_names_of_the_same_file_are_recognised(folder):
-    """It exists already, so the system says that it is one."""
+    """The file exists already, so the system can tell that both names mean it."""
     (folder / "one").write_text("")
     os.link(folder / "one", folder / "two")
     done = run("-o", "one", "in.arff", "write", "two", cwd=folder)
@@ -120,7 +120,7 @@ def test_standard_output_into_another_output_is_refused(folder):
 
 
 def test_an_output_may_replace_an_input(folder):
-    """All is read before anything appears, whatever else is done with it."""
+    """All rows are read before any output appears, even if the same file is also written by `write`."""
     plain = run("in.arff", "l2", cwd=folder).stdout.partition("\n")[2]
     test = run("--test", "other.arff", "t.arff", "-o", os.devnull, "in.arff", "l2", cwd=folder)
     assert test.returncode == 0

@@ -1,4 +1,4 @@
-"""Options of filterkit before a subcommand: each reaches it or is refused."""
+"""Options of filterkit before the name of a subcommand: each reaches the subcommand or is refused."""
 
 import subprocess
 import sys
@@ -71,7 +71,7 @@ def plugin(tmp_path):
 
 
 def example(option):
-    """The words of an option of filterkit, and another one for a pair."""
+    """Examples of an option of filterkit as words; both forms of a flag such as --sparse/--dense."""
     if option.is_flag:
         return [[option.opts[-1]], *([[option.secondary_opts[-1]]] if option.secondary_opts else [])]
     value = (
@@ -91,7 +91,7 @@ def test_the_bundled_subcommands_come_through_the_hook():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_option_that_a_subcommand_lacks_is_refused(name, capsys):
-    """Every option that it does not have."""
+    """All options of filterkit that the subcommand lacks are tried."""
     own = {flag for option in OWN[name].params for flag in option.opts}
     tried = 0
     for option in OPTIONS:
@@ -131,7 +131,7 @@ SHARED = ["--class", "--labels", "--positive", "--encoding", "--jobs", "--engine
 
 @pytest.mark.parametrize(("name", "options"), [("scores", [*SHARED, "--memory"]), ("evaluate", SHARED)])
 def test_the_options_of_reading_and_work_are_those_of_filterkit(name, options):
-    """All that took effect before the name when subcommands had no such options of their own."""
+    """The options for reading and for work are among those of the subcommand."""
     own = {flag for option in OWN[name].params for flag in option.opts}
     assert {*options} <= own
 
@@ -226,7 +226,7 @@ def test_every_subcommand_has_a_help(name):
 
 
 def test_running_a_chain_does_not_import_the_subcommands():
-    """Only the help, and a first word that may be one, import them."""
+    """Only the help, and a first word that may name a subcommand, import them."""
     code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     for arguments, asked in (([IRIS, "l2"], False), (["--help"], True), (["stages"], True), ([], True)):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)

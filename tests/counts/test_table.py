@@ -141,7 +141,7 @@ def test_an_infinite_value_is_an_error_with_its_attribute_and_row(sparse):
     batch = make([[1, 2], [2, 0], [3, np.inf]], [0, -1, 1], sparse=sparse).replace(start=10)
     with pytest.raises(StageError, match=r"^test: row 13: attribute 'a1' has an infinite value"):
         table_of(batch)
-    assert table_of(batch, [0]).values.tolist() == [1, 3]  # where the column is not asked for, nothing is wrong
+    assert table_of(batch, [0]).values.tolist() == [1, 3]  # columns that are not asked for are not checked
 
 
 def test_an_infinite_value_in_a_row_that_is_not_counted_does_no_harm():
@@ -175,7 +175,7 @@ def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data
     bounds = [0, *cuts, len(batch)]
     tables = [table_of(batch.rows(a, b)) for a, b in pairwise(bounds)]
     tables = data.draw(st.permutations(tables))
-    while len(tables) > 1:  # by any tree
+    while len(tables) > 1:  # in groups of any size
         size = data.draw(st.integers(2, len(tables)))
         tables = [*tables[size:], merge(tables[:size])]
     assert_same(tables[0], table_of(batch))
@@ -305,7 +305,7 @@ def test_pushed_tables_are_those_of_the_rows(batch, text):
 
 
 class Swap(ColumnStage):
-    """Makes two columns of each: values from 1 on become missing, and missing ones 7; others 0, or 4 in the second."""
+    """Make two columns of each: values from 1 on become missing, missing ones 7, others 0, or 4 in the second."""
 
     name = "swap"
 

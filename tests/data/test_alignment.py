@@ -1,4 +1,4 @@
-"""Alignment: other data is matched by name, in any order and form, and may declare fewer values."""
+"""Alignment: attributes of other data are matched by name, in any order and form, and may declare fewer values."""
 
 import numpy as np
 import pytest

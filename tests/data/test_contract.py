@@ -135,7 +135,7 @@ def test_the_error_says_what_is_invalid_in_a_batch(fault):
 
 @pytest.mark.parametrize("fault", UNSOUND)
 def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
-    """Whatever stages come before and after it. So is a training stage, and a format."""
+    """The same holds for a training stage and a format, whatever stages come before and after."""
     batch = UNSOUND[fault]
 
     class Gives(Stage):
@@ -323,7 +323,7 @@ STAGES = [
 
 @pytest.mark.parametrize(("fault", "stage"), STAGES, ids=[fault for fault, _ in STAGES])
 def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
-    """At the latest when its attributes are asked for, because they are made only then."""
+    """Attributes are made when they are asked for, so an error in them may come only then."""
     data = sample("dense-two-classes")
     with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
         list(Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data).schema.attributes)

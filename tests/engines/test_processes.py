@@ -79,7 +79,7 @@ def test_a_process_that_ends_as_it_starts_is_an_error():
 
 
 def test_remaining_processes_end_when_no_more_results_are_wanted(tmp_path):
-    """No matter how long their work takes."""
+    """They do not finish the work that they have begun."""
     os.mkfifo(tmp_path / "pipe")
     found = in_processes(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")], 2, take)
     pid = next(found)

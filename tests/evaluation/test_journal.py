@@ -47,7 +47,7 @@ def comparable(results):
 
 @pytest.fixture
 def ran(monkeypatch):
-    """The parts that are evaluated."""
+    """A list of the parts that are evaluated."""
     seen, evaluate = [], Evaluator.evaluate
 
     def spy(evaluator, *part):

@@ -101,7 +101,7 @@ def test_a_task_without_positive_rows_is_left_out():
     alone, both = measures(one), measures(two)
     for name in ("precision", "recall", "f1", "sensitivity", "micro_recall", "auc", "p20", "bep"):
         assert both[name] == alone[name]
-    # What is said of no positive row counts where it can be counted.
+    # False positives of such a task still count in the measures over all tasks.
     assert pick(both, "specificity", "micro_precision", "micro_f1", "accuracy") == approx(1 / 4, 1 / 6, 1 / 4, 1 / 4)
 
 
@@ -196,7 +196,7 @@ def test_ties_are_averaged_over_every_order(rows):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_ties_across_rank_20_are_averaged_over_every_order(seed):
-    """17 rows of their own, then six that tie for three places, then more."""
+    """17 rows have ranks of their own; six tie for ranks 18 to 20 and beyond; more rows follow."""
     rng = np.random.default_rng(seed)
     truth = rng.random(27) < 0.4
     truth[17:23] = rng.permutation([1] * (1 + seed % 5) + [0] * (5 - seed % 5)).astype(bool)

@@ -242,7 +242,7 @@ CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_every_row_is_tested_once(y, folds, seed):
-    """But the only row of a class, which is always trained on."""
+    """Except the only row of a class, which is always in the training part."""
     splits = Splits(y, design(folds=folds, seed=seed))
     parts = [splits.test(fold) for fold in range(folds)]
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
@@ -343,7 +343,7 @@ def reference(batch, text, folds, seed, fold):
 
 
 def against_others(batch):
-    """The positive class and another of all other rows."""
+    """The batch with two classes: the positive one and all others."""
     schema, target = batch.schema, batch.schema.class_attribute
     attributes = list(schema.attributes)
     attributes[schema.class_index] = target._replace(values=("others", schema.positive))
@@ -378,7 +378,7 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
 
 @pytest.mark.parametrize("text", ["svm", "standardize shape bns l2 svm --c 0.1,1 --folds 2"])
 def test_nothing_of_the_test_rows_is_learned(text, tested, monkeypatch):
-    """Test rows may have any values and classes."""
+    """Changing the values and classes of test rows does not change what is learned."""
     batch = sample("iris")
     fold = draw_folds(batch.y, 3, 0)
     monkeypatch.setattr(folds, "draw_folds", lambda *_: fold)
@@ -427,7 +427,7 @@ def test_parts_already_done_are_left_out():
 
 
 def failing():
-    """Rows of which the first few, in the fold of row 0, are of one class; and which fold that is."""
+    """Rows whose training part without row 0 begins with rows of one class; and the seed for which that is fold 2."""
     y = np.repeat([1, 0, 1], [1, 20, 20])
     batch = make(np.arange(41)[:, None], y)
     seed = next(seed for seed in range(20) if draw_folds(batch.y, 3, seed)[0] == 1)
@@ -463,7 +463,7 @@ def test_processes_give_the_same_results(monkeypatch):
 
     monkeypatch.setattr(Evaluator, "evaluate", spy)
     together = list(run(Evaluator(data, plan), jobs=2, done={("iris", "class", 1)}))
-    assert here == [("iris", "class", 0)]  # the others not in this process
+    assert here == [("iris", "class", 0)]  # the others are evaluated in processes
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
     assert {repr(without_seconds(results)) for _, results in together} == expected

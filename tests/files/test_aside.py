@@ -1,4 +1,4 @@
-"""Files aside: a run removes those that a killed run has left, and keeps those that another run is writing."""
+"""Temporary files of outputs: a run removes those that a killed run left, and keeps those that another run writes."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def in_a_process(code, folder):
 
 @pytest.fixture
 def left(tmp_path):
-    """A folder with a file that a killed run has left."""
+    """A folder with a temporary file that a killed run has left."""
     with in_a_process("os.kill(os.getpid(), signal.SIGKILL)", tmp_path) as process:
         assert process.wait(60) == -signal.SIGKILL
     assert len(hidden(tmp_path)) == 1 and hidden(tmp_path) == os.listdir(tmp_path)
@@ -104,7 +104,7 @@ def test_several_outputs_of_one_process(tmp_path):
 
 
 def test_other_files_with_such_a_name_are_kept(tmp_path):
-    """Such as a folder, a pipe or a link, and files with the names of another user or machine."""
+    """These are a folder, a pipe, a link, and files that name another user or machine."""
     with open_output(str(tmp_path / "out")):
         (name,) = hidden(tmp_path)
     stem = name.removesuffix("0")
@@ -124,7 +124,7 @@ def test_other_files_with_such_a_name_are_kept(tmp_path):
 
 @pytest.mark.parametrize("supported", [True, False])
 def test_many_runs_at_once(supported, tmp_path, monkeypatch):
-    """Each writes whole files, and nothing is left. Without locks in the folder, nothing is removed."""
+    """Each run writes complete files, and no temporary file is left. If the folder has no locks, none is removed."""
     code = "import sys\n"
     if not supported:
         code += "import fcntl\ndef flock(*_):\n    raise OSError(95, 'Operation not supported')\nfcntl.flock = flock\n"
@@ -199,7 +199,7 @@ def test_an_empty_name_is_refused():
 
 
 def test_an_error_of_other_code_does_not_name_the_output(tmp_path):
-    """Such as that of a stage that opens a file of its own while rows are written."""
+    """An example is a stage that opens a file of its own while rows are written."""
 
     def fail():
         with open_output(str(tmp_path / "out")):

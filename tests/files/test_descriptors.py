@@ -40,7 +40,7 @@ def expected(folder):
     return done.stdout
 
 
-# Which path is what
+# Kinds of paths
 
 
 def test_paths_of_descriptors_are_recognised(tmp_path):
@@ -139,7 +139,7 @@ def test_a_descriptor_that_cannot_be_written_to_is_refused_before_work_is_begun(
 
 
 def test_a_socket_is_written_to():
-    """Shells that run commands for another machine may use sockets."""
+    """A shell that runs commands for another machine may give them a socket."""
     ours, theirs = socket.socketpair()
     with ours, theirs, ours.makefile("rb") as stream:
         with open_output(f"/dev/fd/{theirs.fileno()}") as out:
@@ -166,13 +166,13 @@ def test_two_outputs_never_go_to_one_descriptor(folder):
 
 
 def test_a_full_pipe_that_does_not_block_is_written_to(folder):
-    """Another process that has the pipe, too, may have made it non-blocking."""
+    """Another process that shares the pipe may have made it non-blocking."""
     import fcntl
 
     read, write = os.pipe()
     os.set_blocking(write, False)
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # soon full
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # so that it is soon full
     source = str(SAMPLES / "digits.arff")
     process = start(source, stdout=write, stderr=subprocess.PIPE)
     os.close(write)

@@ -60,7 +60,7 @@ def test_more_rejected_rows_than_allowed_are_an_error(data, tmp_path):
 
 
 def test_rejected_rows_are_written_as_they_were_read(tmp_path):
-    """In the encoding of the input, including bytes that are not valid in it."""
+    """They keep the encoding of the input, and bytes that are invalid in it."""
     bad = "zwölf,a".encode("latin-1")
     (tmp_path / "data.arff").write_bytes(HEADER.encode() + b"1,a\r\n" + bad + b"\r\n2,b\r\n")
     for encoding in ("latin-1", "utf-8"):

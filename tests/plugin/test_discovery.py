@@ -1,4 +1,4 @@
-"""What is installed is remembered, and asked for again when something has been installed or removed."""
+"""The cache of installed plugins: it is used until a package is installed or removed."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from filterkit.plugin.registry import _loaded
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with one package on the path, and a cache of its own."""
+    """A folder on the import path with one package, and a new folder for the cache."""
     folder = tmp_path / "packages"
     folder.mkdir()
     install(folder, "one", "my-stage = my_module")
@@ -60,7 +60,7 @@ def test_a_renamed_package_is_noticed(place):
 
 
 def test_a_plugin_of_two_packages_is_listed_once(place):
-    """As after a package was renamed and installed again, but never removed under its old name."""
+    """This happens if a package was renamed and installed again but never removed under its old name."""
     install(place, "arff-one", "my-stage = my_module", "other = my_module")
     install(place, "two", "my-stage = another_module")
     assert installed("some.group") == [

@@ -1,4 +1,4 @@
-"""Finding plugins: broken ones, twins, misspelt hooks, files."""
+"""The registry of plugins: broken plugins, names claimed twice, misspelt hooks, wrappers."""
 
 import types
 
@@ -169,7 +169,7 @@ def wrapping(name, function, **order):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_wrapper_sees_what_each_plugin_offers(found, first):
-    """Whether its plugin is loaded before or after the others."""
+    """It does not matter whether its plugin is loaded before or after the others."""
     seen = []
 
     def note(stages):
@@ -184,7 +184,7 @@ def test_a_wrapper_sees_what_each_plugin_offers(found, first):
 
 
 def test_hooks_are_called_in_the_order_that_they_ask_for(found):
-    """Implementations of one plugin, and the wrappers of several: the outermost has the last word."""
+    """This holds for implementations of one plugin and for wrappers of several; the outermost wrapper comes last."""
     several = types.ModuleType("several")
     several.late = hookimpl(specname="filterkit_stages", trylast=True)(lambda: [Plus])
     several.early = hookimpl(specname="filterkit_stages", tryfirst=True)(lambda: [Minus])
@@ -213,7 +213,7 @@ def test_an_invalid_format_breaks_only_its_own_plugin(found):
 
 
 def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
-    """Though another plugin has claimed one before."""
+    """Even if the plugin claimed the name first."""
     import click
 
     registry = found(Point("one", module("one", click.Command("own"), hook="filterkit_subcommands")))
@@ -227,7 +227,7 @@ def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
 
 
 def test_filterkit_no_plugins_leaves_the_bundled_plugins(found, monkeypatch):
-    """Those of its distribution, wherever their modules are."""
+    """These are all plugins of its distribution, wherever their modules are."""
     monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
     points = [
         Point("plus", module("plus", Plus), "arff-filterkit 0.1.0"),

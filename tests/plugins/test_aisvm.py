@@ -14,7 +14,7 @@ from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 
 
 def adapted_intercept(scores, positive, least):
-    """What is added to the intercept."""
+    """The number that is added to the intercept."""
     return -adapted_threshold(scores, positive, 0.0, least)
 
 
@@ -147,7 +147,7 @@ def overlapping(scale, apart, seed, rows=60, share=0.2):
 
 
 def assert_is(text, batch, w, b):
-    """That the stage of `text` learns coefficients w and intercept b."""
+    """Assert that the stage `text` learns the coefficients w and the intercept b."""
     made = filterkit.chain(text).fit(batch).stages[0].model
     # SVC's own tolerance is 1e-3 of a margin of 1
     assert made.coefficients[:, 0] == pytest.approx(w, rel=1e-3, abs=1e-3 * abs(w).max())
@@ -187,7 +187,7 @@ def test_c_equals_that_of_algorithm_1(rows, options, ends):
 
 
 def test_recall_is_of_the_rarer_class():
-    """Here all rows of the other class are found from the start."""
+    """In these data all rows of the other class are found from the start."""
     batch = overlapping(0.005, 4, 0, share=0.8)
     w, b, k, _ = expected(batch.X, batch.y == 1)
     assert k > 1

@@ -84,7 +84,7 @@ def close(expected):
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 def test_one_round_worked_by_hand(multiple_pivots):
-    # The first feature is of no use. Z of the second is 2 √(2/4 · 1/4), and of the third, too.
+    # The first feature does not help. Z of the second is 2 √(2/4 · 1/4), and of the third, too.
     X = [[1, 1, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
     Y = [[1], [1], [0], [0]]
     weights, intercept, pivots = run(X, Y, 1, multiple_pivots)
@@ -166,7 +166,7 @@ def test_the_normalisers_bound_the_training_error(seed, multiple_pivots):
             assert wrong.mean() <= product[0] + 1e-9
 
 
-# ---- what does not matter ------------------------------------------------------------------------
+# ---- options that do not change the result ------------------------------------------------------------------------
 
 
 def same(one, other):

@@ -55,7 +55,8 @@ def test_the_metrics_are_those_of_the_seeds():
     )
 
 
-# A word in 8 of 10 positive and 5 of 20 negative rows, and one in 2 of 10 and 15 of 20: each the other turned round.
+# One word is in 8 of 10 positive and 5 of 20 negative rows, another in 2 of 10 and 15 of 20: each is the inverse of
+# the other.
 BY_HAND = {
     "acc": (3, 3),
     "acc2": (0.55, 0.55),
@@ -100,7 +101,7 @@ def test_fisher_worked_by_hand():
         ("pr", 3, 0, 0.3 / 1e-8),
         ("pr", 0, 0, 0),
         ("acc", 1, 0, 1),
-        ("acc", 1, 9, 9 - 11),  # turned round: 9 positive and 11 negative rows lack it
+        ("acc", 1, 9, 9 - 11),  # inverted: 9 positive and 11 negative rows lack it
         ("pmi", 0, 5, math.log2(1e-8 / (5 / 30))),
         ("pmi", 0, 0, 0),
         ("f1", 0, 0, 0),
@@ -258,7 +259,7 @@ def test_alpha_weighs_features_of_the_positive_class():
 
 
 def test_pairs_of_counts_are_distinguished_if_totals_are_fractional():
-    """Of rows that count by half, too."""
+    """A row of weight 1/2 makes the totals fractional."""
     X = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0], [0, 0]])
     batch = make(X, [1, 0, 0, 0, 0, 0, 1], weights=[1, 1, 1, 1, 1, 0.5, 1])
     thresholds = Thresholds(tabulate(batch, np.arange(2), True, "test"))
@@ -271,7 +272,7 @@ def test_pairs_of_counts_are_distinguished_if_totals_are_fractional():
 @settings(deadline=None)
 @given(batches((WHOLE, FRACTIONS)))
 def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
-    """To the last bit, although a negative column beside it makes zero a value of both."""
+    """They are equal to the last bit, although a column with negative values makes zero a value of both."""
     width = batch.schema.width
     together = Thresholds(tabulate(batch, np.arange(width), True, "test"))
     for j in range(width):
@@ -282,7 +283,7 @@ def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
 
 @pytest.mark.parametrize("rows", [6, 4000])
 def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows):
-    """By look-up where there is room for all pairs, and by sorting."""
+    """Pairs are found by look-up if a table of all pairs is small enough, and otherwise by sorting."""
     rng = np.random.default_rng(0)
     batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows))
     thresholds = Thresholds(tabulate(batch, np.arange(3), True, "test"))

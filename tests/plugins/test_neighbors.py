@@ -91,7 +91,7 @@ def test_half_of_the_votes_of_a_label_are_not_enough():
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_row_of_zeros_is_at_the_cosine_distance_1(sparse):
-    """Nearer than rows in the opposite direction, and as near as orthogonal rows."""
+    """It is nearer than rows in the opposite direction, and as near as orthogonal rows."""
     training = make([[-1, 0], [0, 0], [0, 1], [1, 1]], [0, 1, 0, 0], sparse=sparse)
     rows = make([[0, 0], [1, 0], [1, -1], [2, 0.5]], [-1] * 4, sparse=sparse)
     assert votes("neighbors", training, rows).ravel().tolist() == [0, 0, 1, 0]
@@ -145,7 +145,7 @@ def test_votes_equal_those_of_a_plain_loop(data):
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("name", ["breast-cancer", "wine", "digits", "digits-sparse", "fortunes"])
 def test_votes_equal_those_of_scikit_learn(name, distance, k):
-    """Where it is clear which k are the nearest."""
+    """Rows where a tie decides which k are the nearest are left out."""
     batch = sample(name.removesuffix("-sparse"), class_="first" if name == "wine" else None)
     batch = batch.take(np.random.default_rng(2).permutation(len(batch))[:400])
     if name == "digits-sparse":
@@ -166,7 +166,7 @@ def test_votes_equal_those_of_scikit_learn(name, distance, k):
     assert dense(out)[:, -1 - len(tasks.codes)].tolist() == peer.predict(rows.X).tolist()
 
 
-# ---- the same in any way ------------------------------------------------------------------------------------
+# ---- blocks, jobs and steps ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
@@ -185,7 +185,7 @@ def test_blocks_jobs_and_steps_do_not_change_the_votes(name, distance, monkeypat
         assert testing.same(fitted.transform(batch), whole)
 
 
-# ---- kept -------------------------------------------------------------------------------------------------
+# ---- saved models -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", ["", "--k 4 --distance euclidean"])

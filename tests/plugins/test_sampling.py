@@ -22,7 +22,7 @@ def numbered(classes, labels="abcd"):
 
 
 def numbers(chain, batch, **options):
-    """Which rows come out, in order."""
+    """The numbers of the rows that come out, in order."""
     fitted, out = filterkit.chain(chain).fit_transform(batch, **options)
     data = batch if isinstance(batch, Batch) else batch[0]
     assert testing.same(fitted.transform(data), data), "rows that come later all stay"

@@ -285,7 +285,7 @@ def test_log_odds_by_hand():
 
 
 def test_isotonic_by_hand():
-    # Shares 1/2, 1/4, 3/4, 1/1: the first two are pooled to 2/6. Turned round it falls.
+    # Shares 1/2, 1/4, 3/4, 1/1: the first two are pooled to 2/6. With negated values it falls.
     labels = "+-" + "+---" + "+++-" + "++"
     values = [1] * 2 + [2] * 4 + [3] * 4 + [4] * 2
     assert shaped(values, labels, [1, 2, 3, 4], "--method isotonic").tolist() == close([1 / 3, 1 / 3, 3 / 4, 1])
@@ -370,7 +370,7 @@ def test_names_of_no_attribute_are_refused():
 
 
 def losses_of_columns(batch, folds, seed):
-    """(columns, 2): log losses as it is and shaped, by scikit-learn, fold by fold and column by column."""
+    """(columns, 2): the log losses of each column unshaped and shaped, by scikit-learn, fold by fold."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
     from sklearn.pipeline import make_pipeline
@@ -409,7 +409,7 @@ def test_auto_shapes_only_columns_with_a_lower_loss(name, positive, folds):
         batch = columns(batch, np.arange(0, len(batch.schema.features), 3))
     losses = losses_of_columns(batch, folds, 0)
     margin = np.abs(losses[:, 0] - losses[:, 1]) / losses[:, 0]
-    assert (margin > 1e-6).all()  # none is decided by the last digits
+    assert (margin > 1e-6).all()  # rounding decides none
     better = losses[:, 1] < losses[:, 0]
     options = "--auto" if folds == 5 else f"--auto --cross-fit {folds}"
     out = filterkit.chain(f"shape {options}").fit(batch).schema

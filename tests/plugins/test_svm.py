@@ -312,7 +312,7 @@ def test_sigmoids_are_the_minimum_of_platts_loss(seed):
 
 @pytest.mark.parametrize("positive", [[True] * 4, [False] * 4, [True, False, False, False]])
 def test_sigmoids_of_uninformative_scores_are_constant(positive):
-    """All of one side, or all scores the same: the probability is the mean of the targets."""
+    """If all rows are of one side, or all scores are equal, the probability is the mean of the targets."""
     positive = np.array(positive)
     scores = np.array([1.0, 2, 3, 4]) if positive.all() or not positive.any() else np.full(4, 3.0)
     with warnings.catch_warnings(action="ignore"):
@@ -453,7 +453,7 @@ TIMES = make([[1600000000000], [1600000000001], [1600000000007], [1600000001000]
 
 @pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
 def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
-    """libsvm would never end, or compute noise."""
+    """libsvm would not terminate, or would fit rounding errors."""
     for sparse in (False, True):
         with pytest.raises(StageError, match=r"differences between rows are lost .* put standardize or range"):
             filterkit.chain(text).fit(sparsely(TIMES) if sparse else TIMES)

@@ -86,7 +86,7 @@ def made(fitted):
     return [a for a in fitted.schema.attributes if a.name not in old]
 
 
-# ---- what is put out --------------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------
 
 
 def test_means_worked_by_hand():
@@ -199,7 +199,7 @@ def test_probabilities_are_named_so_and_predict_above_a_half():
     assert fitted.transform(batch).X[:, 2] == pytest.approx(1 / (1 + np.exp([12, 4, -8])))
 
 
-# ---- what is learned from ---------------------------------------------------------------------------------
+# ---- training rows ---------------------------------------------------------------------------------
 
 
 def test_rows_without_class_or_weight_are_left_out():
@@ -350,10 +350,10 @@ def test_sigmoids_worked_by_hand():
     classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
     assert classes == pytest.approx(probability / probability.sum(axis=1, keepdims=True))
     far = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(np.array([[1e4, 1e4]]))
-    assert far.tolist() == [[0.5, 0.5]]  # neither has any probability left
+    assert far.tolist() == [[0.5, 0.5]]  # both probabilities are 0
 
 
-# ---- kept -------------------------------------------------------------------------------------------------
+# ---- saved models -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ class Rambles(RowStage):
 
 
 class Crashes(RowStage):
-    """Fail without a word."""
+    """Fail without a message."""
 
     name = "broken"
 
@@ -207,7 +207,7 @@ class MovesZeroOfColumns(ColumnStage):
 
 
 def test_a_column_stage_that_moves_a_special_zero_is_refused():
-    """Sparse rows would keep it, and the table would not."""
+    """Otherwise sparse rows would keep zeros that the table has not."""
     for name in ("sparse-two-classes", "sparse-many-classes"):
         with pytest.raises(
             filterkit.FilterkitError, match="broken turns zero into something else where zero is special"
@@ -217,7 +217,7 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
 
 
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
-    """The chain refuses them; a chain that did not would be found."""
+    """The chain refuses them; the check would find a chain that does not."""
     monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
     with pytest.raises(AssertionError, match="broken transforms rows of another header"):
         testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
@@ -292,7 +292,7 @@ def test_a_refusal_that_depends_on_blocks_is_found():
 
 def test_every_failing_check_is_named_with_what_it_found():
     class Fails(TakesAnything):
-        """Fail where nobody expects it."""
+        """Fail with an unexpected error."""
 
         def transform(self, batch):
             return {}[0]
