@@ -37,8 +37,8 @@ def run_anew(*arguments, **options):
 def run(*arguments, cwd=None, input=None, **options):
     """Run the command to its end: what `run_anew` returns, in a fraction of the time.
 
-    With other options, in an environment that the test has changed, and on systems other than Linux, where a fork is less
-    safe, it starts a new Python.
+    With other options, in an environment that the test has changed, and on systems other than Linux, where a fork is
+    less safe, it starts a new Python.
     """
     if options or sys.platform != "linux" or _environment() != server().environment:
         options |= {} if input is None else {"input": input}

@@ -349,7 +349,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize("options", [(), ("--memory", "50kB"), ("--block-size", "3kB", "--jobs", "3")])
 def test_the_output_is_the_same_without_system_calls_of_unix(options):
-    text = (SAMPLES / "fortunes.arff").read_text()
+    text = (SAMPLES / "breast-cancer.arff").read_text()
     arguments = (*options, "-", "shape", "bns", "shuffle", "l2")
     command = [sys.executable, "-c", ELSEWHERE, *arguments]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)

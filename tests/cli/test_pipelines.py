@@ -94,8 +94,8 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
     ],
 )
 def test_the_last_comment_counts_rows_written_and_read(chain, last, size):
-    out = shell(f"{RUN} --block-size {size} arff_samples/iris.arff {chain}")
-    assert out.splitlines()[-1] == last
+    done = run("--block-size", size, SAMPLES / "iris.arff", *chain.split())
+    assert done.stdout.splitlines()[-1] == last
 
 
 def test_comments_of_earlier_commands_are_kept():

@@ -451,7 +451,7 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
 
 def test_processes_give_the_same_results(monkeypatch):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
-    plan = design("standardize svm", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
+    plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
     alone = list(run(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_PROCESSES", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from command import COMMAND, start
+from command import COMMAND, run, start
 
 import filterkit
 from filterkit import FilterkitError
@@ -32,10 +32,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def expected(folder):
+@pytest.fixture(scope="module")
+def expected():
     """The output of the chain `bns` for iris."""
-    done = bash(f"{RUN} iris.arff bns", folder)
+    done = run("iris.arff", "bns", cwd=SAMPLES)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
