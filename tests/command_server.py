@@ -59,6 +59,8 @@ def main():
         return
     from filterkit.cli.start import main
 
+    os.environ.clear()
+    os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
     sys.argv[1:] = request["arguments"]
