@@ -51,13 +51,13 @@ ERRORS = [
 
 @pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
-def test_an_error_is_pickled_with_all_that_it_says(error, protocol):
+def test_a_pickled_error_keeps_all_its_parts(error, protocol):
     check_same(pickle.loads(pickle.dumps(error, protocol)), error)
 
 
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
-def test_an_error_is_copied_with_all_that_it_says(error, how):
+def test_a_copied_error_keeps_all_its_parts(error, how):
     check_same(how(error), error)
 
 

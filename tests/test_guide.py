@@ -176,7 +176,7 @@ PAGES = {path.name: path.read_text() for path in (ROOT / "docs" / "plugins.md", 
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
+def test_every_name_in_the_guide_can_be_imported(page):
     """`filterkit.name` wherever it stands, what examples import, and capitalised names of filterkit in the text."""
     text = PAGES[page]
     own = {

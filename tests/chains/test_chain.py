@@ -84,7 +84,7 @@ def test_fitting_reads_the_rows_as_few_times_as_possible(chain, passes):
     assert rows.passes == passes
 
 
-def test_a_general_stage_reads_as_often_as_it_asks_and_ends_a_run_of_column_stages():
+def test_a_general_stage_may_read_the_rows_often_and_ends_a_run_of_column_stages():
     rows = CountedRows(blocks(sample("iris"), 40))
     shape, bns = filterkit.chain("shape bns").stages
     Chain([shape, bns, Centre(), bns, shape]).fit(rows)
@@ -93,7 +93,7 @@ def test_a_general_stage_reads_as_often_as_it_asks_and_ends_a_run_of_column_stag
 
 @pytest.mark.parametrize("chain", ["shape bns l2", "l2", "shape l2 bns"])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_text_is_parsed_once_whatever_the_passes(chain, jobs, monkeypatch):
+def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatch):
     parsed = []
     parse = Reader.parse
 
@@ -112,7 +112,7 @@ def test_text_is_parsed_once_whatever_the_passes(chain, jobs, monkeypatch):
     assert sum(sizes) == 150
 
 
-def test_nothing_is_spooled_when_no_stage_needs_a_pass(monkeypatch):
+def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing needs to be kept")
 

@@ -109,7 +109,7 @@ def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():
     assert (out.X[:4] != whole.X[:4]).any()
 
 
-def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
+def test_a_cross_fitted_row_does_not_depend_on_its_own_class():
     """Cross-fitting prevents this overfitting: a value that only one row has gives away its class."""
     rng = np.random.default_rng(0)
     batch = make(rng.random((200, 1)), rng.integers(0, 2, 200), positive="yes")

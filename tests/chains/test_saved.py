@@ -41,7 +41,7 @@ def kept(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "chain"), CHAINS)
-def test_a_loaded_chain_gives_the_same_bits(name, chain, tmp_path):
+def test_a_loaded_chain_gives_the_same_output(name, chain, tmp_path):
     batch = sample(name)
     fitted = filterkit.chain(chain).fit(batch)
     path = str(tmp_path / "chain")

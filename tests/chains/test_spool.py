@@ -42,7 +42,7 @@ SAMPLES = ["digits", "empty", "fortunes", "iris", "mixed", "mixed-sparse", "one-
 
 @pytest.mark.parametrize("budget", [MEMORY, DISK, 3000])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_batches_come_out_as_they_went_in(name, budget):
+def test_batches_are_read_back_unchanged(name, budget):
     batch = sample(name)
     blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
     with Spool(budget) as spool:
@@ -67,7 +67,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
-def test_small_batches_come_out_as_they_went_in(blocks, budget):
+def test_small_batches_are_read_back_unchanged(blocks, budget):
     with Spool(budget) as spool:
         for block in blocks:
             spool.append(SpooledBatch(block))
@@ -92,7 +92,7 @@ def test_small_batches_come_out_as_they_went_in(blocks, budget):
     ],
 )
 @pytest.mark.parametrize("budget", [MEMORY, DISK])
-def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each, budget):
+def test_small_whole_numbers_are_packed_without_loss(values, bytes_each, budget):
     batch = make(np.array([values], float), [0])
     assert SpooledBatch(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
     stored = np.array(values, float)

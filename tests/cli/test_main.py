@@ -370,7 +370,7 @@ def test_a_closed_pipe_ends_the_command_quietly(big):
 
 @pytest.mark.posix
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_behind(how, tmp_path):
+def test_an_interrupt_leaves_no_temporary_file(how, tmp_path):
     """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
     out = tmp_path / "out.arff"
     out.write_text("precious")

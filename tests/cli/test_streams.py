@@ -60,7 +60,7 @@ def test_a_file_is_written_whatever_streams_are_closed(numbers, tmp_path):
     ],
     ids=lambda words: " ".join(words)[:12] or "nothing",
 )
-def test_what_belongs_to_standard_error_is_never_on_standard_output(arguments, tmp_path):
+def test_messages_are_never_written_to_standard_output(arguments, tmp_path):
     """This includes the warning about a plugin that cannot be loaded."""
     package = tmp_path / "broken-1.0.dist-info"
     package.mkdir()

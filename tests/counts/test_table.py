@@ -224,7 +224,7 @@ def test_with_zeros_makes_zero_a_value(batch):
 
 
 @given(batches(ANY))
-def test_rows_are_those_of_any_class(batch):
+def test_rows_are_counted_over_all_classes(batch):
     table = table_of(batch)
     np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
     np.testing.assert_array_equal(table.rows, sum_over_classes(table.counts))
@@ -325,7 +325,7 @@ class Swap(ColumnStage):
 
 @settings(deadline=None)
 @given(batches(ANY))
-def test_values_that_become_missing_or_alike_are_added_up(batch):
+def test_counts_of_values_that_become_missing_or_equal_are_added_up(batch):
     assert_pushed(batch, Chain([Swap()]))
 
 

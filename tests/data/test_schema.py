@@ -179,7 +179,7 @@ def test_removing_columns_leaves_the_others_in_order():
 
 
 @pytest.mark.parametrize("class_index", [None, 0, 1, 2])
-def test_the_class_stays_the_class_wherever_it_is(class_index):
+def test_the_class_stays_the_class_if_columns_change(class_index):
     schema = Schema("r", [Attribute("a"), Attribute("b"), Attribute("d")], class_index)
     source = np.repeat(np.arange(len(schema.features)), 2)
     out = schema.with_features([Attribute(f"{schema.features[j].name}{i}") for i, j in enumerate(source)], source)

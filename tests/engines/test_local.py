@@ -115,7 +115,7 @@ def test_there_is_at_least_one_available_core():
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
-def test_a_signal_does_not_wait_for_what_is_being_worked_on(signal):
+def test_a_signal_does_not_wait_for_running_work(signal):
     released = threading.Event()
 
     def items():

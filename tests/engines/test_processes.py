@@ -62,7 +62,7 @@ def test_worker_processes_block_signals_of_the_terminal():
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
-def test_a_process_that_ends_as_it_starts_is_an_error():
+def test_a_process_that_ends_at_its_start_is_an_error():
     """The parent does not wait for the process to read its data, which are more than a pipe holds."""
     code = (
         "import multiprocessing.resource_tracker, multiprocessing.spawn, sys\n"

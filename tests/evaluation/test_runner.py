@@ -377,7 +377,7 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
 
 
 @pytest.mark.parametrize("text", ["svm", "standardize shape bns l2 svm --c 0.1,1 --folds 2"])
-def test_nothing_of_the_test_rows_is_learned(text, tested, monkeypatch):
+def test_values_and_classes_of_test_rows_are_not_learned(text, tested, monkeypatch):
     """Changing the values and classes of test rows does not change what is learned."""
     batch = sample("iris")
     fold = draw_folds(batch.y, 3, 0)

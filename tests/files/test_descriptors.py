@@ -106,7 +106,7 @@ def test_every_option_for_an_output_takes_a_descriptor_or_a_pipe(command, first,
 
 @pytest.mark.parametrize(("how", "before"), [(">", ""), (">>", "earlier\n")])
 @pytest.mark.parametrize("path", ["/dev/stdout", "-"])
-def test_a_file_that_a_shell_has_opened_is_written_to_as_it_is(how, before, path, folder, expected):
+def test_a_file_that_a_shell_has_opened_is_written_in_place(how, before, path, folder, expected):
     """It is not replaced by a new file, because other processes have it open."""
     (folder / "file").write_text("earlier\n")
     node = (folder / "file").stat().st_ino

@@ -154,7 +154,7 @@ def test_a_new_score_replaces_an_earlier_one_and_comes_last():
     assert fitted.schema.features[0].scores == (("other", 1.0), ("bns", score(batch)))
 
 
-def test_zero_is_special_after_a_shape_that_makes_it_so():
+def test_zero_stays_special_after_shape_makes_it_special():
     batch = sample("iris")
     out = filterkit.chain("shape --zero bns").fit(batch).transform(batch)
     held = filterkit.chain("shape --zero").fit(batch).transform(batch)

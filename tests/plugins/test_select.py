@@ -217,7 +217,7 @@ def test_selecting_from_no_columns_gives_none(limit):
     assert kept(batch, f"select {limit}") == kept(batch, f"select --by bns {limit}") == []
 
 
-def test_rows_without_class_count_where_no_class_is_needed():
+def test_rows_without_class_count_if_no_class_is_needed():
     batch = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
     assert kept(batch, "bns --score-only select --min-count 6") == ["a4"]
     assert kept(batch, "select --by bns --top 6 --min-count 5") == ["a4"]

@@ -257,7 +257,7 @@ def test_fractional_weights_agree_on_many_rows():
     assert_agrees(batch.replace(weights=weights), "shape", same_zeros=False)
 
 
-def test_equal_estimates_come_out_equal():
+def test_equal_estimates_give_equal_values():
     # 1 and 5 have the same window by symmetry, if in other order: 7/3 positives of 4 and the like, to the last bit
     got = shaped([1, 2, 2, 2, 3, 4, 4, 4, 5], "+-+-+-+-+", [1, 5, 2, 4], "--neighbors 2")
     assert got[0] == got[1]

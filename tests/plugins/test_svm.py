@@ -412,7 +412,7 @@ def test_values_whose_products_overflow_are_refused():
         model("svm", make([[1e200], [2e200], [-1e200], [3e200]], [0, 0, 1, 1]))
 
 
-def test_without_positive_rows_in_a_trial_nothing_is_found():
+def test_a_task_without_positive_or_negative_rows_gets_a_constant_hyperplane():
     tasks, schema = Tasks(("p", "q"), np.arange(2), False), make(np.eye(3), [0, 0, 0]).schema
     planes = hyperplanes.Hyperplanes("svm", Training(np.eye(3), np.ones((3, 2), bool), None, tasks, schema))
     made = planes.solve_all(np.array([[True, False]] * 3), 1.0)

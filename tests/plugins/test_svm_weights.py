@@ -47,7 +47,7 @@ def test_values_are_scaled_as_by_other_scorers():
     np.testing.assert_allclose(out.X, (batch.X - low) / (high - low) * score, rtol=1e-9, atol=1e-12)
 
 
-def test_sparse_rows_give_what_dense_ones_do():
+def test_sparse_and_dense_rows_give_the_same_weights():
     sparse = sample("fortunes").rows(0, 300)
     dense_ = sparse.in_form(False).replace(schema=sparse.schema.replace(sparse=False, zero=True))
     for options in ("", "--combine mean --subset 1/2"):

@@ -578,7 +578,7 @@ def test_without_folds_the_stages_are_fitted_once():
         assert Counts.fits == fits
 
 
-def test_rows_in_memory_go_through_leading_row_stages_once():
+def test_rows_in_memory_pass_leading_row_stages_once():
     class Doubles(filterkit.RowStage):
         """Double the numbers, and declare that zero is not special."""
 
