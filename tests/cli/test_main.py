@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command import run, start
+from command import run, run_anew, start
 
 from filterkit.cli.main import command
 
@@ -63,6 +63,22 @@ def big(tmp_path_factory):
         for _ in range(60):
             file.write(rows)
     return str(path)
+
+
+# How tests run the command
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("-", "shape", "svm", "-v"), ("-", "bns"), ("--version",), ("none.arff",), ("stages",), ("--help", "x"), ()],
+)
+def test_a_forked_command_equals_one_started_anew(arguments, tmp_path, monkeypatch):
+    """Most tests fork the command from a process that has imported it."""
+    monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
+    options = {"cwd": tmp_path, "input": Path(IRIS).read_text()}
+    forked, anew = run(*arguments, **options), run_anew(*arguments, **options)
+    assert (forked.returncode, forked.stdout, forked.stderr) == (anew.returncode, anew.stdout, anew.stderr)
+    assert anew.stdout or anew.stderr
 
 
 # Outputs
