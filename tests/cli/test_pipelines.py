@@ -37,7 +37,7 @@ def without_comments(text):
         ("mixed-sparse.arff", ["shape", "chi --score-only", "select --top 2", "l1"]),
         ("breast-cancer.arff", ["bins", "onehot", "ig", "select --top 9", "tfidf"]),
         ("mixed.arff", ["impute", "shape --cross-fit 3", "head 40", "standardize"]),
-        ("digits.arff", ["shuffle", "sample --fraction 1/3", "normal", "max"]),
+        ("breast-cancer.arff", ["shuffle", "sample --fraction 1/3", "normal", "max"]),
     ],
 )
 def test_a_pipeline_gives_what_one_process_gives(name, stages):
