@@ -3,16 +3,23 @@ import weka.attributeSelection.AttributeEvaluator;
 import weka.core.Instances;
 import weka.core.converters.ConverterUtils.DataSource;
 
-/** Prints what a Weka evaluator, with option -B, says of each attribute but the class, which is the last, in full. */
+/** Prints, for each attribute of a file but the last, the class, its scores by some evaluators with the option -B. */
 public class WekaScores {
   public static void main(String[] arguments) throws Exception {
-    Instances data = DataSource.read(arguments[1]);
+    Instances data = DataSource.read(arguments[0]);
     data.setClassIndex(data.numAttributes() - 1);
-    ASEvaluation evaluator = ASEvaluation.forName(arguments[0], new String[] {"-B"});
-    evaluator.buildEvaluator(data);
+    AttributeEvaluator[] evaluators = new AttributeEvaluator[arguments.length - 1];
+    for (int k = 0; k < evaluators.length; k++) {
+      ASEvaluation evaluator = ASEvaluation.forName(arguments[k + 1], new String[] {"-B"});
+      evaluator.buildEvaluator(data);
+      evaluators[k] = (AttributeEvaluator) evaluator;
+    }
     StringBuilder text = new StringBuilder();
     for (int i = 0; i + 1 < data.numAttributes(); i++) {
-      text.append(((AttributeEvaluator) evaluator).evaluateAttribute(i)).append('\n');
+      for (AttributeEvaluator evaluator : evaluators) {
+        text.append(evaluator.evaluateAttribute(i)).append(' ');
+      }
+      text.append('\n');
     }
     System.out.print(text);
   }

@@ -23,6 +23,7 @@ transformed. So a row to transform with what other rows teach is one whose class
 import math
 from bisect import bisect_left
 from fractions import Fraction
+from functools import cache
 from statistics import NormalDist
 
 NAN = float("nan")
@@ -123,6 +124,7 @@ def _monotone(table):
     known = sorted(table)
 
     def rising(counts):
+        @cache
         def share(a, b):
             return Fraction(sum(p for p, _ in counts[a : b + 1])) / sum(r for _, r in counts[a : b + 1])
 
@@ -141,7 +143,7 @@ def _monotone(table):
 def _local_probabilities(table, n, prior):
     """{value: p(value)}, from the rows equal to it and up to n, by weight, on either side ([F09] 3.2).
 
-    Think of all rows in a line, in the order of their values. Up to n rows on either side of those that
+    Imagine all rows in a line, in the order of their values. Up to n rows on either side of those that
     equal v are a stretch of the line; where it ends within the rows of one value, they count pro rata.
     """
     known = sorted(table)

@@ -23,13 +23,13 @@ def log2(x):
     return math.log2(x.numerator) - math.log2(x.denominator)
 
 
-def turned(tp, fp, pos, neg):
-    """A feature of the negative class turned round on the same classes, so that tpr >= fpr ([F03] note)."""
+def inverted(tp, fp, pos, neg):
+    """The counts of a feature, inverted on the same classes if it is negative, so that tpr >= fpr ([F03] note)."""
     return (pos - tp, neg - fp) if Fraction(fp, 1) * pos > Fraction(tp, 1) * neg else (tp, fp)
 
 
 def acc(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(tp - fp)
 
 
@@ -63,7 +63,7 @@ def dfreq(tp, fp, pos, neg):
 
 
 def f1(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     if tp == 0:
         return 0.0
     precision, recall = Fraction(tp) / (tp + fp), Fraction(tp) / pos
@@ -88,22 +88,22 @@ def ig(tp, fp, pos, neg):
 
 
 def oddn(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) / pos * (1 - Fraction(fp) / neg))
 
 
 def odds(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) * (neg - fp) / ((pos - tp or 1) * (fp or 1)))
 
 
 def power(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float((1 - Fraction(fp) / neg) ** 5 - (1 - Fraction(tp) / pos) ** 5)
 
 
 def pr(tp, fp, pos, neg):
-    tp, fp = turned(tp, fp, pos, neg)
+    tp, fp = inverted(tp, fp, pos, neg)
     return float(Fraction(tp) / pos / (Fraction(fp) / neg or Fraction("1e-8")))
 
 
@@ -135,9 +135,11 @@ def bbs(tp, fp, pos, neg):
     def z(count, draws):
         if rate in (0, 1):
             return 0.0
-        p = [math.comb(draws, k) * rate**k * (1 - rate) ** (draws - k) for k in range(draws + 1)]
-        down, up = sum(p[:count]) + p[count] / 2, sum(p[count + 1 :]) + p[count] / 2
-        tail = NormalDist().inv_cdf(max(float(min(down, up)), 1e-300))
+        hits, all_ = rate.as_integer_ratio()
+        # Each probability times all_**draws is a whole number.
+        p = [math.comb(draws, k) * hits**k * (all_ - hits) ** (draws - k) for k in range(draws + 1)]
+        down, up = 2 * sum(p[:count]) + p[count], 2 * sum(p[count + 1 :]) + p[count]
+        tail = NormalDist().inv_cdf(max(float(Fraction(min(down, up), 2 * all_**draws)), 1e-300))
         return tail if down < up else -tail
 
     return abs(z(tp, pos) - z(fp, neg))

@@ -1,4 +1,4 @@
-"""The Python way in."""
+"""The functions of the Python interface: read, batches, write, chain, scores."""
 
 import sys
 from pathlib import Path
@@ -17,7 +17,7 @@ SAMPLES = Path(__file__).parent.parent / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")
 
 
-def test_read_gives_the_parts():
+def test_read_gives_matrix_class_weights_and_schema():
     data = filterkit.read(IRIS)
     assert data.X.shape == (150, 4)
     assert data.X.dtype == np.float64
@@ -45,14 +45,14 @@ def test_batches_are_the_rows_of_read():
 
 
 @pytest.mark.parametrize("name", ["iris", "fortunes", "mixed", "mixed-sparse", "empty", "one-row"])
-def test_write_and_read_again(name, tmp_path):
+def test_written_data_is_read_back(name, tmp_path):
     data = filterkit.read(str(SAMPLES / f"{name}.arff"))
     path = str(tmp_path / "out.arff.xz")
     filterkit.write(data, path, comments=["two\nlines"])
     assert testing.same(filterkit.read(path), data)
 
 
-def test_write_a_stream(tmp_path):
+def test_a_stream_of_batches_can_be_written(tmp_path):
     path = str(tmp_path / "out.arff")
     filterkit.write(filterkit.batches(IRIS, block_size=500), path)
     assert testing.same(filterkit.read(path), filterkit.read(IRIS))
@@ -61,7 +61,7 @@ def test_write_a_stream(tmp_path):
     assert testing.same(filterkit.read(path), filterkit.read(IRIS))
 
 
-def test_write_in_the_other_form(tmp_path):
+def test_data_can_be_written_in_the_other_form(tmp_path):
     path = str(tmp_path / "out.arff")
     data = filterkit.read(IRIS)
     filterkit.write(data, path, sparse=True)
@@ -84,12 +84,12 @@ def test_a_chain_from_text():
     ("text", "message"),
     [("bsn", "did you mean 'bns'"), ("shape --neighbors x", "not a valid integer"), ("shape 3", "no stage '3'")],
 )
-def test_a_chain_that_cannot_be_understood(text, message):
+def test_an_invalid_chain_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
         filterkit.chain(text)
 
 
-def test_fit_on_one_file_and_apply_to_another():
+def test_a_chain_fitted_on_one_file_transforms_another():
     data = filterkit.read(IRIS)
     train, test = data.rows(0, 140), data.rows(140, 150)
     fitted = filterkit.chain("shape bns l2").fit(train)
@@ -103,7 +103,7 @@ def test_positive_makes_one_task_of_many_classes():
 
 
 @pytest.mark.parametrize("name", ["iris", "fortunes", "mixed"])
-def test_fit_on_a_stream_is_fit_on_the_whole(name):
+def test_fitting_on_a_stream_equals_fitting_on_all_rows(name):
     path = str(SAMPLES / f"{name}.arff")
     data = filterkit.read(path)
     chain = filterkit.chain("shape bns l2")
@@ -233,13 +233,13 @@ def test_a_missing_file_is_a_file_not_found_too(use, tmp_path):
 
 
 @pytest.mark.parametrize("use", sorted(set(USES) - {"write", "save"}))
-def test_a_folder_is_no_file(use, tmp_path):
+def test_a_folder_is_refused(use, tmp_path):
     with pytest.raises(IsADirectoryError, match="Is a directory") as caught:
         USES[use](tmp_path)
     assert isinstance(caught.value, FilterkitError)
 
 
-def test_a_pattern_and_a_url_that_no_file_has(tmp_path):
+def test_a_pattern_or_url_without_a_file_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"x\*\.arff: no file matches this pattern") as caught:
         filterkit.read(tmp_path / "x*.arff")
     assert isinstance(caught.value, FilterkitError)
@@ -262,7 +262,7 @@ def test_an_input_that_goes_missing_is_not_blamed_on_the_output(tmp_path):
     assert not (tmp_path / "out.arff").exists()
 
 
-def test_a_url_without_fsspec_says_what_to_install(monkeypatch):
+def test_without_fsspec_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(FilterkitError, match=r"x\.arff: reading a URL .* fsspec: pip install 'arff-filterkit\[url\]'$"):
         filterkit.read("memory://x.arff")

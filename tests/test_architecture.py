@@ -1,4 +1,4 @@
-"""The rules of the house: who may import whom, what the framework may name, what belongs to the installation."""
+"""The rules of the code base: which modules may import which, what the framework may name, what is installed."""
 
 import ast
 import importlib
@@ -83,14 +83,14 @@ def test_imports_follow_the_floors():
     assert not upward
 
 
-def test_imports_make_no_circle():
+def test_imports_are_free_of_cycles():
     left = {name: set(imported_modules(name)) - {name} for name in MODULES}
     while left and (ends := {name for name in left if not left[name] or name not in set().union(*left.values())}):
         left = {name: others - ends for name, others in left.items() if name not in ends}
     assert not left, "each of these imports another of them"
 
 
-def test_what_type_checkers_alone_read_is_no_import():
+def test_imports_for_type_checkers_only_do_not_count():
     code = "import a\nif TYPE_CHECKING:\n    import b\nelse:\n    import c\ndef f():\n    if x:\n        import d\n"
     found = [node.names[0].name for node in nodes_at_run_time(ast.parse(code)) if isinstance(node, ast.Import)]
     assert found == ["a", "c", "d"]
@@ -103,7 +103,7 @@ def test_the_framework_never_imports_a_plugin(path):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "plugins").rglob("*.py")), ids=lambda p: p.stem)
 def test_a_plugin_uses_the_public_api_only(path):
-    """And no other plugin; the modules of a folder may import each other."""
+    """It imports no other plugin; the modules of one folder may import each other."""
     (folder, *_) = path.relative_to(ROOT / "plugins").parts
     for module, name in imports(path):
         if module.split(".")[0] in ("plugins", "filterkit_plugins"):
@@ -172,7 +172,7 @@ def test_every_package_is_installed():
         assert f'"{package}"' in text
 
 
-def test_whatever_says_what_to_install_names_the_distribution():
+def test_installation_advice_names_the_distribution():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     folders = ["filterkit", "plugins", "docs", "examples", "experiments", "benchmarks"]
     files = [*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]

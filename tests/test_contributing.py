@@ -1,4 +1,4 @@
-"""The contributing guide, the policy of versions and what belongs to a release: what they say is so."""
+"""The contributing guide, the version policy and the release files agree with the code."""
 
 import re
 import subprocess
@@ -6,6 +6,8 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
+
+from command import run
 
 import filterkit
 
@@ -21,16 +23,14 @@ def test_the_stage_of_the_guide_conforms_and_passes_its_test(tmp_path):
     stage, its_test = examples("python")
     (tmp_path / "root.py").write_text(stage)
     (tmp_path / "test_root.py").write_text(its_test)
-    run = {"capture_output": True, "text": True, "check": False, "cwd": ROOT}
-    checked = subprocess.run(
-        [sys.executable, "-m", "filterkit", "check-plugin", str(tmp_path / "root.py")], **run, timeout=300
-    )
+    checked = run("check-plugin", tmp_path / "root.py")
     assert checked.returncode == 0 and checked.stdout.startswith("root: all well"), checked.stdout + checked.stderr
     code = (
         "import sys; from filterkit.plugin.registry import registry; registry().add_file(sys.argv[1]); "
         f"sys.path.insert(0, {str(tmp_path)!r}); import test_root; test_root.test_by_hand()"
     )
-    tried = subprocess.run([sys.executable, "-c", code, str(tmp_path / "root.py")], **run, timeout=300)
+    command = [sys.executable, "-c", code, str(tmp_path / "root.py")]
+    tried = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert (tried.returncode, tried.stderr) == (0, "")
 
 
@@ -60,14 +60,14 @@ def test_every_folder_is_in_the_guide():
             assert f"| `{path.relative_to(ROOT)}/` |" in GUIDE or not is_ours, path
 
 
-def test_one_version_everywhere():
+def test_all_files_name_the_same_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert filterkit.__version__ == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_workflow_tries_the_pythons_that_are_promised():
+def test_the_workflow_tests_the_supported_pythons():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     promised = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()

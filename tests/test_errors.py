@@ -51,13 +51,13 @@ ERRORS = [
 
 @pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
-def test_an_error_is_pickled_with_all_that_it_says(error, protocol):
+def test_a_pickled_error_keeps_all_its_parts(error, protocol):
     check_same(pickle.loads(pickle.dumps(error, protocol)), error)
 
 
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
-def test_an_error_is_copied_with_all_that_it_says(error, how):
+def test_a_copied_error_keeps_all_its_parts(error, how):
     check_same(how(error), error)
 
 
@@ -80,7 +80,7 @@ def check_same(again, error):
         (BrokenPipeError, OSError),
     ],
 )
-def test_an_error_of_a_file_is_of_the_systems_kind_too(kind, caught):
+def test_an_error_about_a_file_is_also_an_oserror_of_that_kind(kind, caught):
     error = file_error("x.arff: it said so", kind(5, "it said so", "/a/x.arff"))
     assert isinstance(error, FilterkitError) and isinstance(error, caught)
     assert not isinstance(error, UsageError) and isinstance(file_error("x", kind(5, "y"), UsageError), UsageError)

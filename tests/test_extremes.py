@@ -74,7 +74,7 @@ def batches():
 
 
 @pytest.mark.parametrize("text", STAGES)
-def test_no_warning_and_nothing_infinite_in_silence(text):
+def test_extreme_values_cause_neither_warnings_nor_infinite_values(text):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for batch in batches():
@@ -106,7 +106,7 @@ def test_no_warning_and_nothing_infinite_in_silence(text):
         "standardize svm",
     ],
 )
-def test_the_scale_of_the_values_does_not_matter(text, power):
+def test_scaling_all_values_does_not_change_the_result(text, power):
     X = np.random.default_rng(5).integers(-8, 9, size=(ROWS, 3)) / 8
     X[0], X[1] = [1, -1, 1], [-1, 1, 1]
     features = 3 if "neighbors" in text or "svm" in text else 0  # themselves are put out, too
@@ -119,7 +119,7 @@ def test_the_scale_of_the_values_does_not_matter(text, power):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("text", ["range", "standardize", "bns"])
-def test_a_later_value_without_an_image_is_an_error_with_its_row(text, sparse):
+def test_a_later_value_that_overflows_is_an_error_with_its_row(text, sparse):
     batch = make([[1e-200, 1], [3e-200, 2], [2e-200, 3]], [0, 1, 0], sparse=sparse)
     later = make([[1e-200, 1], [1e200, 2]], [0, 1], sparse=sparse).replace(start=40)
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command import run
 
 from filterkit import plugin, testing
 from filterkit.cli import builtin, main
@@ -33,11 +34,6 @@ def example(hook, tmp_path):
     return str(path)
 
 
-def filterkit(*arguments, **options):
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
 @pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: re.search(r'name = "(\w+)"|Metric\("(\w+)"', text)[0])
 def test_an_example_works_and_conforms(text, tmp_path):
     path = tmp_path / "my_example.py"
@@ -48,12 +44,7 @@ def test_an_example_works_and_conforms(text, tmp_path):
     check_declaration(stage())
     for name in SAMPLES:
         check_stage(stage(), sample(name))
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", "--plugin", str(path), str(ROOT / "arff_samples/iris.arff"), stage.name],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("--plugin", path, IRIS, stage.name)
     assert (done.returncode, done.stderr) == (0, "") and "% 150 rows" in done.stdout
 
 
@@ -64,44 +55,44 @@ def without_comments(text):
 def test_the_format_reads_and_writes(tmp_path):
     plugin = ["--plugin", example("formats", tmp_path)]
     out = tmp_path / "out.parquet"
-    done = filterkit(*plugin, "-o", str(out), "-v", IRIS, "shape")
+    done = run(*plugin, "-o", str(out), "-v", IRIS, "shape")
     assert (done.returncode, done.stderr.partition(" rows")[0]) == (0, "filterkit: 150")
-    back = filterkit(*plugin, str(out), "bns")
+    back = run(*plugin, str(out), "bns")
     assert (back.returncode, back.stderr) == (0, "")
-    assert without_comments(back.stdout)[2:] == without_comments(filterkit(IRIS, "shape", "bns").stdout)[2:]
-    test = filterkit(*plugin, "--test", str(out), str(tmp_path / "t.arff"), str(out), "bns")
+    assert without_comments(back.stdout)[2:] == without_comments(run(IRIS, "shape", "bns").stdout)[2:]
+    test = run(*plugin, "--test", str(out), str(tmp_path / "t.arff"), str(out), "bns")
     assert (test.returncode, test.stderr) == (0, "")
     assert without_comments((tmp_path / "t.arff").read_text()) == without_comments(back.stdout)
-    scored = filterkit(*plugin, "scores", str(out), "ig", "--top", "1")
+    scored = run(*plugin, "scores", str(out), "ig", "--top", "1")
     assert (scored.returncode, scored.stderr) == (0, "") and "petal" in scored.stdout
-    missing = filterkit(*plugin, str(tmp_path / "none.parquet"), "bns")
+    missing = run(*plugin, str(tmp_path / "none.parquet"), "bns")
     assert missing.returncode == 1 and "none.parquet" in missing.stderr and missing.stderr.count("\n") == 1
-    listed = filterkit(*plugin, "plugins").stdout
+    listed = run(*plugin, "plugins").stdout
     assert "format Parquet" in listed
 
 
-def test_a_failing_output_of_a_format_leaves_nothing(tmp_path):
+def test_a_failing_writer_of_a_format_leaves_no_file(tmp_path):
     (tmp_path / "odd.arff").write_text("@relation o\n@attribute a numeric\n@data\n1\nInfinity\n")
-    done = filterkit(*("--plugin", example("formats", tmp_path), "-o", "o.parquet", "odd.arff", "l2"), cwd=tmp_path)
+    done = run(*("--plugin", example("formats", tmp_path), "-o", "o.parquet", "odd.arff", "l2"), cwd=tmp_path)
     assert done.returncode == 1
     assert not list(tmp_path.glob("*.parquet")) and not list(tmp_path.glob(".*"))
 
 
 def test_the_subcommand_runs(tmp_path):
     plugin = ["--plugin", example("subcommands", tmp_path)]
-    done = filterkit(*plugin, "classes", IRIS)
+    done = run(*plugin, "classes", IRIS)
     assert (done.returncode, done.stdout) == (0, "setosa 50\nversicolor 50\nvirginica 50\n")
-    wrong = filterkit(*plugin, "classes", "--what", IRIS)
+    wrong = run(*plugin, "classes", "--what", IRIS)
     assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1
-    assert "did you mean 'classes'" in filterkit(*plugin, "clases", IRIS).stderr
+    assert "did you mean 'classes'" in run(*plugin, "clases", IRIS).stderr
 
 
 def test_the_engine_runs(tmp_path):
     plugin = ["--plugin", example("engines", tmp_path)]
-    done = filterkit(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
+    done = run(*plugin, "--engine", "in-order", IRIS, "shape", "l2")
     assert done.returncode == 0
-    assert without_comments(done.stdout) == without_comments(filterkit(IRIS, "shape", "l2").stdout)
-    wrong = filterkit(*plugin, "--engine", "in-oder", IRIS, "l2")
+    assert without_comments(done.stdout) == without_comments(run(IRIS, "shape", "l2").stdout)
+    wrong = run(*plugin, "--engine", "in-oder", IRIS, "l2")
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
 
 
@@ -147,21 +138,21 @@ def filterkit_subcommands():
 """
 
 
-def test_clashes_are_reported(tmp_path):
+def test_clashing_names_of_plugins_are_reported(tmp_path):
     for name in ("one", "two"):
         (tmp_path / f"{name}.py").write_text(CLASH.replace('"scores"', '"mine"'))
-    done = filterkit("--plugin", "one.py", "--plugin", "two.py", IRIS, cwd=tmp_path)
+    done = run("--plugin", "one.py", "--plugin", "two.py", IRIS, cwd=tmp_path)
     assert done.returncode == 1
     assert re.search(r"two plugins claim the \w+ '.?mine': one \(one.py\) and two \(two.py\)", done.stderr)
     (tmp_path / "one.py").write_text(CLASH)
-    done = filterkit("--plugin", "one.py", "plugins", cwd=tmp_path)
+    done = run("--plugin", "one.py", "plugins", cwd=tmp_path)
     assert "two plugins claim the subcommand 'scores': filterkit itself and one (one.py)" in done.stderr
     (tmp_path / "one.py").write_text("import filterkit\n@filterkit.hookimpl\ndef filterkit_stagse():\n    return []\n")
-    done = filterkit("--plugin", "one.py", IRIS, cwd=tmp_path)
+    done = run("--plugin", "one.py", IRIS, cwd=tmp_path)
     assert done.returncode == 1 and "filterkit_stagse" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_short_examples_are_short():
+def test_examples_have_fewer_than_20_lines():
     """A row stage, a column stage and a metric take fewer than 20 lines."""
     lengths = [sum(bool(line.strip()) for line in example.splitlines()) for example in EXAMPLES]
     assert max(lengths[:3]) < 20
@@ -185,7 +176,7 @@ PAGES = {path.name: path.read_text() for path in (ROOT / "docs" / "plugins.md", 
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_name_that_authors_are_told_to_use_can_be_imported(page):
+def test_every_name_in_the_guide_can_be_imported(page):
     """`filterkit.name` wherever it stands, what examples import, and capitalised names of filterkit in the text."""
     text = PAGES[page]
     own = {
@@ -297,11 +288,11 @@ def test_every_subcommand_and_its_options_are_documented():
                     assert re.search(rf"^\| .*`{flag}`.* \| \S.* \|$", text, re.M), f"{command.name} {flag}"
 
 
-# Hidden, because they are for tests and for messages of their own.
+# --block-size is for tests; a subcommand may have --engine only to refuse it with a message of its own.
 HIDDEN = {"--block-size", "--engine"}
 
 
-def test_hidden_options_are_few():
+def test_only_known_options_are_hidden():
     commands = [main.command, *builtin.filterkit_subcommands()]
     options = [option for command in commands for option in command.params if getattr(option, "hidden", False)]
     assert {flag for option in options for flag in option.opts} == HIDDEN
@@ -321,7 +312,7 @@ def test_every_public_name_is_documented(name):
 
 
 def test_every_option_is_tested():
-    """Its flag or its name stands in some test of another file."""
+    """Its flag or its name occurs in a test of another file."""
     texts = "\n".join(
         path.read_text() for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"
     )

@@ -1,5 +1,4 @@
-"""What can be pickled and copied: stages, chains before and after fitting, batches, and what is in them; here and in
-another process."""
+"""Pickles and copies of stages, chains before and after fitting, batches and their parts, also in another process."""
 
 import copy
 import copyreg
@@ -58,12 +57,12 @@ WAYS = {
 
 @pytest.fixture(params=WAYS)
 def again(request):
-    """Each way to get a thing once more."""
+    """Each way to pickle or copy an object."""
     return WAYS[request.param]
 
 
 @pytest.mark.parametrize("text", CHAINS)
-def test_chains(text, again):
+def test_chains_are_pickled_and_copied(text, again):
     chain = filterkit.chain(text)
     copied = again(chain)
     assert str(copied) == str(chain) and copied.stages == chain.stages
@@ -92,7 +91,7 @@ def test_stages_of_plugins_are_pickled_as_their_name_and_options(name):
 
 
 @pytest.mark.parametrize("name", ["all-kinds", "sparse-two-classes", "multi-label", "no-rows"])
-def test_batches_and_what_is_in_them(name, again):
+def test_batches_and_their_parts_are_pickled_and_copied(name, again):
     data = testing.sample(name)
     assert testing.same(again(data), data)
     assert again(data.schema) == data.schema
@@ -105,7 +104,7 @@ def test_batches_and_what_is_in_them(name, again):
     assert again(scored) == scored
 
 
-def test_counts_and_arrays(again):
+def test_tables_and_metrics_are_pickled_and_copied(again):
     data = testing.sample("sparse-two-classes")
     table = ContingencyTable.of(data, np.arange(data.schema.width), True, "test")
     counts = table.counts.copy()
@@ -120,7 +119,7 @@ def test_counts_and_arrays(again):
         assert again(metric) == metric
 
 
-def test_results(again):
+def test_results_of_an_evaluation_are_pickled_and_copied(again):
     data = testing.sample("dense-two-classes")
     evaluator = Evaluator(
         [("d", data)], Design((named_chain("bns l2 svm"), named_chain("select --by ig --top 1 svm")), 3)
@@ -198,7 +197,7 @@ assert same(chain.fit(sample("dense-two-classes")).transform(sample("dense-two-c
 
 
 @pytest.mark.parametrize("text", ["quick half", "lambda l2", "select --by quick --top 2 bns"])
-def test_a_chain_with_a_plugin_file_in_another_process(text, tmp_path):
+def test_another_process_unpickles_a_chain_with_a_plugin_file(text, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
     done = subprocess.run([sys.executable, "-c", PICKLES, text], **options)

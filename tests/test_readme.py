@@ -49,7 +49,7 @@ def test_there_are_exactly_two_commands_for_a_fresh_machine():
     assert all("\n" not in command for command in commands)
 
 
-def test_main_job_of_the_first_command(folder):
+def test_the_first_command_runs(folder):
     job = blocks("sh")[0].split("&& ")[-1].replace(".venv/bin/", "")
     done = shell(job, folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -64,7 +64,7 @@ def console_examples():
 
 
 @pytest.mark.parametrize("commands", list(console_examples()))
-def test_console_example(commands, folder):
+def test_a_console_example_prints_what_the_page_shows(commands, folder):
     for command, expected in commands:
         done = shell(command, folder)
         assert done.stderr == ""
@@ -72,20 +72,20 @@ def test_console_example(commands, folder):
         assert done.returncode == 0
 
 
-def test_python_example(folder):
+def test_the_python_example_prints_what_the_page_shows(folder):
     done = python(blocks("python")[0], folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("(")
     assert (folder / "out.arff").exists()
 
 
-def test_scikit_learn_example(folder):
+def test_the_scikit_learn_example_runs(folder):
     done = python(blocks("python")[1], folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("{'chaintransformer__shape__neighbors': ")
 
 
-def test_stage_example(folder):
+def test_the_example_of_a_stage_runs(folder):
     (folder / "my.py").write_text(blocks("python")[2])
     done = shell("filterkit --plugin my.py arff_samples/one-row.arff halve | tail -2", folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -93,7 +93,7 @@ def test_stage_example(folder):
     assert float(done.stdout.split(",")[0]) == float(plain.split(",")[0]) / 2
 
 
-def test_metric_example(folder):
+def test_the_example_of_a_metric_runs(folder):
     (folder / "my.py").write_text(blocks("python")[3])
     done = shell("filterkit --plugin my.py scores arff_samples/iris.arff lift bns --csv", folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -102,7 +102,7 @@ def test_metric_example(folder):
     assert done.stdout == "% filterkit 0.1.0: --plugin my.py arff_samples/iris.arff select --top 1 --by lift lift\n"
 
 
-def test_example_of_data_frames(folder):
+def test_the_example_of_data_frames_runs(folder):
     (code,) = blocks("python", (ROOT / "docs/recipes.md").read_text(encoding="utf-8"))
     done = python(code, folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -125,7 +125,7 @@ OWN_PAGES = [
 
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_lead_to_existing_files(page):
     missing = [path for path in links(page) if not path.exists()]
     assert not missing
 
@@ -148,7 +148,7 @@ def test_the_list_of_pages_says_which_kind_each_is():
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_have_at_most_120_characters(page):
-    """But for what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
+    """Except what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
     text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     long = [line for line in text.splitlines() if len(line) > 120]
     assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")]

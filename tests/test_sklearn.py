@@ -29,12 +29,12 @@ from filterkit.stages.options import options_of, types_of
         ChainTransformer(),
     ]
 )
-def test_scikit_learns_own_checks(estimator, check):
+def test_the_transformer_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("name", ["digits", "fortunes"])
-def test_the_numbers_are_those_of_the_chain(name):
+def test_the_output_equals_that_of_the_chain(name):
     batch = sample(name)
     labels = batch.labels().astype(str)
     transformer = ChainTransformer("shape bns l2").fit(batch.X, labels)
@@ -52,7 +52,7 @@ def test_the_numbers_are_those_of_the_chain(name):
     assert total[0] == pytest.approx(total[1], rel=1e-12)
 
 
-def test_binary_numbers_exactly():
+def test_the_output_for_two_classes_equals_that_of_the_chain():
     batch = sample("breast-cancer")
     out = ChainTransformer("shape bns l2", positive="malignant").fit(batch.X, batch.labels()).transform(batch.X)
     positive = sample("breast-cancer", positive="malignant")
@@ -67,7 +67,7 @@ def test_fit_transform_gives_cross_fitted_training_rows():
     assert (crossed != transformer.transform(batch.X)).any()
 
 
-def test_in_a_pipeline_and_a_search():
+def test_the_transformer_works_in_a_pipeline_and_a_search():
     batch = sample("breast-cancer")
     pipeline = make_pipeline(ChainTransformer("shape bns l2"), LinearSVC())
     assert cross_val_score(pipeline, batch.X, batch.y, cv=3).mean() > 0.9
@@ -77,7 +77,7 @@ def test_in_a_pipeline_and_a_search():
     assert "shape" in search.best_estimator_[0].chain
 
 
-def test_set_output_and_names():
+def test_pandas_output_has_names_and_input_names_are_checked():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(sample("iris").X, columns=["a", "b", "c", "d"])
     y = sample("iris").labels()
@@ -87,7 +87,7 @@ def test_set_output_and_names():
         ChainTransformer("l2").fit(frame).transform(frame[["b", "a", "c", "d"]])
 
 
-def test_options_are_parameters():
+def test_options_of_stages_are_parameters():
     transformer = ChainTransformer("shape l2 shape --neighbors 4")
     params = transformer.get_params()
     assert (params["shape__neighbors"], params["shape_2__neighbors"], params["l2__norm"]) == (15, 4, 1.0)
@@ -216,12 +216,12 @@ def test_options_take_values_of_numpy_and_no_others():
         ("select --top 1", [0, 1], "the columns have no scores"),
     ],
 )
-def test_what_is_wrong_is_a_value_error(chain, y, message):
+def test_invalid_chains_and_classes_are_value_errors(chain, y, message):
     with pytest.raises(ValueError, match=message):
         ChainTransformer(chain).fit([[1.0], [2.0]], y)
 
 
-def test_missing_values_and_pickles():
+def test_a_pickled_transformer_gives_the_same_for_missing_values():
     X = np.array([[1, np.nan], [2, 3], [np.nan, 5], [4, 1]])
     transformer = ChainTransformer("impute shape").fit(X, [0, 1, 0, 1])
     again = pickle.loads(pickle.dumps(transformer))

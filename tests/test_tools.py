@@ -68,12 +68,12 @@ def check(members, tmp_path):
     runpy.run_path(str(TOOLS / "check_dist.py"))["check_wheel"](path, FILES, PROJECT)
 
 
-def test_a_wheel_that_holds_what_it_should(tmp_path):
+def test_a_complete_wheel_is_accepted(tmp_path):
     check(WHEEL, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["filterkit/py.typed", f"{INFO}/licenses/LICENSE", "filterkit_plugins/own.py"])
-def test_a_wheel_that_lacks_a_file(name, tmp_path):
+def test_a_wheel_without_a_needed_file_is_refused(name, tmp_path):
     with pytest.raises(SystemExit, match=f"missing \\['{name}'\\], not expected \\[\\]"):
         check({each: text for each, text in WHEEL.items() if each != name}, tmp_path)
 
@@ -87,7 +87,7 @@ def test_a_wheel_that_lacks_a_file(name, tmp_path):
         (f"{INFO}/entry_points.txt", POINTS.replace("own =", "mine ="), "the entry points of filterkit: missing"),
     ],
 )
-def test_a_wheel_that_is_wrong(member, text, message, tmp_path):
+def test_a_wheel_with_a_wrong_file_is_refused(member, text, message, tmp_path):
     with pytest.raises(SystemExit, match=message):
         check(WHEEL | {member: text}, tmp_path)
 

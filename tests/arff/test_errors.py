@@ -90,13 +90,13 @@ def message(folder, text, name="t.arff"):
         ("1,x,p,{2}{3}", "'{' is more than the 3 values of a row"),
     ],
 )
-def test_rows(tmp_path, way, row, expected):
+def test_an_invalid_row_is_reported_with_its_line_and_reason(tmp_path, way, row, expected):
     for filler in ("1,x,p\n", "% c\n", "'1'\t'x' 'p'\n"):
         assert message(tmp_path, f"{HEADER}{filler * 3}{row}\n{filler * 3}") == f"t.arff:9: {expected}"
         assert message(tmp_path, f"{HEADER}{filler * 3}{row}") == f"t.arff:9: {expected}"
 
 
-def test_a_suggestion_instead_of_the_values(tmp_path, way):
+def test_a_similar_label_is_suggested_instead_of_a_list_of_labels(tmp_path, way):
     text = "@relation r\n@attribute b {Saturday,Sunday}\n@data\nSunday\nSaterday\n"
     assert message(tmp_path, text) == (
         "t.arff:5: attribute 'b': 'Saterday' is not one of its values; did you mean 'Saturday'?"
@@ -110,13 +110,13 @@ def test_many_or_odd_labels_are_shown_on_one_line(tmp_path, way):
     )
 
 
-def test_a_long_value_is_cut(tmp_path, way):
+def test_a_long_value_is_shortened_in_the_message(tmp_path, way):
     found = message(tmp_path, HEADER + "a" * 5000 + ",x,p\n")
     assert found == f"t.arff:6: attribute 'a': '{'a' * 59}…' is not a number"
 
 
 @pytest.mark.parametrize("text", ["03.02.2001", "2001-02-31", "2001-13-01", "2001-02-03T00:00", "''", "'2001-02-03 x'"])
-def test_dates(tmp_path, way, text):
+def test_an_invalid_date_is_reported_with_the_expected_form(tmp_path, way, text):
     bare = text.strip("'")
     expected = f"t.arff:5: attribute 'd': '{bare}' is not a date of the form 'yyyy-MM-dd'"
     assert message(tmp_path, f"{DATED}1,{text}\n") == expected
@@ -131,7 +131,7 @@ def test_dates(tmp_path, way, text):
         ("'1\\n\\n{0 \"}'", "row 3 of the bag: attribute 'x': the quote before '}' is not closed"),
     ],
 )
-def test_bags(tmp_path, way, bag, expected):
+def test_an_error_in_a_relational_value_names_its_inner_row(tmp_path, way, bag, expected):
     assert message(tmp_path, f"{BAGGED}1,'1'\n1,{bag}\n") == f"t.arff:8: attribute 'g': {expected}"
     assert message(tmp_path, f"{BAGGED}{{1 '1'}}\n{{1 {bag}}}\n") == f"t.arff:8: attribute 'g': {expected}"
 
@@ -141,13 +141,13 @@ def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
     assert message(tmp_path, text) == "t.arff:11: too few values: 2 of 3; the next would be 's'"
 
 
-def test_an_omitted_string_without_any_in_the_file(tmp_path, way):
+def test_a_sparse_row_may_not_omit_a_string_if_the_file_has_none(tmp_path, way):
     assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
         "t.arff: attribute 's': a sparse row omits it, which means the first value in the file, but there is none"
     )
 
 
-def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
+def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, way):
     text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
     assert message(tmp_path, text) == (
         "t.arff:6: attribute 'e': a sparse row omits it, which means its first value, but it declares none"
@@ -237,7 +237,7 @@ def test_an_omitted_value_of_a_nominal_attribute_without_values(tmp_path, way):
         ),
     ],
 )
-def test_headers(tmp_path, text, expected):
+def test_an_invalid_header_is_reported_with_its_line(tmp_path, text, expected):
     assert message(tmp_path, text) == f"t.arff:{expected}"
     if "line 2" not in expected and "line 3" not in expected:
         number, rest = expected.split(":", 1)
@@ -245,23 +245,23 @@ def test_headers(tmp_path, text, expected):
         assert message(tmp_path, "\r\n% it's\r" + text) == f"t.arff:{int(number) + shift}:{rest}"
 
 
-def test_bytes_that_are_not_in_the_encoding(tmp_path, way):
+def test_bytes_invalid_in_the_encoding_are_reported(tmp_path, way):
     found = message(tmp_path, HEADER.encode() + b"1,x,p\n1,x,caf\xe9\n")
     assert found == r"t.arff:7: attribute 's': 'caf\xe9' is not valid in this encoding; try --encoding latin-1"
 
 
-def test_binary_files(tmp_path):
+def test_a_binary_file_is_reported_at_its_first_line(tmp_path):
     assert message(tmp_path, b"\x7fELF\x02\x01\x01\0" * 100).startswith("t.arff:1: expected @relation, found '\\x7fELF")
     assert message(tmp_path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").startswith("t.arff:1: ")
 
 
-def test_gzip_data_under_another_name(tmp_path):
+def test_gzip_data_without_the_ending_gz_is_reported(tmp_path):
     assert message(tmp_path, gzip.compress(HEADER.encode())) == (
         "t.arff: this is compressed by gzip, which the name of a file must show by the ending .gz"
     )
 
 
-def test_gzip_files_that_are_none_or_cut_off(tmp_path, way):
+def test_a_gzip_file_that_is_damaged_or_cut_off_is_reported(tmp_path, way):
     data = gzip.compress((HEADER + "".join(f"{i * i},x,{i}\n" for i in range(400))).encode())
     cut_off = "t.arff.gz: the compressed data ends too early: the file is cut off"
     assert message(tmp_path, data[: len(data) // 2], "t.arff.gz") == cut_off
@@ -273,7 +273,7 @@ def test_gzip_files_that_are_none_or_cut_off(tmp_path, way):
     assert message(tmp_path, b"", "t.arff.gz") == "t.arff.gz:1: this is empty: an ARFF file starts with @relation"
 
 
-def test_unreadable_paths(tmp_path):
+def test_a_missing_file_and_a_folder_are_reported(tmp_path):
     for path, reason in (
         (tmp_path / "none.arff", "No such file or directory"),
         (tmp_path, "Is a directory" if os.name == "posix" else "Permission denied"),
@@ -287,7 +287,7 @@ def test_unreadable_paths(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission(tmp_path):
+def test_a_file_without_read_permission_is_reported(tmp_path):
     path = write_text(tmp_path, HEADER)
     path.chmod(0)
     with pytest.raises(FilterkitError) as caught:
@@ -296,14 +296,14 @@ def test_a_file_without_permission(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-9", "hex", "undefined"])
-def test_an_encoding_that_is_none(tmp_path, encoding):
+def test_an_unknown_encoding_is_reported(tmp_path, encoding):
     with pytest.raises(FilterkitError) as caught:
         load(write_text(tmp_path, HEADER), encoding=encoding)
     assert str(caught.value) == f"--encoding: no encoding '{encoding}'"
 
 
 @pytest.mark.parametrize("odd", [b"\x41\xd8\x41\0", b"x"])
-def test_text_that_is_not_in_a_wide_encoding(tmp_path, odd):
+def test_text_invalid_in_utf_16_is_reported(tmp_path, odd):
     path = write_text(tmp_path, HEADER.encode("utf-16-le") + odd)
     for block_size in (1, 1 << 20):
         with pytest.raises(FilterkitError) as caught:
@@ -311,7 +311,7 @@ def test_text_that_is_not_in_a_wide_encoding(tmp_path, odd):
         assert str(caught.value).startswith(f"{path}: this is not utf-16-le text (")
 
 
-def test_parts_of_which_one_differs(tmp_path):
+def test_a_part_with_other_attributes_is_reported(tmp_path):
     write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
     other = write_text(tmp_path, HEADER.replace("{x,y}", "{y,x}") + "1,x,p\n", "p2.arff")
     with pytest.raises(FilterkitError) as caught:
@@ -319,7 +319,7 @@ def test_parts_of_which_one_differs(tmp_path):
     assert str(caught.value) == f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}"
 
 
-def test_the_line_and_file_of_an_error_in_a_later_part(tmp_path, way):
+def test_an_error_in_a_later_part_names_that_file_and_its_line(tmp_path, way):
     write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
     bad = write_text(tmp_path, "% c\n1,z,p\n", "p2.arff")
     for block_size in (1, 1 << 20):
@@ -335,13 +335,13 @@ def nested(depth):
     return f"@relation r\n{begin}@attribute x numeric\n{end}@data\n?\n"
 
 
-def test_relational_attributes_nested_too_deep(tmp_path):
+def test_relational_attributes_nested_too_deep_are_refused(tmp_path):
     for depth in (101, 900, 50000):
         expected = "t.arff:102: attribute 'g100': relational attributes are nested more than 100 deep"
         assert message(tmp_path, nested(depth)) == expected
 
 
-def test_relational_attributes_nested_as_deep_as_may_be(tmp_path):
+def test_relational_attributes_nested_to_the_limit_are_read_written_and_saved(tmp_path):
     data = load(write_text(tmp_path, nested(100)))
     filterkit.write(data, str(tmp_path / "o.arff"))
     assert load(tmp_path / "o.arff").schema == data.schema

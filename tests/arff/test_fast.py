@@ -250,7 +250,7 @@ def test_the_fast_path_takes_usual_rows(data, sparse, separator, end, weighted):
         (True, "{? x}\n"),
     ],
 )
-def test_bad_rows_are_left_to_the_exact_path(sparse, text):
+def test_invalid_rows_are_left_to_the_exact_path(sparse, text):
     layout = Layout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
     assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
@@ -315,7 +315,7 @@ def test_data_sets_take_the_fast_path(shared_data, count, monkeypatch, name):
     assert count["left"] == 0
 
 
-def test_a_line_for_the_exact_path_leaves_the_rest_to_the_fast_path(tmp_path, count, monkeypatch):
+def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, count, monkeypatch):
     rows = [f"{i},{'yes' if i % 3 else 'no'},{i / 7}" for i in range(20000)]
     rows[9000] = "1,yes,Infinity"
     header = "@relation r\n@attribute a numeric\n@attribute b {no,yes}\n@attribute c numeric\n@data\n"
@@ -329,7 +329,7 @@ def test_a_line_for_the_exact_path_leaves_the_rest_to_the_fast_path(tmp_path, co
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])
-def test_any_block_size_gives_the_whole(arff_samples, way, name):
+def test_any_block_size_gives_the_same_rows(arff_samples, way, name):
     path = arff_samples / f"{name}.arff"
     whole = load(path, class_="last")
     for size in (1, 7, 64, 1000):
@@ -338,7 +338,7 @@ def test_any_block_size_gives_the_whole(arff_samples, way, name):
 
 @CONTEXT
 @given(blocks(), st.integers(1, 60))
-def test_any_block_size_gives_the_whole_or_the_same_error(tmp_path_factory, case, size):
+def test_any_block_size_gives_the_same_rows_or_the_same_error(tmp_path_factory, case, size):
     layout, text = case
     header = "@relation r\n" + "".join(declaration(a) for a in layout.schema.attributes) + "@data\n"
     path = write_text(tmp_path_factory.getbasetemp(), header + text, "blocks.arff")

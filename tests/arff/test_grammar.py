@@ -56,7 +56,7 @@ def values(folder, declarations, rows):
         ("% only a comment", []),
     ],
 )
-def test_separators_and_missing_values(tmp_path, way, rows, expected):
+def test_separators_and_missing_values_are_recognised(tmp_path, way, rows, expected):
     assert values(tmp_path, ["numeric", "{x,y}", "string"], rows) == expected
 
 
@@ -83,14 +83,14 @@ def test_separators_and_missing_values(tmp_path, way, rows, expected):
         ("'é日本\u00a0'", "é日本\u00a0"),
     ],
 )
-def test_quoted_values(tmp_path, way, quoted, expected):
+def test_quotes_and_escapes_are_resolved(tmp_path, way, quoted, expected):
     assert values(tmp_path, ["string", "numeric"], f"{quoted},1\n'',2\n") == [[expected, 1.0], ["", 2.0]]
     assert values(tmp_path, [f"{{x, {quoted}}}", "numeric"], f"{quoted},1\nx,2\n") == [[expected, 1.0], ["x", 2.0]]
     assert values(tmp_path, [f"{{x, {quoted}}}", "string"], f"{{0 {quoted}, 1 {quoted}}}\n") == [[expected, expected]]
 
 
 @pytest.mark.parametrize("word", ["a\\b", "\\", "\\n", "\u00a0", "\u3000wide", "\x7f", "\x85", "\u2028"])
-def test_words_have_no_escapes_and_only_ascii_blanks_end_them(tmp_path, way, word):
+def test_unquoted_words_have_no_escapes_and_end_at_ascii_blanks(tmp_path, way, word):
     assert values(tmp_path, ["string", f"{{{word}}}"], f"{word},{word}\n") == [[word, word]]
 
 
@@ -104,12 +104,12 @@ def test_words_have_no_escapes_and_only_ascii_blanks_end_them(tmp_path, way, wor
         ("1,x % ends with \\\n2,y\n", [[1.0, "x"], [2.0, "y"]]),
     ],
 )
-def test_comments(tmp_path, way, rows, expected):
+def test_comments_are_skipped(tmp_path, way, rows, expected):
     assert values(tmp_path, ["numeric", "{x,y}"], rows) == expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n", "\n\n", " \n"])
-def test_line_ends(tmp_path, way, end):
+def test_every_kind_of_line_end_is_accepted(tmp_path, way, end):
     lines = ["@relation r", "@attribute a numeric", "@attribute b {x,y}", "@data", "1,x", "2,y"]
     assert [row["values"] for row in read(tmp_path, end.join(lines))["rows"]] == [[1.0, "x"], [2.0, "y"]]
     lines[4:] = ["{0 1}", "{1 y}"]
@@ -136,7 +136,7 @@ def test_line_ends(tmp_path, way, end):
         ("{0 1}%}\n", [[1.0, "x", 0.0]]),
     ],
 )
-def test_sparse_rows(tmp_path, way, rows, expected):
+def test_sparse_rows_are_read(tmp_path, way, rows, expected):
     assert values(tmp_path, ["numeric", "{x,y}", "numeric"], rows) == expected
 
 
@@ -156,7 +156,7 @@ def test_a_sparse_batch_stores_no_zeros_and_sorted_indices(tmp_path, way):
     assert batch.X.data[:3].tolist() == [1.0, 5.0, 1.0]
 
 
-def test_an_omitted_string_or_bag_is_the_first_of_the_file(tmp_path, way):
+def test_an_omitted_string_or_relational_value_is_the_first_of_the_file(tmp_path, way):
     kinds = ["string", "numeric", "relational\n@attribute x numeric\n@end c", "date"]
     rows = "{1 1}\n{0 ?,1 2,2 ?}\n{0 p,2 '7'}\n{0 q,2 '8'}\n{}\n"
     bag = [{"weight": 1.0, "values": [7.0]}]
@@ -184,12 +184,12 @@ def test_an_omitted_string_or_bag_is_the_first_of_the_file(tmp_path, way):
         ("{},{2}\n1,x,{3}\n", [2.0, 3.0]),
     ],
 )
-def test_instance_weights(tmp_path, way, rows, expected):
+def test_instance_weights_are_read(tmp_path, way, rows, expected):
     text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n" + rows
     assert [row["weight"] for row in read(tmp_path, text)["rows"]] == expected
 
 
-def test_weights_of_one_are_no_weights(tmp_path, way):
+def test_weights_that_are_all_1_are_left_out(tmp_path, way):
     path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n1,{1}\n2\n")
     assert load(path).weights is None
 
@@ -221,7 +221,7 @@ def test_weights_of_one_are_no_weights(tmp_path, way):
         ('"\\t2\\n"', 2.0),
     ],
 )
-def test_numbers_are_what_java_takes(tmp_path, way, text, number):
+def test_numbers_are_read_as_java_reads_them(tmp_path, way, text, number):
     assert values(tmp_path, ["numeric", "numeric"], f"{text},1\n2,{text}\n") == [[number, 1.0], [2.0, number]]
     assert values(tmp_path, ["numeric", "numeric"], f"{{1 {text}}}\n") == [[0.0, number]]
 
@@ -250,7 +250,7 @@ DAY = 86_400_000.0
         ("yyyyMMdd", "19691231", -DAY),
     ],
 )
-def test_dates(tmp_path, way, form, text, expected):
+def test_dates_are_read_by_the_format_of_the_attribute(tmp_path, way, form, text, expected):
     assert values(tmp_path, [f"date {form}", "numeric"], f"{text},1\n?,2\n") == [[expected, 1.0], [None, 2.0]]
     assert values(tmp_path, [f"date {form}", "numeric"], f"{{0 {text}}}\n{{}}\n") == [[expected, 0.0], [0.0, 0.0]]
 
@@ -275,7 +275,7 @@ def header(folder, lines):
     return found["relation"], [tuple(a.values()) for a in found["attributes"]]
 
 
-def test_header_spellings(tmp_path):
+def test_a_header_may_be_spelt_in_many_ways(tmp_path):
     lines = [
         "% comment",
         "",
@@ -314,7 +314,7 @@ def test_header_spellings(tmp_path):
     )
 
 
-def test_attribute_weights(tmp_path):
+def test_attribute_weights_are_read(tmp_path):
     lines = ["@relation r", "@attribute a numeric {2}", "@attribute b {x} { 0.5 } more", "@attribute c date {3}"]
     lines += ["@attribute d date yyyy{'4'}", "@attribute e relational {5}", "@attribute x string {6}", "@end e"]
     lines += ["@attribute f numeric more {7}", "@attribute g numeric {Infinity}"]
@@ -333,7 +333,7 @@ def test_a_label_may_hold_an_escaped_line_end(tmp_path, escaped):
     "data",
     ["@data\n", "@DATA\n", "'@data'\n", '"@data"\n', " @data\t\n", ",@data \n", "@data % c\n", "@data%c\n", "@data "],
 )
-def test_spellings_of_the_data_keyword(tmp_path, way, data):
+def test_the_data_keyword_may_be_spelt_in_many_ways(tmp_path, way, data):
     text = f"@relation r\n@attribute a numeric\n% @data\n{data}1\n2"
     assert [row["values"] for row in read(tmp_path, text)["rows"]] == [[1.0], [2.0]]
 
@@ -342,7 +342,7 @@ HEADER = "@relation r\n@attribute é {ü,ö}\n@attribute b numeric\n@data\n"
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig", "cp1252", "utf-32"])
-def test_encodings(tmp_path, way, encoding):
+def test_text_in_other_encodings_is_read(tmp_path, way, encoding):
     found = read(tmp_path, (HEADER + "ö,1\nü,2\n").encode(encoding), encoding=encoding)
     assert found["attributes"][0]["name"] == "é"
     assert [row["values"] for row in found["rows"]] == [["ö", 1.0], ["ü", 2.0]]
@@ -352,7 +352,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path, way):
     assert read(tmp_path, "\ufeff" + HEADER + "ö,1\n")["rows"][0]["values"] == ["ö", 1.0]
 
 
-def test_bad_utf8_in_a_comment_does_no_harm(tmp_path, way):
+def test_invalid_utf_8_in_a_comment_is_accepted(tmp_path, way):
     assert read(tmp_path, b"% \xe9\n" + HEADER.encode() + b"?,1 % \xe9\n")["rows"][0]["values"] == [None, 1.0]
 
 
@@ -360,14 +360,14 @@ COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS))
-def test_compressed_files(tmp_path, way, ending):
+def test_compressed_files_are_read(tmp_path, way, ending):
     text = HEADER + "".join(f"ö,{i}\n" for i in range(1000))
     path = write_text(tmp_path, COMPRESS[ending](text.encode()), f"t.arff{ending}")
     assert [row["values"][1] for row in content(load(path, 100))["rows"]] == [float(i) for i in range(1000)]
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS))
-def test_compressed_parts_follow_each_other(tmp_path, ending):
+def test_several_compressed_streams_in_one_file_are_read(tmp_path, ending):
     parts = [HEADER + "ö,1\n", "ü,2\n"]
     path = write_text(tmp_path, b"".join(COMPRESS[ending](part.encode()) for part in parts), f"t.arff{ending.upper()}")
     assert [row["values"] for row in content(load(path))["rows"]] == [["ö", 1.0], ["ü", 2.0]]
@@ -389,14 +389,14 @@ def test_compressed_files_cut_off_or_damaged_are_refused(tmp_path, ending, block
         load(path, block_size)
 
 
-def test_standard_input(tmp_path, monkeypatch, way):
+def test_standard_input_is_read(tmp_path, monkeypatch, way):
     path = write_text(tmp_path, HEADER + "ö,1\n")
     with path.open() as stream:
         monkeypatch.setattr(sys, "stdin", stream)
         assert content(load("-"))["rows"][0]["values"] == ["ö", 1.0]
 
 
-def test_parts_by_glob_pattern(tmp_path, way):
+def test_files_that_match_a_glob_pattern_are_one_input(tmp_path, way):
     write_text(tmp_path, HEADER + "ö,1", "p1.arff")
     write_text(tmp_path, "% no header\nü,2\n", "p2.arff")
     write_text(tmp_path, "% c\n" + HEADER + "?,3\n", "p3.arff")
@@ -405,7 +405,7 @@ def test_parts_by_glob_pattern(tmp_path, way):
         assert [row["values"] for row in rows] == [["ö", 1.0], ["ü", 2.0], [None, 3.0]]
 
 
-def test_a_file_name_with_glob_characters_is_itself(tmp_path):
+def test_a_file_name_with_glob_characters_names_that_file(tmp_path):
     path = write_text(tmp_path, HEADER + "ö,1\n", "t[1].arff")
     assert content(load(path))["rows"][0]["values"] == ["ö", 1.0]
 
@@ -435,7 +435,7 @@ DECLARED = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n"
 
 @pytest.mark.parametrize("filler", ["\n", "\r", "\r\n", "\0", "%", "%\n", "% c\r\n", "\t", ",", ",\n", "% filterkit :"])
 @pytest.mark.parametrize("place", ["@relation", "@attribute c", "@data", "1,x"])
-def test_blanks_and_comments_of_any_length_are_passed_over(tmp_path, guard, filler, place):
+def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, place):
     if place == "1,x" and "," in filler:
         pytest.skip("commas are empty fields where rows are")
     text = DECLARED.replace(place, filler * (LONG // len(filler)) + "\n" + place)
@@ -478,7 +478,7 @@ def test_a_header_longer_than_many_blocks_is_read(tmp_path, guard):
         assert {a.scores for a in reader.schema.attributes} == {(("bns", 1.0),)}
 
 
-def test_scores_end_a_comment(tmp_path):
+def test_scores_are_read_from_the_end_of_a_comment(tmp_path):
     comments = ["% bns=1.5", "% bns=1.5 % ig=-2e-3", "% of words % bns=1.5", "% bns=1.5 of words"]
     comments += ["% bns=NaN % ig=1", ""]
     for kind in ("numeric", "{x,y}", "numeric {2}", "string"):

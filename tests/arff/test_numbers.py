@@ -147,7 +147,7 @@ def from_repr(number):
 
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.floats())
-def test_the_text_of_a_number_is_reprs_and_reads_back(number):
+def test_the_text_of_a_number_is_that_of_repr_and_reads_back(number):
     text = format_number(number)
     assert text == from_repr(number)
     assert text == "?" if number != number else parse_number(text) == number

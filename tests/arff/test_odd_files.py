@@ -45,14 +45,14 @@ def rows(found):
 
 
 @pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
-def test_read_to_the_content_that_weka_finds(shared_data, way, block_size):
+def test_the_content_is_what_weka_reads(shared_data, way, block_size):
     folder = shared_data / "odd"
     for path in odd_files(folder, lambda name: not name.startswith("bad-") and name not in REFUSED_QUIRKS):
         assert content(load(path, block_size)) == expected(folder, path.name.split(".")[0]), path.name
 
 
 @pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
-def test_what_weka_refuses_is_refused_by_name(shared_data, way, block_size):
+def test_files_that_weka_refuses_are_refused_with_their_name(shared_data, way, block_size):
     for path in odd_files(shared_data / "odd", lambda name: name.startswith("bad-") and name != READ_THOUGH_BAD):
         with pytest.raises(FilterkitError) as caught:
             load(path, block_size)
@@ -62,7 +62,7 @@ def test_what_weka_refuses_is_refused_by_name(shared_data, way, block_size):
 
 @pytest.mark.parametrize("block_size", [1, 64, 1 << 20])
 @pytest.mark.parametrize("name", sorted(REFUSED_QUIRKS))
-def test_what_weka_reads_with_a_loss_is_refused(shared_data, way, block_size, name):
+def test_files_that_weka_reads_with_a_loss_are_refused(shared_data, way, block_size, name):
     path = shared_data / "odd" / f"{name}.arff"
     with pytest.raises(FilterkitError) as caught:
         load(path, block_size)

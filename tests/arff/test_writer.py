@@ -180,7 +180,7 @@ def test_random_doubles_read_back_to_the_bit(tmp_path, way, sparse):
     np.testing.assert_array_equal(found, numbers)
 
 
-def test_weights_and_form_of_the_rows(tmp_path):
+def test_rows_are_written_with_weights_in_the_form_of_the_batch(tmp_path):
     text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute s string\n@data\n"
     batch = load(write_text(tmp_path, text + "-0,x,p\n1,?,'',{2.5}\n?,y,?,{1}\n"))
     body = rewritten(tmp_path, batch, False).read_text().split("@data\n")[1]
@@ -190,20 +190,20 @@ def test_weights_and_form_of_the_rows(tmp_path):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_no_rows(tmp_path, sparse):
+def test_a_batch_without_rows_is_written_and_read_back(tmp_path, sparse):
     batch = load(write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"))
     assert rewritten(tmp_path, batch, sparse).read_text() == (
         "@relation r\n\n@attribute a numeric\n@attribute s string\n\n@data\n"
     )
 
 
-def test_precision(tmp_path):
+def test_precision_rounds_to_significant_digits(tmp_path):
     batch = load(write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n3.14159\n123456\n1e-7\n?\n0.1\n"))
     body = rewritten(tmp_path, batch, False, precision=3).read_text().split("@data\n")[1]
     assert body == "3.14\n123000\n1e-7\n?\n0.1\n"
 
 
-def test_header_with_comments_and_scores(tmp_path):
+def test_the_header_holds_comments_and_scores(tmp_path):
     attributes = [
         Attribute("a", scores=(("bns", 1.5), ("ig", 0.25)), weight=2.0),
         Attribute("b c", "nominal", ("x", "y z"), scores=(("bns", -1e-7),)),
@@ -245,11 +245,11 @@ def test_header_with_comments_and_scores(tmp_path):
         ("a,b", "'a,b'"),
     ],
 )
-def test_quote(text, token):
+def test_names_are_quoted_where_the_grammar_needs_it(text, token):
     assert quote(text) == token
 
 
-def test_a_stream_of_batches_is_formatted_as_one_whole(tmp_path, monkeypatch):
+def test_a_stream_of_batches_is_written_like_one_batch(tmp_path, monkeypatch):
     batch = load(write_text(tmp_path, everything(True)), class_="last")
     for sparse in (False, True):
         expected = b"".join(Formatter(batch.schema, sparse).rows(batch))

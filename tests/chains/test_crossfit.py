@@ -1,8 +1,8 @@
-"""Cross-fitting: how folds are drawn, and training rows transformed by what the other folds say."""
+"""Cross-fitting: folds are drawn, and each training row is transformed by a fit on the other folds."""
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample, shared, sparsely
+from agreement import columns, dense, make, sample, shared, sparsely
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,8 +44,8 @@ CASES = [
 
 @pytest.mark.parametrize("folds", [2, 5])
 @pytest.mark.parametrize(("name", "positive", "chain"), CASES)
-def test_a_training_row_gets_what_the_other_folds_say(name, positive, chain, folds):
-    """Fold by fold, by fitting the plain stage on the other rows."""
+def test_a_training_row_is_transformed_by_a_fit_on_the_other_folds(name, positive, chain, folds):
+    """The expected rows are made fold by fold, by fitting the plain stage on the other rows."""
     batch = sample(name, positive=positive)
     batch = batch.rows(0, min(len(batch), 400))
     fitted, out = filterkit.chain(f"{chain} --cross-fit {folds} --seed 3").fit_transform(batch)
@@ -77,7 +77,7 @@ def test_more_folds_than_rows_are_refused(unlabelled):
     filterkit.chain(f"shape --cross-fit {rows}").fit(batch)
 
 
-def test_the_folds_of_auto_are_no_more_than_the_rows():
+def test_auto_uses_no_more_folds_than_there_are_rows():
     filterkit.chain("shape --auto").fit(make([[1], [2], [3]], [0, 1, 0]))
 
 
@@ -90,8 +90,8 @@ def test_a_later_column_stage_is_fitted_on_the_cross_fitted_rows():
     assert testing.same(fitted.transform(batch), second.transform(first.transform(batch)))
 
 
-def test_strips_and_blocks_do_not_matter():
-    batch = sample("digits").rows(0, 300)
+def test_strips_and_blocks_do_not_change_the_output():
+    batch = columns(sample("digits"), np.arange(0, 64, 5)).rows(0, 300)
     expected = filterkit.chain("shape --cross-fit 3 --auto bns").fit_transform(batch)[1]
     parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
     for memory, jobs in ((1 << 30, 2), (100_000, 1), (0, 2)):
@@ -99,8 +99,8 @@ def test_strips_and_blocks_do_not_matter():
         assert testing.same(out, expected)
 
 
-def test_rows_that_do_not_count_get_what_all_rows_say():
-    """Missing class, no weight, and the only row of its class; hand-made."""
+def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():
+    """Such rows have no class or no weight, or are the only row of their class."""
     batch = make([[1], [1], [2], [2], [1], [2], [1]], [0, 1, 0, 1, -1, 2, 0], "abc", weights=[1, 1, 1, 1, 1, 1, 0])
     fitted, out = filterkit.chain("shape --cross-fit 2").fit_transform(batch)
     whole = fitted.transform(batch)
@@ -109,7 +109,7 @@ def test_rows_that_do_not_count_get_what_all_rows_say():
     assert (out.X[:4] != whole.X[:4]).any()
 
 
-def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
+def test_a_cross_fitted_row_does_not_depend_on_its_own_class():
     """Cross-fitting prevents this overfitting: a value that only one row has gives away its class."""
     rng = np.random.default_rng(0)
     batch = make(rng.random((200, 1)), rng.integers(0, 2, 200), positive="yes")
@@ -120,7 +120,7 @@ def test_what_a_cross_fitted_row_gets_does_not_depend_on_its_own_class():
     assert abs(crossed.X[own].mean() - crossed.X[~own].mean()) < 0.05
 
 
-def test_on_real_sets(shared_data):
+def test_real_data_is_cross_fitted(shared_data):
     for name in ("uci/sonar.arff", "uci/glass.arff"):
         batch = shared(name)
         fitted, out = filterkit.chain("shape --cross-fit 10 l2").fit_transform(batch)

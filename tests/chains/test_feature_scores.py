@@ -2,14 +2,13 @@
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import reference_metrics as ref
 from agreement import columns, dense, make, sample
+from command import run
 
 import filterkit
 from filterkit import StageError, UsageError
@@ -17,12 +16,6 @@ from filterkit.cli.scores import text_lines
 from filterkit.plugin.registry import registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, timeout=120
-    )
 
 
 def test_a_table_worked_by_hand():
@@ -47,7 +40,7 @@ def test_a_table_worked_by_hand():
     ]
 
 
-def test_all_metrics_are_those_of_the_stages():
+def test_scores_equal_those_that_stages_leave():
     batch = columns(sample("fortunes"), np.arange(0, 2011, 40))
     names = sorted(registry().metrics)
     table = filterkit.scores(batch, names).to_pydict()
@@ -58,7 +51,7 @@ def test_all_metrics_are_those_of_the_stages():
 
 
 @pytest.mark.parametrize("first", ["ig", "bns", "f1"])
-def test_counts_give_the_score_shown(first):
+def test_the_counts_shown_give_the_score_shown(first):
     batch = columns(sample("wine", class_="first"), [0, 3, 7, 12])
     values = batch.schema.class_attribute.values
     X = dense(batch)
@@ -74,7 +67,7 @@ def test_counts_give_the_score_shown(first):
             assert row[first] == pytest.approx(ref.METRICS[first](tp, fp, pos, neg))
 
 
-def test_metrics_without_class():
+def test_a_metric_that_needs_a_class_is_refused_without_one():
     schema = filterkit.Schema("r", [filterkit.Attribute("a"), filterkit.Attribute("b")])
     batch = filterkit.Batch(schema, np.array([[1.0, 0], [2, 0], [0, 1]]))
     table = filterkit.scores(batch, ["dfreq"]).to_pylist()
@@ -83,7 +76,7 @@ def test_metrics_without_class():
         filterkit.scores(batch, ["dfreq", "ig"])
 
 
-def test_strips_and_blocks_do_not_matter():
+def test_strips_and_blocks_do_not_change_the_scores():
     batch = sample("fortunes")
     parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
     names = ["bns", "ig", "rand", "fisher"]
@@ -95,12 +88,12 @@ def test_strips_and_blocks_do_not_matter():
     ("names", "message"),
     [([], "name at least one metric"), (["ig", "ig"], "ig is named twice"), (["igs"], "no metric 'igs'; did you mean")],
 )
-def test_wrong_metrics(names, message):
+def test_invalid_lists_of_metrics_are_refused(names, message):
     with pytest.raises(UsageError, match=message):
         filterkit.scores(sample("iris"), names)
 
 
-def test_the_text_is_aligned_and_cut():
+def test_the_text_is_aligned_and_long_names_are_shortened():
     import pyarrow as pa
 
     table = pa.table({"rank": [1, 2], "attribute": ["a" * 50, "b\n"], "tp": [10.0, None], "ig": [0.25, 12.0]})
@@ -156,10 +149,8 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
         (["scores", "-o", "x.txt", "iris.arff", "bns"], 2, "filterkit: scores: -o x.txt: the name must end in .csv or"),
     ],
 )
-def test_mistakes_are_told_in_a_line(arguments, status, message):
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments], text=True, capture_output=True, check=False, cwd=SAMPLES
-    )
+def test_a_mistake_is_reported_on_one_line(arguments, status, message):
+    done = run(*arguments, cwd=SAMPLES)
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Passes over rows: what they find reaches the stages, in whatever process the rows are counted."""
+"""Passes over rows: their results reach the stages, in whatever process the rows are counted."""
 
 import os
 import pickle
@@ -66,7 +66,7 @@ def plain(found):
     ],
 )
 @pytest.mark.parametrize("unlabelled", [0, 7])
-def test_rows_that_are_counted_in_another_process(text, unlabelled):
+def test_counting_rows_in_another_process_gives_the_same_fit(text, unlabelled):
     batch = sample("breast-cancer").rows(0, 120)
     y = batch.y.copy()
     y[10 : 10 + unlabelled] = -1
@@ -137,8 +137,8 @@ def test_weights_at_the_limits_are_counted(text, weights):
 
 
 @pytest.mark.parametrize("text", ["impute", "standardize", "shape --neighbors 1", "bins --method frequency", "bns"])
-def test_a_weight_too_small_to_be_counted_is_none(text):
-    """Such as the probabilities of an expectation maximisation."""
+def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
+    """Probabilities from expectation maximisation, used as weights, can be as small."""
     X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]
     one, other = (
         filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].get_state() for small in (2.0**-65, 0)

@@ -36,11 +36,11 @@ def test_rows_come_in_the_order_of_their_numbers(numbers, step, memory):
     assert taken(rows_of(step, memory), numbers) == numbers
 
 
-def test_no_numbers_are_no_rows():
+def test_an_empty_list_of_numbers_gives_no_rows():
     assert taken(rows_of(3), []) == []
 
 
-def test_ascending_numbers_stream():
+def test_rows_in_ascending_order_are_streamed():
     """A batch comes out before the next one is asked for."""
     asked = []
 

@@ -4,14 +4,13 @@ import copy
 import io
 import json
 import random
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from agreement import SAMPLES, sample
+from command import run
 
 import filterkit
 from filterkit import FilterkitError, Fitted, Stage, testing
@@ -42,7 +41,7 @@ def kept(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "chain"), CHAINS)
-def test_a_loaded_chain_gives_the_same_bits(name, chain, tmp_path):
+def test_a_loaded_chain_gives_the_same_output(name, chain, tmp_path):
     batch = sample(name)
     fitted = filterkit.chain(chain).fit(batch)
     path = str(tmp_path / "chain")
@@ -55,7 +54,7 @@ def test_a_loaded_chain_gives_the_same_bits(name, chain, tmp_path):
     assert (tmp_path / "chain").read_bytes() == first, "the same chain is the same file"
 
 
-def test_words_need_their_stop_list_no_more(tmp_path):
+def test_a_saved_words_stage_does_not_need_its_stop_list_file(tmp_path):
     (tmp_path / "stop.txt").write_text("the\nof\n")
     batch = sample("mixed")
     fitted = filterkit.chain(f"words --stop {tmp_path}/stop.txt").fit(batch)
@@ -64,21 +63,19 @@ def test_words_need_their_stop_list_no_more(tmp_path):
     assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), fitted.transform(batch))
 
 
-def test_numpy_reads_the_arrays(kept):
+def test_numpy_can_read_the_arrays_of_a_saved_chain(kept):
     with np.load(kept[0]) as arrays:
         assert arrays["1.state.score"].dtype == np.float64
 
 
-def test_what_is_in_a_file_can_be_shown(kept):
-    done = subprocess.run(
-        [sys.executable, "-m", "filterkit", "stages", str(kept[0])], capture_output=True, text=True, check=True
-    )
+def test_the_command_describes_a_saved_chain(kept):
+    done = run("stages", kept[0])
     assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
     assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in done.stdout
 
 
-def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path):
-    """It still loads, and messages name the distribution as it is called today."""
+def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tmp_path):
+    """Messages use the current name of the distribution."""
     _, data, batch, expected = kept
 
     def earlier(about, members):
@@ -98,7 +95,7 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution(kept, tmp_path
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])
-def test_schemas_as_notes(name):
+def test_a_schema_survives_its_json_form(name):
     schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema
     assert schema_from_json(json.loads(json.dumps(schema_to_json(schema)))) == schema
     for attribute in schema.attributes:
@@ -230,7 +227,7 @@ def _without_end(about, members):
         (_without_end, "not of the size that it says"),
     ],
 )
-def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
+def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_path):
     path = rewritten(kept[1], change, tmp_path / "chain")
     with pytest.raises(FilterkitError) as caught:
         saved.load(path)
@@ -247,7 +244,7 @@ def test_a_tampered_file_is_refused_in_a_line(kept, change, message, tmp_path):
         ("standardize", "offset", lambda offset: offset - 0.5),
     ],
 )
-def test_a_changed_state_cannot_make_labels_that_do_not_exist(chain, name, change, tmp_path):
+def test_a_changed_state_cannot_produce_undeclared_labels(chain, name, change, tmp_path):
     """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
     data = sample("mixed")
     original = saved.to_bytes(filterkit.chain(chain).fit(data))
@@ -278,12 +275,12 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
 
 
 @pytest.mark.parametrize("change", [_twice, _deepest, _gone])
-def test_what_makes_no_sense_is_not_described(kept, change, tmp_path):
+def test_a_file_with_an_invalid_description_is_not_described(kept, change, tmp_path):
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
         saved.describe(rewritten(kept[1], change, tmp_path / "chain"))
 
 
-def test_compressed_and_foreign_files_are_refused(kept, tmp_path):
+def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chain.json", json.dumps({"format": saved.FORMAT}) + " " * 10**7)
     (tmp_path / "empty").write_bytes(b"")
@@ -359,7 +356,7 @@ class FittedForgetful(Fitted):
         return batch.replace(X=batch.X - self.mean)
 
 
-def test_a_stage_without_kept_cannot_be_saved(tmp_path):
+def test_a_stage_without_get_state_cannot_be_saved(tmp_path):
     fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
     with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
         saved.save(fitted, str(tmp_path / "chain"))
@@ -404,11 +401,11 @@ def test_chains_of_the_first_version_load(name, words):
     assert testing.same(old.transform(rows.rows(1, 3)), new.transform(rows.rows(1, 3)))
 
 
-def test_a_stage_of_ones_own_is_kept():
+def test_a_stage_of_a_plugin_is_saved_and_loaded():
     testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
 
 
-def test_an_array_of_another_type_cannot_be_kept(tmp_path, monkeypatch):
+def test_an_array_of_an_unsupported_type_cannot_be_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(FittedMindful, "get_state", lambda self: {"mean": np.array(["a"])})
     known = Registry()
     known.add_stage(Mindful)

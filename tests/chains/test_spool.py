@@ -42,7 +42,7 @@ SAMPLES = ["digits", "empty", "fortunes", "iris", "mixed", "mixed-sparse", "one-
 
 @pytest.mark.parametrize("budget", [MEMORY, DISK, 3000])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_batches_come_out_as_they_went_in(name, budget):
+def test_batches_are_read_back_unchanged(name, budget):
     batch = sample(name)
     blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
     with Spool(budget) as spool:
@@ -67,7 +67,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
-def test_small_batches_come_out_as_they_went_in(blocks, budget):
+def test_small_batches_are_read_back_unchanged(blocks, budget):
     with Spool(budget) as spool:
         for block in blocks:
             spool.append(SpooledBatch(block))
@@ -92,7 +92,7 @@ def test_small_batches_come_out_as_they_went_in(blocks, budget):
     ],
 )
 @pytest.mark.parametrize("budget", [MEMORY, DISK])
-def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each, budget):
+def test_small_whole_numbers_are_packed_without_loss(values, bytes_each, budget):
     batch = make(np.array([values], float), [0])
     assert SpooledBatch(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
     stored = np.array(values, float)
@@ -107,7 +107,7 @@ def test_small_whole_numbers_are_packed_where_nothing_is_lost(values, bytes_each
     assert dense.X.flags.c_contiguous
 
 
-def test_a_matrix_that_is_not_contiguous_is_kept_too():
+def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
     batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
     assert not batch.X.flags.c_contiguous
     for budget in (MEMORY, DISK):
@@ -116,7 +116,7 @@ def test_a_matrix_that_is_not_contiguous_is_kept_too():
             assert_same(next(iter(spool)).load(), batch)
 
 
-def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
+def test_batches_within_the_budget_stay_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("no file is needed")
 
@@ -130,7 +130,7 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
             spool.append(SpooledBatch(batch))
 
 
-def test_what_is_beyond_the_budget_goes_to_a_file_that_has_no_name_and_is_closed(tmp_path, monkeypatch):
+def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
@@ -169,7 +169,7 @@ def reading(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("reading")
-def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
+def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
     whole = _Scratch.read_into
     monkeypatch.setattr(_Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
@@ -183,7 +183,7 @@ def test_a_file_that_is_read_in_pieces_or_is_too_short(monkeypatch):
 
 
 @pytest.mark.usefixtures("reading")
-def test_reading_begins_while_more_is_appended():
+def test_batches_can_be_read_while_others_are_appended():
     blocks = [sparsely(make([[i, 0, 3]], [0])) for i in range(5)]
     with Spool(DISK) as spool:
         for number, block in enumerate(blocks):
@@ -192,7 +192,7 @@ def test_reading_begins_while_more_is_appended():
                 assert_same(kept.load(), expected)
 
 
-def test_strings_count_and_come_back_from_disk():
+def test_strings_count_towards_the_budget_and_come_back_from_disk():
     data = testing.sample("all-kinds")
     for budget in (0, 10**6):
         with Spool(budget) as spool:

@@ -1,4 +1,4 @@
-"""new-plugin and check-plugin: from nothing to an installed stage that conforms."""
+"""The commands ``new-plugin`` and ``check-plugin``: from an empty folder to an installed stage that conforms."""
 
 import os
 import shutil
@@ -8,17 +8,12 @@ import venv
 from pathlib import Path
 
 import pytest
+from command import run
 
 from filterkit import FilterkitError
 
 ROOT = Path(__file__).parents[2]
 IRIS = str(ROOT / "arff_samples" / "iris.arff")
-
-
-def filterkit(*arguments, **options):
-    options.setdefault("env", os.environ)
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
 
 
 BROKEN = '''
@@ -52,21 +47,21 @@ def filterkit_stages():
 '''
 
 
-def test_a_stage_that_conforms():
-    done = filterkit("check-plugin", "shape", "--neighbors", "2")
+def test_check_plugin_accepts_a_stage_that_conforms():
+    done = run("check-plugin", "shape", "--neighbors", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("shape --neighbors 2: all well in ")
 
 
-def test_a_plugin_file_that_does_not(tmp_path):
+def test_check_plugin_reports_a_stage_that_does_not_conform(tmp_path):
     (tmp_path / "my.py").write_text(BROKEN)
-    done = filterkit("check-plugin", "my.py", cwd=tmp_path)
+    done = run("check-plugin", "my.py", cwd=tmp_path)
     assert done.returncode == 1
     assert "needs: left out, as it needs options (needs: say what, with --what)" in done.stdout
     assert "centre: check_blocks_do_not_matter: " in done.stdout
     assert "in transform, use nothing of the other rows of the batch" in done.stdout
     assert done.stderr == "filterkit: check-plugin: 1 stage does not hold\n"
-    done = filterkit("--plugin", "my.py", "check-plugin", "needs", "--what", "it", cwd=tmp_path)
+    done = run("--plugin", "my.py", "check-plugin", "needs", "--what", "it", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -178,7 +173,7 @@ def filterkit_subcommands():
 
 
 def plugin(folder, **offers):
-    """A plugin file that offers some of what EVERYTHING has."""
+    """Write a plugin file that offers the named parts of EVERYTHING."""
     text = EVERYTHING
     for kind in ("STAGES", "METRICS", "FORMATS", "ENGINES", "COMMANDS"):
         text = text.replace(kind, offers.get(kind.lower(), ""))
@@ -186,7 +181,7 @@ def plugin(folder, **offers):
     return "my.py"
 
 
-def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
+def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     offers = {
         "stages": "Halve",
         "metrics": "share",
@@ -194,7 +189,7 @@ def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
         "engines": "Mine",
         "commands": "good",
     }
-    done = filterkit("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
+    done = run("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "halve: all well in 11 checks on 14 samples, and 3 of its declaration",
@@ -207,9 +202,9 @@ def test_it_says_what_it_has_checked_of_each_kind(tmp_path):
     ]
 
 
-def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
+def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
     offers = {"stages": "Fills, Refuses", "metrics": "precision", "formats": "'refusing'", "engines": "Hasty"}
-    done = filterkit("check-plugin", plugin(tmp_path, **offers, commands="silent"), cwd=tmp_path)
+    done = run("check-plugin", plugin(tmp_path, **offers, commands="silent"), cwd=tmp_path)
     assert done.returncode == 1
     for line in (
         "fills: check_missing_values_stay: fills turns the missing values of 'a' into 0: keep NaN, or declare "
@@ -226,29 +221,29 @@ def test_it_finds_what_is_wrong_with_each_kind(tmp_path):
     assert done.stderr == ("filterkit: check-plugin: 3 stages and 1 format and 1 engine and 1 subcommand do not hold\n")
 
 
-def test_a_file_of_a_format_that_is_only_read(tmp_path):
+def test_check_plugin_checks_a_read_only_format_with_a_given_file(tmp_path):
     name = plugin(tmp_path, formats="'read'")
     (tmp_path / "a.read").write_text("1\n2.5\n")
-    done = filterkit("check-plugin", name, "a.read", cwd=tmp_path)
+    done = run("check-plugin", name, "a.read", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "format read (.read): all well in its declaration and 1 file\n"
     (tmp_path / "a.read").write_text("1\nx\n")
-    done = filterkit("check-plugin", name, "a.read", cwd=tmp_path)
+    done = run("check-plugin", name, "a.read", cwd=tmp_path)
     assert done.returncode == 1 and "it cannot be read as read (ValueError: could not convert" in done.stdout
-    done = filterkit("check-plugin", name, "a.arff", cwd=tmp_path)
+    done = run("check-plugin", name, "a.arff", cwd=tmp_path)
     assert done.returncode == 2 and "'a.arff' after a plugin; options go with a stage" in done.stderr
 
 
-def test_where_nothing_is_checked_nothing_is_well(tmp_path):
-    done = filterkit("check-plugin", plugin(tmp_path), cwd=tmp_path)
+def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
+    done = run("check-plugin", plugin(tmp_path), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
     (tmp_path / "my.py").write_text(BROKEN.replace("[Centre, Needs]", "[Needs]"))
-    done = filterkit("check-plugin", "my.py", cwd=tmp_path)
+    done = run("check-plugin", "my.py", cwd=tmp_path)
     assert done.returncode == 1 and done.stdout.startswith("needs: left out, as it needs options (")
     assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
     (tmp_path / "my.py").write_text("raise KeyError('x')")
-    done = filterkit("check-plugin", "my.py", cwd=tmp_path)
+    done = run("check-plugin", "my.py", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "filterkit: check-plugin my.py: KeyError: 'x'\n")
 
 
@@ -263,27 +258,21 @@ def test_where_nothing_is_checked_nothing_is_well(tmp_path):
         (("new-plugin", "l2"), "there is a stage 'l2' already"),
     ],
 )
-def test_wrong_usage(arguments, message, tmp_path):
-    done = filterkit(*arguments, cwd=tmp_path)
+def test_wrong_usage_is_reported_on_one_line(arguments, message, tmp_path):
+    done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["stages", "plugins", "new-plugin", "check-plugin"])
-def test_subcommands_have_help(name):
-    done = filterkit(name, "--help")
-    assert done.returncode == 0 and done.stdout.startswith("Usage: filterkit ")
-
-
-def test_a_file_that_is_not_there_is_named():
-    done = filterkit("check-plugin", "none.py")
+def test_a_missing_plugin_file_is_named():
+    done = run("check-plugin", "none.py")
     assert (done.returncode, done.stderr) == (1, "filterkit: check-plugin none.py: no such Python file\n")
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path):
+def test_new_plugin_leaves_an_existing_folder_alone(tmp_path):
     (tmp_path / "filterkit-halve").mkdir()
-    done = filterkit("new-plugin", "halve", cwd=tmp_path)
+    done = run("new-plugin", "halve", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "filterkit: filterkit-halve: File exists\n")
     assert not list((tmp_path / "filterkit-halve").iterdir())
 
@@ -300,11 +289,11 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch
 
 @pytest.fixture
 def python(tmp_path):
-    """The Python of an environment of its own, which sees the packages of this one."""
+    """The Python of a new environment that can import the packages of this one."""
     venv.create(tmp_path / "env", with_pip=False, symlinks=True)
     site = next((tmp_path / "env" / "lib").glob("python*")) / "site-packages"
     here = [path for path in sys.path if path.endswith("site-packages")]
-    # Not the paths alone: an editable install is found through a .pth file of its own.
+    # Adding the folders to the path is not enough: an editable install needs the .pth file in them.
     (site / "here.pth").write_text("\n".join(f"import site; site.addsitedir({path!r})" for path in here))
     return str(tmp_path / "env" / "bin" / "python")
 
@@ -315,29 +304,29 @@ def python(tmp_path):
     [("by-two", ["by-two", "--by", "10", "l2"]), ("relief", ["relief", "select", "--top", "2", "l2"])],
 )
 def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, python, tmp_path):
-    """The one that new-plugin writes, and the example."""
+    """Both the package that ``new-plugin`` writes and the one in ``examples/``."""
     project = tmp_path / f"filterkit-{name}"
     if name == "relief":
         shutil.copytree(ROOT / "examples" / project.name, project, ignore=shutil.ignore_patterns("*.egg-info", "build"))
     else:
-        done = filterkit("new-plugin", name, cwd=tmp_path)
+        done = run("new-plugin", name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
     assert '"arff-filterkit>=0.1.0"' in (project / "pyproject.toml").read_text()
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", str(project)]
     subprocess.run(pip, check=True, capture_output=True)
-    run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    listed = subprocess.run([python, "-m", "filterkit", "plugins"], **run).stdout
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    listed = subprocess.run([python, "-m", "filterkit", "plugins"], **options).stdout
     assert f"filterkit-{name} 0.1.0" in listed, listed
-    out = subprocess.run([python, "-m", "filterkit", IRIS, *words], **run)
+    out = subprocess.run([python, "-m", "filterkit", IRIS, *words], **options)
     assert (out.returncode, out.stderr) == (0, ""), listed
     alone = subprocess.run(
-        [python, "-m", "filterkit", IRIS, name], env=os.environ | {"FILTERKIT_NO_PLUGINS": "1"}, **run
+        [python, "-m", "filterkit", IRIS, name], env=os.environ | {"FILTERKIT_NO_PLUGINS": "1"}, **options
     )
     assert alone.returncode == 2 and f"no stage '{name}'" in alone.stderr
-    tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project)], **run)
+    tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(project)], **options)
     assert tests.returncode == 0, tests.stdout
     for asked in ([name], [project.name], words[:3] if name == "by-two" else [name, "--rows", "5"]):
-        checked = subprocess.run([python, "-m", "filterkit", "check-plugin", *asked], **run)
+        checked = subprocess.run([python, "-m", "filterkit", "check-plugin", *asked], **options)
         assert checked.returncode == 0 and "all well" in checked.stdout, checked.stdout
 
 

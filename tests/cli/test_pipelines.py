@@ -1,12 +1,12 @@
-"""Chains over several processes, from files, and on pipes that stay open; what the comments say."""
+"""Chains spread over several processes, read from files, and run on pipes that stay open; comments in the output."""
 
 import shlex
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from command import COMMAND, run, start
 
 import filterkit
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.posix
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "arff_samples"
-RUN = f"{sys.executable} -m filterkit"
+RUN = " ".join(COMMAND)
 
 
 def shell(command, folder=ROOT):
@@ -37,7 +37,7 @@ def without_comments(text):
         ("mixed-sparse.arff", ["shape", "chi --score-only", "select --top 2", "l1"]),
         ("breast-cancer.arff", ["bins", "onehot", "ig", "select --top 9", "tfidf"]),
         ("mixed.arff", ["impute", "shape --cross-fit 3", "head 40", "standardize"]),
-        ("digits.arff", ["shuffle", "sample --fraction 1/3", "normal", "max"]),
+        ("breast-cancer.arff", ["shuffle", "sample --fraction 1/3", "normal", "max"]),
     ],
 )
 def test_a_pipeline_gives_what_one_process_gives(name, stages):
@@ -47,15 +47,15 @@ def test_a_pipeline_gives_what_one_process_gives(name, stages):
     assert without_comments(shell(piped)) == without_comments(one)
 
 
-def test_scores_travel_through_other_tools():
-    """As comments; sed drops blank lines and grep the comments of their own, and nothing is lost or wrong."""
+def test_scores_survive_other_tools_as_comments():
+    """sed removes blank lines and grep whole-line comments; the scores are neither lost nor changed."""
     scored = f"{RUN} --positive science arff_samples/fortunes.arff bns --score-only"
     expected = shell(f"{scored} select --top 500")
     for between in ("cat", "sed '/^$/d'", "grep -v '^%'"):
         assert without_comments(shell(f"{scored} | {between} | {RUN} - select --top 500")) == without_comments(expected)
 
 
-def test_comments_say_how_to_make_a_file_again(tmp_path):
+def test_comments_contain_the_commands_that_made_the_file(tmp_path):
     made = shell(f"{RUN} --positive science arff_samples/fortunes.arff shape --neighbors 3 l2")
     comments = [line for line in made.splitlines() if line.startswith("% ")]
     assert comments == [
@@ -93,12 +93,12 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
         ("head 150", "% 150 rows"),
     ],
 )
-def test_the_last_comment_counts_rows_out_and_in(chain, last, size):
-    out = shell(f"{RUN} --block-size {size} arff_samples/iris.arff {chain}")
-    assert out.splitlines()[-1] == last
+def test_the_last_comment_counts_rows_written_and_read(chain, last, size):
+    done = run("--block-size", size, SAMPLES / "iris.arff", *chain.split())
+    assert done.stdout.splitlines()[-1] == last
 
 
-def test_comments_of_earlier_steps_stay():
+def test_comments_of_earlier_commands_are_kept():
     made = shell(f"{RUN} arff_samples/iris.arff head 100 | {RUN} --class 5 - l2 | {RUN} - head 3")
     assert [line for line in made.splitlines() if line.startswith("%")] == [
         "% filterkit 0.1.0: arff_samples/iris.arff head 100",
@@ -108,7 +108,7 @@ def test_comments_of_earlier_steps_stay():
     ]
 
 
-def test_a_chain_from_a_file(tmp_path):
+def test_a_chain_can_be_read_from_a_file(tmp_path):
     (tmp_path / "my.chain").write_text(
         "# shaping\nshape --neighbors 3  # few\n\nrename --find 'petal ' --replace 'p '\nbns l2\n"
     )
@@ -127,15 +127,14 @@ def test_a_chain_from_a_file(tmp_path):
         (None, [], "--chain my.chain: No such file or directory"),
     ],
 )
-def test_what_is_wrong_with_a_chain_file(text, arguments, message, tmp_path):
+def test_a_mistake_in_a_chain_file_names_its_line(text, arguments, message, tmp_path):
     if text is not None:
         (tmp_path / "my.chain").write_text(text)
-    command = [sys.executable, "-m", "filterkit", "--chain", "my.chain", str(SAMPLES / "iris.arff"), *arguments]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run("--chain", "my.chain", SAMPLES / "iris.arff", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
 
 
-# ---- live -----------------------------------------------------------------------------------------
+# ---- pipes that stay open -----------------------------------------------------------------------------------------
 
 HEADER = "@relation live\n@attribute a numeric\n{}@attribute class {{no,yes}}\n@data\n"
 
@@ -157,10 +156,8 @@ def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
     """Each row is read back before the next is sent, on a pipe that stays open."""
     arguments = [word.format(chain_file / kind) for word in arguments]
     declared, text = ("", "") if kind == "plain" else ("@attribute s string\n", "'a b',")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    giving_up = threading.Timer(60, process.kill)  # a row that does not come would be waited for without an end
+    process = start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    giving_up = threading.Timer(60, process.kill)  # otherwise a missing row would make the test hang
     giving_up.start()
     with process:
         process.stdin.write(HEADER.format(declared))
@@ -178,12 +175,10 @@ def test_rows_are_written_as_they_arrive(kind, arguments, chain_file):
 
 
 def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
-    """In pieces of any size, from a writer that stops now and then."""
+    """The writer sends pieces of odd size and flushes now and then."""
     whole = filterkit.read(str(SAMPLES / "digits.arff"))
     data = (SAMPLES / "digits.arff").read_bytes()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-", "l2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    process = start("-", "l2", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def feed():
         with process.stdin as pipe:
@@ -201,11 +196,9 @@ def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
     assert without_comments(out) == without_comments(shell(f"{RUN} arff_samples/digits.arff l2"))
 
 
-def test_a_pipe_ends_what_has_enough_rows(chain_file):
-    """`head` does not wait for more than it needs."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-", "head", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def test_a_command_with_enough_rows_ends_while_its_input_is_open(chain_file):
+    """`head` does not wait for more rows than it needs."""
+    process = start("-", "head", "2", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     giving_up = threading.Timer(60, process.kill)
     giving_up.start()
     process.stdin.write(HEADER.format("") + "1,no\n2,yes\n3,no\n")

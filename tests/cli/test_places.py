@@ -1,12 +1,12 @@
-"""Where outputs go: no two to one place, and none over what is read."""
+"""The places of outputs: no two outputs go to the same place, and none overwrites a file that is read."""
 
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import run
 
 IRIS = Path(__file__).parents[2] / "arff_samples" / "iris.arff"
 PLUGIN = "import filterkit\n"
@@ -14,19 +14,13 @@ PLUGIN = "import filterkit\n"
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with data, a chain in words, a saved chain, a plugin and results."""
+    """A folder with data, a chain file, a saved chain and a plugin."""
     shutil.copy(IRIS, tmp_path / "in.arff")
     shutil.copy(IRIS, tmp_path / "other.arff")
     (tmp_path / "words.txt").write_text("shape\nl2\n")
     (tmp_path / "my.py").write_text(PLUGIN)
-    assert filterkit(tmp_path, "--save", "my.chain", "-o", os.devnull, "in.arff", "l2").returncode == 0
+    assert run("--save", "my.chain", "-o", os.devnull, "in.arff", "l2", cwd=tmp_path).returncode == 0
     return tmp_path
-
-
-def filterkit(folder, *arguments, **options):
-    options = {"capture_output": True} | options
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, cwd=folder, text=True, check=False, timeout=120, **options)
 
 
 def contents(folder):
@@ -57,31 +51,31 @@ def test_two_outputs_to_one_place_are_refused(arguments, one, other, folder):
     (folder / "link").symlink_to("target")
     (folder / "twice.txt").write_text("l2\nwrite z  # too\n")
     before = contents(folder)
-    done = filterkit(folder, *arguments.format(name=folder.name).split())
+    done = run(*arguments.format(name=folder.name).split(), cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("filterkit: two outputs go to ") and done.stderr.count("\n") == 1
     assert done.stderr.rstrip().endswith(f"name another file for {one if one == other else f'{one} or {other}'}")
     assert contents(folder) == before
 
 
-def test_one_file_may_be_known_under_two_names(folder):
-    """It exists already, so the system says that it is one."""
+def test_two_names_of_the_same_file_are_recognised(folder):
+    """The file exists already, so the system can tell that both names mean it."""
     (folder / "one").write_text("")
     os.link(folder / "one", folder / "two")
-    done = filterkit(folder, "-o", "one", "in.arff", "write", "two")
+    done = run("-o", "one", "in.arff", "write", "two", cwd=folder)
     assert done.returncode == 2 and "two outputs go to 'two'" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["-o", "--save", "--load", "--chain", "--rejects"])
-def test_an_option_that_names_a_file_stands_once(option, folder):
-    done = filterkit(folder, option, "a", option, "b", "in.arff")
+def test_an_option_that_names_a_file_may_be_given_only_once(option, folder):
+    done = run(option, "a", option, "b", "in.arff", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     name = "--output" if option == "-o" else option
     assert done.stderr == f"filterkit: {name} is given twice: 'a' and 'b'\n"
 
 
 def test_devices_take_any_number_of_outputs(folder):
-    done = filterkit(folder, *f"-o {os.devnull} --test other.arff {os.devnull} in.arff write {os.devnull}".split())
+    done = run(*f"-o {os.devnull} --test other.arff {os.devnull} in.arff write {os.devnull}".split(), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -99,26 +93,26 @@ def test_devices_take_any_number_of_outputs(folder):
         ("-o in evaluate in --chain svm", "-o would overwrite the input 'in'"),
     ],
 )
-def test_what_is_read_is_not_overwritten_by_something_else(arguments, message, folder):
+def test_files_that_are_read_are_not_overwritten(arguments, message, folder):
     shutil.copy(IRIS, folder / "in")
     before = contents(folder)
-    done = filterkit(folder, *arguments.split())
+    done = run(*arguments.split(), cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
     assert contents(folder) == before
 
 
 @pytest.mark.parametrize("mode", ["w", "a"])
 @pytest.mark.parametrize("name", ["in.arff", "-"])
-def test_standard_output_is_not_the_input(mode, name, folder):
+def test_standard_output_into_the_input_is_refused(mode, name, folder):
     with open(folder / "in.arff", mode) as out, open(folder / "in.arff") as given:
-        done = filterkit(folder, name, "l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE)
+        done = run(name, "l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith("filterkit: standard output goes into the input, which would be lost")
 
 
-def test_standard_output_is_no_file_that_is_written(folder):
+def test_standard_output_into_another_output_is_refused(folder):
     with open(folder / "x", "w") as out:
-        done = filterkit(folder, "--save", "x", "in.arff", capture_output=False, stdout=out, stderr=subprocess.PIPE)
+        done = run("--save", "x", "in.arff", capture_output=False, stdout=out, stderr=subprocess.PIPE, cwd=folder)
     assert (done.returncode, done.stderr) == (
         2,
         "filterkit: two outputs go to 'x'; name another file for -o or --save\n",
@@ -126,13 +120,13 @@ def test_standard_output_is_no_file_that_is_written(folder):
 
 
 def test_an_output_may_replace_an_input(folder):
-    """All is read before anything appears, whatever else is done with it."""
-    plain = filterkit(folder, "in.arff", "l2").stdout.partition("\n")[2]
-    test = filterkit(folder, "--test", "other.arff", "t.arff", "-o", os.devnull, "in.arff", "l2")
+    """All rows are read before any output appears, even if the same file is also written by `write`."""
+    plain = run("in.arff", "l2", cwd=folder).stdout.partition("\n")[2]
+    test = run("--test", "other.arff", "t.arff", "-o", os.devnull, "in.arff", "l2", cwd=folder)
     assert test.returncode == 0
     expected = (folder / "t.arff").read_text().partition("\n")[2]
     arguments = "--block-size 1kB -o other.arff --test other.arff again.arff in.arff l2 write in.arff"
-    done = filterkit(folder, *arguments.split())
+    done = run(*arguments.split(), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert (folder / "other.arff").read_text().partition("\n")[2] == plain
     assert (folder / "again.arff").read_text().partition("\n")[2] == expected
@@ -140,9 +134,9 @@ def test_an_output_may_replace_an_input(folder):
     assert rows == plain.partition("@data\n")[2].splitlines()[:-1]
 
 
-def test_a_place_that_cannot_be_written_to_is_told_before_any_row_is_read(folder):
+def test_an_output_that_cannot_be_written_is_reported_before_any_row_is_read(folder):
     (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@data\nx\n")
     for arguments in ("-o no/o.arff bad.arff", "-o o --save no/o.chain bad.arff", "-o o bad.arff write no/o.arff"):
-        done = filterkit(folder, *arguments.split())
+        done = run(*arguments.split(), cwd=folder)
         assert done.returncode == 1
         assert "no/o." in done.stderr and "No such file or directory" in done.stderr

@@ -1,19 +1,19 @@
-"""Signals that end the command: none is lost, none leaves a file aside, and those that are ignored stay so."""
+"""Signals that end the command: none is lost, none leaves a temporary file, and ignored signals stay ignored."""
 
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from command import COMMAND
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
 NAMES = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU"]
 HEADER = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n"
 
-# At a point of its own it says that it is there, and waits for what never comes.
+# A plugin that makes the file "there" and then waits forever, at a place that the tests choose.
 WAITS = """
 import filterkit
 
@@ -25,7 +25,7 @@ def wait():
 """
 IN_AN_IMPORT = WAITS.format(
     """
-class Field:  # Python makes another exception of one that is raised here
+class Field:  # Python wraps an exception that is raised here in another one
     def __set_name__(self, owner, name):
         wait()
 
@@ -39,7 +39,7 @@ except BaseException:
 IN_WORK = WAITS.format(
     """
 class Wait(filterkit.RowStage):
-    "Wait without an end."
+    "Wait forever."
 
     name = "wait"
 
@@ -55,7 +55,7 @@ def filterkit_stages():
 
 
 def start(*arguments, folder, before="", **options):
-    command = ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "filterkit", *arguments]
+    command = ["sh", "-c", f'{before} exec "$@"', "sh", *COMMAND, *arguments]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.Popen(command, cwd=folder, text=True, **options)
 
@@ -67,19 +67,19 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def aside(folder):
+def temporary_files(folder):
     return [name for name in os.listdir(folder) if name.startswith(".")]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_signal_leaves_no_file_aside(name, tmp_path):
-    """The input is a pipe that stays open, so the command waits for rows whenever the signal comes."""
+def test_a_signal_leaves_no_temporary_file(name, tmp_path):
+    """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
     how = getattr(signal, name)
     (tmp_path / "out.arff").write_text("precious")
     with start("-o", "out.arff", "--rejects", "bad", "-", "write", "w.arff", "l2", folder=tmp_path) as process:
         process.stdin.write(HEADER + "1,x\n")
         process.stdin.flush()
-        wait_for(lambda: len(aside(tmp_path)) == 3)
+        wait_for(lambda: len(temporary_files(tmp_path)) == 3)
         process.send_signal(how)
         assert process.wait(60) == 128 + how
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
@@ -88,13 +88,13 @@ def test_a_signal_leaves_no_file_aside(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_signal_that_is_ignored_stays_so(name, tmp_path):
-    """As SIGHUP is under nohup, and SIGINT in the background of a script."""
+def test_an_ignored_signal_stays_ignored(name, tmp_path):
+    """For example, nohup ignores SIGHUP, and a script ignores SIGINT for commands in the background."""
     how = getattr(signal, name)
     with start("-o", "out.arff", "-", "l2", folder=tmp_path, before=f"trap '' {name[3:]};") as process:
         process.stdin.write(HEADER + "1,x\n")
         process.stdin.flush()
-        wait_for(lambda: aside(tmp_path))
+        wait_for(lambda: temporary_files(tmp_path))
         process.send_signal(how)
         process.stdin.write("2,y\n")
         process.stdin.close()
@@ -115,15 +115,15 @@ def test_a_signal_in_the_import_of_a_plugin_is_not_lost(name, tmp_path):
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
 
 
-def test_a_second_signal_does_not_wait_for_what_the_first_waits_for(tmp_path):
-    """Threads that are stuck; how many signals it takes depends on the moment at which they come."""
+def test_repeated_signals_end_a_command_whose_threads_are_stuck(tmp_path):
+    """How many signals it takes depends on when they come."""
     (tmp_path / "my.py").write_text(IN_WORK)
     os.mkfifo(tmp_path / "never")
     (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 2000)
     options = ["--plugin", "my.py", "--jobs", "2", "--block-size", "1kB", "-o", "out.arff", "--rejects", "bad"]
     with start(*options, "in.arff", "wait", folder=tmp_path) as process:
         wait_for((tmp_path / "there").exists)
-        assert len(aside(tmp_path)) == 2
+        assert len(temporary_files(tmp_path)) == 2
         deadline = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < deadline:
             process.send_signal(signal.SIGTERM)
@@ -134,8 +134,8 @@ def test_a_second_signal_does_not_wait_for_what_the_first_waits_for(tmp_path):
 
 
 @pytest.mark.parametrize("moment", ["computes", "writes"])
-def test_a_full_pipe_that_nobody_empties_does_not_keep_it(moment, tmp_path):
-    """To close what is written to would wait for the same reader once more."""
+def test_a_signal_ends_a_command_that_waits_for_a_full_pipe(moment, tmp_path):
+    """Closing the output would wait for the same reader again."""
     (tmp_path / "my.py").write_text(IN_WORK if moment == "computes" else "import filterkit")
     os.mkfifo(tmp_path / "never")
     (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 50_000)
@@ -157,7 +157,7 @@ def test_a_full_pipe_that_nobody_empties_does_not_keep_it(moment, tmp_path):
 
 
 def waiting(pipe):
-    """How many bytes are in a pipe, once they are as many as it takes."""
+    """Whether a pipe is full."""
     import array
     import fcntl
     import termios
@@ -168,8 +168,8 @@ def waiting(pipe):
 
 
 def fill(pipe):
-    """Write as much as a pipe takes; `pipe` is not to be waited for."""
-    again = os.open(f"/dev/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)  # another who has it still waits
+    """Fill the pipe without blocking."""
+    again = os.open(f"/dev/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)  # other descriptors of the pipe stay blocking
     try:
         for size in (1 << 12, 1):
             try:

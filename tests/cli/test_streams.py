@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or read by nobody: messages and results never take each other's way."""
+"""Standard streams that are closed, full or unread: messages never go where results belong, nor results to messages."""
 
 import os
 import subprocess
@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from command import COMMAND
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -17,22 +18,22 @@ NOT_OPEN = "standard output: it is closed or not open for writing"
 
 
 def filterkit(*arguments, redirections="", **options):
-    """Run filterkit with the redirections of a shell; what the shell's own streams get comes back."""
+    """Run filterkit with redirections of a shell, and return what the shell's own streams receive."""
     options = {"capture_output": True} | options
-    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, "-m", "filterkit", *arguments]
+    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *COMMAND, *arguments]
     return subprocess.run(command, text=True, check=False, timeout=120, **options)
 
 
 def unread():
-    """A pipe that nobody reads any more."""
+    """The write end of a pipe whose read end is closed."""
     read, write = os.pipe()
     os.close(read)
     return write
 
 
 @pytest.mark.parametrize("numbers", [some for size in (1, 2, 3) for some in combinations(CLOSED, size)])
-def test_a_file_is_written_whatever_is_closed(numbers, tmp_path):
-    """No message lands in it, though the next file that is opened gets the number of a closed stream."""
+def test_a_file_is_written_whatever_streams_are_closed(numbers, tmp_path):
+    """No message is written into the file, although a new file could get the number of a closed stream."""
     command = ["--progress", "-v", "-o", "out.arff", IRIS, "write", "w.arff", "bns"]
     texts = {}
     for name, redirections in (("open", ""), ("closed", " ".join(CLOSED[number] for number in numbers))):
@@ -59,8 +60,8 @@ def test_a_file_is_written_whatever_is_closed(numbers, tmp_path):
     ],
     ids=lambda words: " ".join(words)[:12] or "nothing",
 )
-def test_what_belongs_to_standard_error_is_never_on_standard_output(arguments, tmp_path):
-    """Nor is the warning of a plugin that cannot be loaded."""
+def test_messages_are_never_written_to_standard_output(arguments, tmp_path):
+    """This includes the warning about a plugin that cannot be loaded."""
     package = tmp_path / "broken-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
@@ -111,7 +112,7 @@ def test_a_result_that_cannot_be_written_is_an_error(arguments):
 
 
 @pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
-def test_a_result_that_nobody_reads_ends_it_quietly(arguments):
+def test_a_closed_reader_of_the_results_ends_the_command_quietly(arguments):
     pipe = unread()
     try:
         done = filterkit(*arguments, capture_output=False, stdout=pipe, stderr=subprocess.PIPE)
@@ -121,7 +122,7 @@ def test_a_result_that_nobody_reads_ends_it_quietly(arguments):
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "nobody"])
-def test_messages_that_cannot_be_written_do_no_harm(where, tmp_path):
+def test_messages_that_cannot_be_written_change_neither_output_nor_status(where, tmp_path):
     if where != "nobody" and not os.path.exists(where):
         pytest.skip(f"there is no {where} here")
     stream = unread() if where == "nobody" else os.open(where, os.O_WRONLY)
@@ -136,8 +137,8 @@ def test_messages_that_cannot_be_written_do_no_harm(where, tmp_path):
         os.close(stream)
 
 
-def test_a_plugin_that_prints_and_does_not_flush(tmp_path):
-    """Its subcommand's words are there before an error, and a full device is noticed."""
+def test_text_that_a_plugin_prints_without_flushing_is_written_or_an_error(tmp_path):
+    """What its subcommand printed appears before an error, and a full device is an error."""
     (tmp_path / "my.py").write_text(
         "import click, filterkit\n"
         "@click.command('tell')\n@click.argument('what')\n"
@@ -161,7 +162,7 @@ def test_characters_that_the_terminal_does_not_have_are_escaped():
 
 
 def test_closed_descriptors_are_taken_so_that_no_file_gets_their_number():
-    """Nor one of a process that is started later."""
+    """This holds for files of processes started later, too."""
     code = (
         "import os, subprocess, sys; from filterkit.cli.streams import secure; secure()\n"
         "number = os.open(os.devnull, os.O_RDONLY)\n"

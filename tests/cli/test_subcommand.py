@@ -1,4 +1,4 @@
-"""Options of filterkit before a subcommand: each reaches it or is refused."""
+"""Options of filterkit before the name of a subcommand: each reaches the subcommand or is refused."""
 
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command import run
 
 from filterkit.cli.builtin import filterkit_subcommands
 from filterkit.cli.main import _main, command
@@ -63,11 +64,6 @@ def filterkit_engines():
 '''
 
 
-def run(*arguments, **options):
-    words = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(words, text=True, capture_output=True, check=False, timeout=120, **options)
-
-
 @pytest.fixture
 def plugin(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
@@ -75,7 +71,7 @@ def plugin(tmp_path):
 
 
 def example(option):
-    """The words of an option of filterkit, and another one for a pair."""
+    """Examples of an option of filterkit as words; both forms of a flag such as --sparse/--dense."""
     if option.is_flag:
         return [[option.opts[-1]], *([[option.secondary_opts[-1]]] if option.secondary_opts else [])]
     value = (
@@ -89,13 +85,13 @@ OWN = {str(each.name): each for each in filterkit_subcommands()}
 NAMES = ["stages", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin"]
 
 
-def test_own_subcommands_come_through_the_hook():
+def test_the_bundled_subcommands_come_through_the_hook():
     assert list(OWN) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_subcommand_has_no_use_for_is_refused(name, capsys):
-    """Every option that it does not have."""
+def test_an_option_that_a_subcommand_lacks_is_refused(name, capsys):
+    """All options of filterkit that the subcommand lacks are tried."""
     own = {flag for option in OWN[name].params for flag in option.opts}
     tried = 0
     for option in OPTIONS:
@@ -110,7 +106,7 @@ def test_what_a_subcommand_has_no_use_for_is_refused(name, capsys):
 @pytest.mark.parametrize(
     ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
 )
-def test_what_a_subcommand_takes_reaches_it(name, behind, tmp_path):
+def test_the_options_that_a_subcommand_has_reach_it(name, behind, tmp_path):
     plain = run("--class", "1", name, *behind).stdout
     assert "@" not in plain
     for words, message in (
@@ -135,7 +131,7 @@ SHARED = ["--class", "--labels", "--positive", "--encoding", "--jobs", "--engine
 
 @pytest.mark.parametrize(("name", "options"), [("scores", [*SHARED, "--memory"]), ("evaluate", SHARED)])
 def test_the_options_of_reading_and_work_are_those_of_filterkit(name, options):
-    """All that took effect before the name when subcommands had no such options of their own."""
+    """The options for reading and for work are among those of the subcommand."""
     own = {flag for option in OWN[name].params for flag in option.opts}
     assert {*options} <= own
 
@@ -143,7 +139,7 @@ def test_the_options_of_reading_and_work_are_those_of_filterkit(name, options):
 @pytest.mark.parametrize(
     ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
 )
-def test_an_option_means_the_same_before_and_behind(name, behind, capfd):
+def test_an_option_means_the_same_before_and_after_the_subcommand(name, behind, capfd):
     given = ["--class", "first", "--positive", "class_1", "--jobs", "1", "--seed", "3", "--encoding", "latin-1"]
     assert _main([*given, name, *behind]) == 0
     before = capfd.readouterr().out
@@ -153,13 +149,13 @@ def test_an_option_means_the_same_before_and_behind(name, behind, capfd):
 
 
 @pytest.mark.parametrize("option", ["output", "jobs"])
-def test_an_option_stands_before_or_behind(option, tmp_path):
+def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option, tmp_path):
     words = [f"--{option}", "1" if option == "jobs" else "o.csv"]
     done = run(*words, "evaluate", *words, IRIS, "--chain", "svm", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given twice, before and after 'evaluate'\n")
 
 
-def test_only_the_local_engine_evaluates(plugin):
+def test_evaluate_supports_only_the_local_engine(plugin):
     behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
     done = run(*plugin, "--engine", "twin", *behind)
     assert (done.returncode, done.stdout) == (2, "")
@@ -173,7 +169,7 @@ def test_only_the_local_engine_evaluates(plugin):
 # Subcommands of plugins
 
 
-def test_a_plugins_subcommand_gets_the_options_that_it_has(plugin):
+def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(plugin):
     nothing = "dense=None files=() memory=None odd=False path=x rejects=() target=None"
     assert run(*plugin, "describe", "x").stdout == nothing.replace("()", f"('{plugin[1]}',)", 1) + "\n"
     before = ["--class", "first", "--memory", "1kB", "--rejects", "bad", "--dense"]
@@ -202,12 +198,12 @@ def test_a_plugins_subcommand_gets_the_options_that_it_has(plugin):
         ("ends otherwise", 1, "aborted"),
     ],
 )
-def test_what_is_wrong_with_a_plugins_subcommand_is_one_line(arguments, status, message, plugin):
+def test_an_error_of_the_subcommand_of_a_plugin_is_one_line(arguments, status, message, plugin):
     done = run(*plugin, *arguments.split())
     assert (done.returncode, done.stdout, done.stderr) == (status, "", f"filterkit: {message}\n")
 
 
-def test_a_plugins_subcommand_may_end_with_a_status_of_its_own(plugin):
+def test_the_subcommand_of_a_plugin_may_choose_its_exit_status(plugin):
     assert run(*plugin, "ends", "status").returncode == 7
 
 
@@ -229,8 +225,8 @@ def test_every_subcommand_has_a_help(name):
         assert done.stdout.startswith("Usage: filterkit ") and name in done.stdout
 
 
-def test_a_chain_runs_without_the_subcommands():
-    """Only the help, and a first word that may be one, import them."""
+def test_running_a_chain_does_not_import_the_subcommands():
+    """Only the help, and a first word that may name a subcommand, import them."""
     code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     for arguments, asked in (([IRIS, "l2"], False), (["--help"], True), (["stages"], True), ([], True)):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)

@@ -141,7 +141,7 @@ def test_an_infinite_value_is_an_error_with_its_attribute_and_row(sparse):
     batch = make([[1, 2], [2, 0], [3, np.inf]], [0, -1, 1], sparse=sparse).replace(start=10)
     with pytest.raises(StageError, match=r"^test: row 13: attribute 'a1' has an infinite value"):
         table_of(batch)
-    assert table_of(batch, [0]).values.tolist() == [1, 3]  # where the column is not asked for, nothing is wrong
+    assert table_of(batch, [0]).values.tolist() == [1, 3]  # columns that are not asked for are not checked
 
 
 def test_an_infinite_value_in_a_row_that_is_not_counted_does_no_harm():
@@ -170,18 +170,18 @@ def test_exact_parts_add_up_exactly_in_any_order():
 
 @settings(max_examples=300, deadline=None)
 @given(batches(ANY), st.data())
-def test_any_split_in_any_order_merges_to_the_whole(batch, data):
+def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
     bounds = [0, *cuts, len(batch)]
     tables = [table_of(batch.rows(a, b)) for a, b in pairwise(bounds)]
     tables = data.draw(st.permutations(tables))
-    while len(tables) > 1:  # by any tree
+    while len(tables) > 1:  # in groups of any size
         size = data.draw(st.integers(2, len(tables)))
         tables = [*tables[size:], ContingencyTable.merge(tables[:size])]
     assert_same(tables[0], table_of(batch))
 
 
-def test_a_real_split_merges_to_the_whole():
+def test_tables_of_parts_of_real_data_merge_to_the_whole_table():
     batch = shared("text/oh0.wc.arff.gz")
     batch = batch.replace(weights=np.random.default_rng(2).random(len(batch)))
     parts = [table_of(batch.rows(a, min(a + 100, len(batch)))) for a in range(0, len(batch), 100)]
@@ -224,7 +224,7 @@ def test_with_zeros_makes_zero_a_value(batch):
 
 
 @given(batches(ANY))
-def test_rows_are_those_of_any_class(batch):
+def test_rows_are_counted_over_all_classes(batch):
     table = table_of(batch)
     np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
     np.testing.assert_array_equal(table.rows, sum_over_classes(table.counts))
@@ -257,7 +257,7 @@ def test_cumulative_counts_from_either_end_of_each_column(batch):
         ([-1], "", None, None, []),
     ],
 )
-def test_tasks(y, classes, weights, positive, expected):
+def test_the_tasks_are_the_classes_that_are_predicted_against_the_rest(y, classes, weights, positive, expected):
     assert table_of(make([[1]] * len(y), y, classes, weights=weights, positive=positive)).tasks() == expected
 
 
@@ -305,7 +305,7 @@ def test_pushed_tables_are_those_of_the_rows(batch, text):
 
 
 class Swap(ColumnStage):
-    """Makes two columns of each: values from 1 on become missing, and missing ones 7; others 0, or 4 in the second."""
+    """Make two columns of each: values from 1 on become missing, missing ones 7, others 0, or 4 in the second."""
 
     name = "swap"
 
@@ -325,11 +325,11 @@ class Swap(ColumnStage):
 
 @settings(deadline=None)
 @given(batches(ANY))
-def test_values_that_become_missing_or_alike_are_added_up(batch):
+def test_counts_of_values_that_become_missing_or_equal_are_added_up(batch):
     assert_pushed(batch, Chain([Swap()]))
 
 
-def test_pushing_goes_on_through_a_chain():
+def test_a_table_is_pushed_through_all_stages_of_a_chain():
     batch = sample("mixed-sparse")
     fitted = filterkit.chain("shape --neighbors 3 bns shape --no-zero bns").fit(batch)
     table = table_of(batch)

@@ -1,4 +1,4 @@
-"""Alignment: other data is matched by name, in any order and form, and may declare fewer values."""
+"""Alignment: attributes of other data are matched by name, in any order and form, and may declare fewer values."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_a_numeric_class_is_aligned(tmp_path):
         ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric; .* is string"),
     ],
 )
-def test_what_does_not_fit_is_named(old, new, message, tmp_path):
+def test_an_attribute_that_does_not_match_is_named(old, new, message, tmp_path):
     training = read(tmp_path, TRAINING)
     header = OTHER.partition("@data")[0] + "@data\n"
     other = read(tmp_path, header.replace(old, new), class_="class")
@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_named(old, new, message, tmp_path):
         Alignment(other.schema, training.schema)
 
 
-def test_extra_attributes_are_named(tmp_path):
+def test_attributes_that_were_not_fitted_on_are_reported(tmp_path):
     training = read(tmp_path, TRAINING)
     extra = "".join(f"@attribute x{i} numeric\n" for i in range(7))
     other = read(tmp_path, OTHER.partition("@data")[0] + extra + "@data\n", class_="class")
@@ -122,7 +122,7 @@ def test_extra_attributes_are_named(tmp_path):
 
 
 @given(st.data())
-def test_any_order_of_columns(data):
+def test_columns_in_any_order_are_aligned(data):
     """The columns of a sample, dense or sparse, in random order are aligned to the same rows."""
     batch = sample(data.draw(st.sampled_from(["mixed-sparse", "iris", "sparse-counts-multiclass"])))
     order = np.array(data.draw(st.permutations(range(len(batch.schema.features)))), np.int64)

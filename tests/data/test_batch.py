@@ -23,7 +23,7 @@ def values(batch):
     }
 
 
-def test_length_and_form():
+def test_a_batch_has_a_length_and_a_form():
     assert len(sample("iris")) == 150
     assert not sample("iris").sparse
     assert len(sample("fortunes")) == 1307
@@ -32,7 +32,7 @@ def test_length_and_form():
 
 @pytest.mark.parametrize("name", MIXED)
 @pytest.mark.parametrize(("first", "stop"), [(0, 40), (3, 17), (39, 40), (5, 5)])
-def test_rows(name, first, stop):
+def test_rows_takes_a_range_of_rows(name, first, stop):
     batch = sample(name).replace(start=100)
     part, whole = batch.rows(first, stop), values(batch)
     assert values(part) == {key: column[first:stop] for key, column in whole.items()}
@@ -43,7 +43,7 @@ def test_rows(name, first, stop):
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris"])
-def test_take(name):
+def test_take_takes_rows_by_number(name):
     batch = sample(name)
     numbers = np.array([0, 3, 4, 17])
     whole = values(batch)
@@ -51,7 +51,7 @@ def test_take(name):
     assert values(batch.take(numbers)) == expected
 
 
-def test_rows_without_class_weights_and_others():
+def test_rows_are_taken_from_a_batch_without_class_and_weights():
     batch = Batch(Schema("r", [Attribute("a")]), np.array([[1.0], [2.0], [3.0]]))
     part = batch.rows(1, 3)
     assert part.X.tolist() == [[2], [3]]
@@ -59,7 +59,7 @@ def test_rows_without_class_weights_and_others():
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "fortunes"])
-def test_concatenate_undoes_rows(name):
+def test_concatenated_parts_are_the_whole_batch(name):
     batch = sample(name)
     cuts = [0, 1, 1, 13, len(batch)]
     parts = [batch.rows(a, b) for a, b in pairwise(cuts)]
@@ -80,14 +80,14 @@ def test_concatenate_fills_in_weights_of_1():
     assert concatenate([batch, batch], batch.schema).weights is None
 
 
-def test_concatenate_of_one_is_that_one_and_of_none_is_empty():
+def test_concatenating_one_batch_gives_it_and_none_an_empty_batch():
     batch = sample("mixed-sparse")
     assert concatenate([batch], batch.schema) is batch
     assert values(concatenate([], batch.schema)) == values(batch.rows(0, 0)) | {"weights": None}
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "sparse-counts-multiclass"])
-def test_empty_is_like_no_rows_of_a_batch(name):
+def test_an_empty_batch_equals_no_rows_of_a_batch(name):
     batch = sample(name)
     nothing, none = empty(batch.schema), batch.rows(0, 0)
     assert len(nothing) == 0
@@ -100,14 +100,14 @@ def test_empty_is_like_no_rows_of_a_batch(name):
     assert values(concatenate([nothing, batch], batch.schema)) == values(batch)
 
 
-def test_empty_of_a_numeric_class_and_of_none():
+def test_an_empty_batch_may_have_a_numeric_class_or_none():
     attributes = [Attribute("a"), Attribute("b")]
     assert empty(Schema("r", attributes, 1)).y.dtype == np.float64
     assert empty(Schema("r", attributes)).y is None
     assert empty(Schema("r", attributes)).X.shape == (0, 2)
 
 
-def test_labels():
+def test_labels_are_the_names_of_the_classes():
     batch = make([[1]] * 4, [1, -1, 0, 1], ["no", "yes"])
     assert batch.labels().tolist() == ["yes", None, "no", "yes"]
 
@@ -130,7 +130,7 @@ def test_replace_leaves_the_original():
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "empty", "sparse-counts-multiclass"])
-def test_in_form_changes_the_form_and_nothing_else(name):
+def test_in_form_changes_only_the_form(name):
     batch = sample(name)
     assert batch.in_form(batch.sparse) is batch
     other = batch.in_form(not batch.sparse)
@@ -145,7 +145,7 @@ def test_in_form_changes_the_form_and_nothing_else(name):
             assert (each.X.data != 0).all()
 
 
-def test_passthrough_table():
+def test_the_passthrough_table_is_typed_by_the_attributes():
     attributes = [Attribute("a"), Attribute("s", "string"), Attribute("d", "date"), Attribute("r", "relational")]
     table = passthrough_table(Schema("r", attributes), [["x", None], [86_400_000, None], ["1,2", ""]])
     assert table.column_names == ["s", "d", "r"]

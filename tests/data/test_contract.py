@@ -1,14 +1,13 @@
 """The contract of plugins: an error names the stage, learner, metric or format that returns something invalid."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from command import run
 
 import filterkit
 from filterkit import (
@@ -129,14 +128,14 @@ def test_a_valid_batch_is_accepted(batch):
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
-def test_the_fault_of_an_invalid_batch_is_told(fault):
+def test_the_error_says_what_is_invalid_in_a_batch(fault):
     batch = UNSOUND[fault]
     assert misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
 def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
-    """Whatever stages come before and after it. So is a training stage, and a format."""
+    """The same holds for a training stage and a format, whatever stages come before and after."""
     batch = UNSOUND[fault]
 
     class Gives(Stage):
@@ -324,7 +323,7 @@ STAGES = [
 
 @pytest.mark.parametrize(("fault", "stage"), STAGES, ids=[fault for fault, _ in STAGES])
 def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
-    """At the latest when its attributes are asked for, because they are made only then."""
+    """Attributes are made when they are asked for, so an error in them may come only then."""
     data = sample("dense-two-classes")
     with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
         list(Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data).schema.attributes)
@@ -357,7 +356,7 @@ def test_settings_of_folds_are_checked():
         Chain([Chooses()]).fit(sample("dense-two-classes"))
 
 
-def test_what_arrange_gives_is_checked():
+def test_the_result_of_arrange_is_checked():
     class Arranges(TrainingStage):
         """Return nothing."""
 
@@ -383,12 +382,12 @@ def test_what_arrange_gives_is_checked():
         ([], "it has no batch; an empty one would do"),
     ],
 )
-def test_what_a_format_reads_is_checked(found, fault):
+def test_the_batches_that_a_format_reads_are_checked(found, fault):
     with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
         list(FormatReader(Format("Odd", (".odd",), lambda *_: found), "a.odd", None, None)._numbered())
 
 
-def test_a_format_that_opens_its_file_at_once_names_it(tmp_path):
+def test_an_error_while_a_format_opens_its_file_names_the_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a\.odd: No such file"):
         FormatReader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"), None, None)
 
@@ -450,14 +449,12 @@ def filterkit_formats():
 )
 def test_the_command_names_stage_and_plugin(words, message, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
-    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", IRIS, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run("--plugin", "my.py", IRIS, *words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
 
 
 def test_the_command_names_format_and_plugin(tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
-    command = [sys.executable, "-m", "filterkit", "--plugin", "my.py", "a.odd", "l2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run("--plugin", "my.py", "a.odd", "l2", cwd=tmp_path)
     message = "filterkit: a.odd: Odd: read gives None; yield batches (plugin my of my.py)\n"
     assert (done.returncode, done.stderr) == (1, message)

@@ -23,7 +23,7 @@ def matrices(draw):
 
 
 @given(matrices(), st.data())
-def test_every_way_of_taking_rows_equals_the_dense_one(dense, data):
+def test_rows_taken_in_any_way_equal_those_of_a_dense_matrix(dense, data):
     matrix = csr_of(dense)
     assert matrix.shape == dense.shape
     assert np.array_equal(matrix.toarray(), dense)
@@ -42,7 +42,7 @@ def test_every_way_of_taking_rows_equals_the_dense_one(dense, data):
         assert (each.indices.dtype, each.indptr.dtype) == (np.int32, np.int32)
 
 
-def test_scipys_matrix_shares_the_arrays_and_is_known_to_be_in_order():
+def test_the_scipy_matrix_shares_the_arrays_and_is_marked_as_sorted():
     data, indices, indptr = np.array([1.0, 2, 3]), np.array([0, 2, 1], np.int32), np.array([0, 2, 2, 3], np.int32)
     matrix = Csr(data, indices, indptr, 4).matrix()
     assert matrix.toarray().tolist() == [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0]]

@@ -85,7 +85,7 @@ ISO = "yyyy-MM-dd"
         ("MM MMM", "9 Feb", 31 * DAY),
     ],
 )
-def test_parse(pattern, text, moment):
+def test_a_date_is_parsed_to_milliseconds(pattern, text, moment):
     form = DateFormat(pattern)
     assert form.parse(text) == moment
     assert form.parse(text) == moment  # from its memory
@@ -157,7 +157,7 @@ def test_parse(pattern, text, moment):
         ("yyyy", " "),
     ],
 )
-def test_parse_refuses(pattern, text):
+def test_a_text_that_does_not_match_the_pattern_is_refused(pattern, text):
     assert DateFormat(pattern).parse(text) is None
 
 
@@ -184,7 +184,7 @@ class Today(datetime.date):
         ("001-1-1", 1),
     ],
 )
-def test_two_digits_of_a_year_lie_near_today(monkeypatch, text, year):
+def test_a_two_digit_year_is_the_nearest_to_today(monkeypatch, text, year):
     monkeypatch.setattr(dates.datetime, "date", Today)
     found = DateFormat("yy-MM-dd").parse(text)
     assert DateFormat("yyyy").format(found) == f"{year:04d}"
@@ -211,7 +211,7 @@ def test_two_digits_of_a_year_lie_near_today(monkeypatch, text, year):
         ("'on' yyyy 'o''clock' HH''", 0, "on 1970 o'clock 00'"),
     ],
 )
-def test_format(pattern, moment, text):
+def test_a_date_is_formatted_by_its_pattern(pattern, moment, text):
     assert DateFormat(pattern).format(moment) == text
 
 
@@ -225,7 +225,7 @@ def test_format(pattern, moment, text):
         ("yyyy'", "date format 'yyyy'': the quote is not closed"),
     ],
 )
-def test_patterns_that_are_not_known(pattern, message):
+def test_an_invalid_pattern_is_refused(pattern, message):
     with pytest.raises(ArffError) as caught:
         DateFormat(pattern)
     assert str(caught.value) == message
@@ -245,7 +245,7 @@ def test_patterns_that_are_not_known(pattern, message):
         ]
     ),
 )
-def test_what_is_formatted_reads_back(moment, pattern):
+def test_a_formatted_date_parses_to_the_same_moment(moment, pattern):
     form = DateFormat(pattern)
     if pattern == "yyyyMMddHHmmssSSS":
         moment %= DateFormat("yyyy").parse("9999")  # four digits for the year
@@ -260,7 +260,7 @@ def test_dates_equal_those_of_python_in_the_gregorian_calendar(moment):
     assert DateFormat("yyyy-MM-dd'T'HH:mm:ss.SSS").parse(text) == expected
 
 
-def test_time_does_not_grow_with_the_ways_to_read_a_text(guard):
+def test_parsing_time_does_not_grow_with_the_number_of_possible_readings(guard):
     form = DateFormat("H'1'" * 200)
     assert form.parse("1" * 10_000) is None
     assert DateFormat("y M" * 300).parse(" " * 10**6) is None

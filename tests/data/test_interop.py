@@ -30,30 +30,30 @@ def liac(name, **options):
 
 @pytest.mark.parametrize("encoded", [False, True])
 @pytest.mark.parametrize("name", DENSE)
-def test_from_liac_dense(name, encoded):
+def test_dense_data_of_liac_arff_is_converted(name, encoded):
     data = filterkit.from_liac(liac(name, encode_nominal=encoded), class_="first" if name == "wine" else None)
     assert testing.same(data, load(name))
 
 
 @pytest.mark.parametrize("name", SPARSE)
-def test_from_liac_sparse(name):
+def test_sparse_data_of_liac_arff_is_converted(name):
     assert testing.same(filterkit.from_liac(liac(name, return_type=arff.LOD)), load(name))
 
 
 @pytest.mark.parametrize("name", DENSE)
-def test_to_liac_dense_is_what_liac_reads(name):
+def test_dense_data_for_liac_arff_equals_what_it_reads_itself(name):
     ours, theirs = filterkit.to_liac(load(name)), liac(name)
     assert ours["data"] == theirs["data"]
     assert [n for n, _ in ours["attributes"]] == [n for n, _ in theirs["attributes"]]
 
 
 @pytest.mark.parametrize("name", SPARSE)
-def test_to_liac_sparse_survives_its_dump(name):
+def test_sparse_data_for_liac_arff_survives_its_dump(name):
     text = arff.dumps(filterkit.to_liac(load(name)))
     assert testing.same(filterkit.from_liac(arff.loads(text, return_type=arff.LOD)), load(name))
 
 
-def test_liac_missing_values():
+def test_missing_values_are_none_in_liac_arff():
     data = filterkit.from_liac(
         {
             "relation": "r",
@@ -66,7 +66,7 @@ def test_liac_missing_values():
     assert filterkit.to_liac(data)["data"] == [[None, None, None]]
 
 
-def test_liac_refuses_what_it_cannot_hold():
+def test_data_that_liac_arff_cannot_hold_is_refused():
     with pytest.raises(FilterkitError, match="liac-arff has no date attributes"):
         filterkit.to_liac(testing.sample("all-kinds"))
     with pytest.raises(FilterkitError, match="'b' has no value 'z'"):
@@ -76,13 +76,13 @@ def test_liac_refuses_what_it_cannot_hold():
 
 
 @pytest.mark.parametrize("name", [*DENSE, "digits"])
-def test_arrow_and_back(name):
+def test_data_survives_conversion_to_arrow_and_back(name):
     data = load(name)
     back = filterkit.from_arrow(filterkit.to_arrow(data), data.schema.relation, "first" if name == "wine" else None)
     assert testing.same(back, data)
 
 
-def test_arrow_holds_every_kind():
+def test_every_kind_of_attribute_has_an_arrow_type():
     table = filterkit.to_arrow(testing.sample("all-kinds"))
     assert table.column("n").to_pylist() == [1, None, 3, 3, -2, 8]
     assert table.column("c").to_pylist() == ["red", "dark green", None, "red", "blue", "red"]
@@ -91,19 +91,19 @@ def test_arrow_holds_every_kind():
     assert table.column("class").to_pylist() == ["no", "yes", "yes", "no", None, "yes"]
 
 
-def test_arrow_of_a_sparse_batch():
+def test_a_sparse_batch_becomes_a_dense_arrow_table():
     table = filterkit.to_arrow(testing.sample("sparse-two-classes"))
     assert table.column("u").to_pylist() == [1, 2, 0, 0, 0, 1]
     assert table.column("class").to_pylist() == ["no", "yes", "yes", "no", "yes", None]
 
 
-def test_arrow_of_another_type_is_refused():
+def test_an_unsupported_arrow_type_is_refused():
     with pytest.raises(FilterkitError, match="column 'l' has the type list"):
         filterkit.from_arrow(pa.table({"l": [[1]]}))
 
 
 @pytest.mark.parametrize("name", DENSE)
-def test_pandas_and_back(name):
+def test_data_survives_conversion_to_pandas_and_back(name):
     data = load(name)
     frame = filterkit.to_pandas(data)
     assert frame.shape == (len(data), len(data.schema.attributes))
@@ -111,7 +111,7 @@ def test_pandas_and_back(name):
     assert testing.same(back, data)
 
 
-def test_pandas_holds_every_kind():
+def test_every_kind_of_attribute_has_a_pandas_type():
     frame = filterkit.to_pandas(testing.sample("all-kinds"))
     assert list(frame["c"].cat.categories) == ["red", "dark green", "blue"]
     assert frame["d"][0] == pd.Timestamp("2001-02-03")
@@ -120,7 +120,7 @@ def test_pandas_holds_every_kind():
     assert np.isnan(frame["n"][1])
 
 
-def test_pandas_of_plain_types():
+def test_plain_pandas_columns_become_attributes():
     frame = pd.DataFrame({"i": [1, 2], "b": [True, False], "t": ["x", None], "y": pd.Categorical(["u", "v"])})
     data = filterkit.from_pandas(frame)
     assert [a.kind for a in data.schema.attributes] == ["numeric", "numeric", "string", "nominal"]
@@ -162,7 +162,7 @@ def moments(batch):
         (pa.timestamp("ms"), [-62135769600000, 9223372006483199999], f"{SECOND}.SSS"),
     ],
 )
-def test_dates_of_arrow_are_kept(tmp_path, kind, values, form):
+def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
     table = pa.table({"d": pa.array(values, pa.timestamp("ms")).cast(pa.timestamp("ms", getattr(kind, "tz", None)))})
     data = filterkit.from_arrow(table.cast(pa.schema({"d": kind})))
     assert data.schema.attributes[0].format == form
@@ -186,7 +186,7 @@ def test_dates_of_arrow_are_kept(tmp_path, kind, values, form):
         (pa.decimal128(20, 2), [1], "has the type decimal128"),
     ],
 )
-def test_what_an_attribute_cannot_hold_is_refused(kind, values, message):
+def test_values_that_no_attribute_can_hold_are_refused(kind, values, message):
     counted = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
     column = pa.array(values, kind) if counted else pa.array(values, pa.int64()).cast(kind)
     with pytest.raises(FilterkitError) as caught:
@@ -194,7 +194,7 @@ def test_what_an_attribute_cannot_hold_is_refused(kind, values, message):
     assert message in str(caught.value) and "'d'" in str(caught.value)
 
 
-def test_dates_of_pandas_are_kept(tmp_path):
+def test_pandas_dates_become_date_attributes(tmp_path):
     dates = pd.to_datetime(["2001-02-03 04:05:06.789", None])
     frame = pd.DataFrame({"d": dates, "z": dates.tz_localize("UTC")})
     data = filterkit.from_pandas(frame)
@@ -225,7 +225,7 @@ def weighted(tmp_path):
     return filterkit.read(str(tmp_path / "w.arff"))
 
 
-def test_weights_are_a_column_that_is_found_again(weighted, tmp_path):
+def test_weights_become_a_column_and_are_recognised_there(weighted, tmp_path):
     table, frame = filterkit.to_arrow(weighted), filterkit.to_pandas(weighted)
     assert table.column_names == ["weight", "c", "weight_"] == list(frame)
     assert table.column("weight_").to_pylist() == frame["weight_"].tolist() == [2.5, 1, 0]
@@ -253,7 +253,7 @@ def test_the_name_of_weights_may_be_chosen(weighted):
             way(some, weights="c")
 
 
-def test_weights_that_are_none_are_refused():
+def test_an_invalid_weight_column_is_refused():
     table = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
     for name, message in (("w", "a weight that is missing"), ("t", "the type string"), ("ww", "no column 'ww'")):
         with pytest.raises(FilterkitError, match=message):
@@ -269,7 +269,7 @@ def test_liac_arff_cannot_hold_weights_and_large_numbers(weighted):
     assert filterkit.from_liac({"attributes": [("a", "REAL")], "data": [[2**60]]}).X.tolist() == [[2.0**60]]
 
 
-def test_categories_of_arrow(tmp_path):
+def test_arrow_dictionaries_become_nominal_attributes(tmp_path):
     codes = pa.array([0, 1, 2, None], pa.int8())
     data = filterkit.from_arrow(pa.table({"c": pa.DictionaryArray.from_arrays(codes, pa.array(["x", None, "y"]))}))
     assert data.schema.attributes[0].values == ("x", "y")

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import arff
 import numpy as np
 import pytest
 from agreement import dense
+from command import run
 from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +97,7 @@ FIVE = (Attribute("a"), *(Attribute(name, "nominal", BIT) for name in "bcde"))
         ("r", None, None, (4, ())),
     ],
 )
-def test_which_attributes_are_labels(relation, class_, labels, expected):
+def test_labels_are_found_by_number_name_or_relation(relation, class_, labels, expected):
     assert find_targets(relation, FIVE, class_, labels) == expected
 
 
@@ -120,7 +119,7 @@ def test_labels_and_class_of_other_data_are_found_by_name():
         ("r", "e", 2, UsageError, "--labels beside --class: give either"),
     ],
 )
-def test_wrong_counts(relation, class_, labels, error, message):
+def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error, message):
     with pytest.raises(error, match=message):
         find_targets(relation, FIVE, class_, labels)
 
@@ -154,7 +153,7 @@ def test_labels_are_in_y_and_not_in_x(data):
     np.testing.assert_array_equal(dense(data), X)
 
 
-def test_labels_of_no_rows(tmp_path):
+def test_a_file_without_rows_has_labels(tmp_path):
     data = read(tmp_path, FIRST)
     out = filterkit.chain("impute l2").fit(data).transform(data)
     for batch in (data, out, empty(data.schema)):
@@ -162,7 +161,7 @@ def test_labels_of_no_rows(tmp_path):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_is_written_is_what_was_read(name, tmp_path):
+def test_labels_are_written_as_they_were_read(name, tmp_path):
     data = read(tmp_path, TEXTS[name])
     filterkit.write(data, str(tmp_path / "out.arff"))
     rows = [(tmp_path / file).read_text().partition("@data\n")[2] for file in ("t.arff", "out.arff")]
@@ -176,7 +175,7 @@ def test_what_is_written_is_what_was_read(name, tmp_path):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_both_ways_to_read_in_any_blocks(sparse, way, tmp_path):
+def test_labels_are_read_by_both_paths_at_any_block_size(sparse, way, tmp_path):
     data = many(800, sparse)
     path = str(tmp_path / "t.arff")
     filterkit.write(data, path)
@@ -189,7 +188,7 @@ def test_both_ways_to_read_in_any_blocks(sparse, way, tmp_path):
 
 
 @given(st.integers(0, 5), st.sets(st.integers(0, 5), min_size=1), st.booleans(), st.integers(0, 99))
-def test_split_undoes_join(rows, labels, sparse, seed):
+def test_splitting_labels_off_undoes_joining_them(rows, labels, sparse, seed):
     random = np.random.default_rng(seed)
     attributes = [Attribute(f"a{i}", "nominal", BIT) for i in range(6)]
     schema = Schema("s", attributes, None, None, sparse, labels=tuple(sorted(labels)))
@@ -307,7 +306,7 @@ SKLEARN = "impute onehot sklearn --class sklearn.preprocessing.MinMaxScaler"
         *((p, SKLEARN) for p in ("first", "last")),
     ],
 )
-def test_labels_are_where_the_relations_name_says(place, stage, tmp_path):
+def test_written_labels_stand_where_the_relation_name_says(place, stage, tmp_path):
     text = TEXTS[place].replace("@attribute n", "@attribute s string\n@attribute n")
     rows = [line.split(",") for line in text.partition("@data\n")[2].split()]
     at = 2 if place == "first" else 0
@@ -375,7 +374,7 @@ def test_labels_move_with_their_attributes():
 # ---- kept, and elsewhere ------------------------------------------------------------------------------------
 
 
-def test_a_saved_chain_knows_its_labels(data, tmp_path):
+def test_a_saved_chain_stores_its_labels(data, tmp_path):
     path = str(tmp_path / "chain")
     fitted = filterkit.chain("impute standardize svm").fit(data)
     saved.save(fitted, path)
@@ -391,20 +390,20 @@ def note_of(*labels):
 
 
 @pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
-def test_invalid_labels_in_a_saved_chain(labels):
+def test_invalid_labels_in_a_saved_chain_are_refused(labels):
     note = note_of(0, 1)
     assert schema_from_json(note).labels == (0, 1)
     with pytest.raises(FilterkitError):
         schema_from_json(note | {"labels": labels})
 
 
-def test_a_class_beside_labels_in_a_saved_chain():
+def test_a_class_beside_labels_in_a_saved_chain_is_refused():
     note = note_of(0)
     with pytest.raises(FilterkitError, match="a class beside labels, or labels that do not ascend"):
         schema_from_json(note | {"class": 1})
 
 
-def test_elsewhere_labels_are_columns(data):
+def test_labels_become_columns_in_other_libraries(data):
     names = [a.name for a in data.schema.attributes]
     frame, table, liac = filterkit.to_pandas(data), filterkit.to_arrow(data), filterkit.to_liac(data)
     assert list(frame.columns) == table.column_names == [name for name, _ in liac["attributes"]] == names
@@ -422,22 +421,11 @@ def test_elsewhere_labels_are_columns(data):
 # ---- the command line ---------------------------------------------------------------------------------------
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_the_command_line_takes_labels_and_test_rows(tmp_path):
     write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
     write_text(tmp_path, OTHERS["sparse"].replace("{1 -1,2 1", "{1 -1,2 ?"), "test.arff")
     chain = ["impute", "standardize"]
-    done = run(tmp_path, "--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain)
+    done = run("--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     first = (tmp_path / "o.arff").read_text().splitlines()[0]
     assert first == "% filterkit 0.1.0: --labels 2 train.arff impute standardize"
@@ -456,9 +444,9 @@ def test_the_command_line_refuses_labels_in_one_line(tmp_path):
         (["--labels", "6"], 1, "t.arff: --labels 6, and there are 5 attributes"),
         (["--labels", "3"], 1, "t.arff: a label must be a nominal attribute {0,1}, and 'm' is numeric"),
     ):
-        done = run(tmp_path, *options, "t.arff", "l2")
+        done = run(*options, "t.arff", "l2", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (status, "")
         assert done.stderr.splitlines()[-1].endswith(message)
-    done = run(tmp_path, "t.arff", "bns")
+    done = run("t.arff", "bns", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -32,13 +32,13 @@ COUNTS = st.integers(0, 12).map(float)
 
 
 @given(rows_and_questions(NUMBERS, NUMBERS))
-def test_search_is_searchsorted_in_each_row(case):
+def test_search_equals_searchsorted_in_each_row(case):
     rows, at, values = case
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
 
 
 @given(rows_and_questions(NUMBERS, COUNTS))
-def test_search_of_counts_is_the_same_by_look_up_and_by_keys(case):
+def test_search_finds_counts_by_look_up_as_by_keys(case):
     rows, at, values = case
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
     # One value that is not a count prevents the look-up.
@@ -46,7 +46,7 @@ def test_search_of_counts_is_the_same_by_look_up_and_by_keys(case):
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
 
 
-def test_counts_are_looked_up_and_other_values_are_not():
+def test_only_counts_are_searched_by_look_up():
     table, at = ragged([[1, 2, 5], [], [0.5, 3]]), np.array([0, 1, 2])
 
     def by_look_up(values):
@@ -63,7 +63,7 @@ def test_counts_are_looked_up_and_other_values_are_not():
 
 
 @pytest.mark.parametrize("largest", [3.0, 4000.0, 3e6])
-def test_search_beyond_the_ends(largest):
+def test_search_handles_values_beyond_the_ends(largest):
     rows = [[], [-2.0, 0.5, largest], [], [7.0], []]
     at = np.array([0, 0, 1, 1, 1, 1, 2, 3, 3, 3, 4])
     for values in (
@@ -73,19 +73,19 @@ def test_search_beyond_the_ends(largest):
         assert ragged(rows).search(at, np.array(values, float)).tolist() == searched(rows, at, values)
 
 
-def test_search_of_nothing_and_in_nothing():
+def test_search_handles_no_values_and_empty_rows():
     none = np.empty(0, np.int64)
     assert ragged([[1, 2]]).search(none, np.empty(0)).tolist() == []
     assert ragged([[], []]).search(np.array([0, 1]), np.array([3.0, 0.5])).tolist() == [0, 0]
 
 
-def test_a_missing_value_does_not_disturb_the_others():
+def test_a_missing_value_does_not_change_the_search_of_others():
     table = ragged([[1, 2], [3, 4]])
     got = table.search(np.array([0, 0, 1, 1]), np.array([2, np.nan, np.nan, 4]))
     assert got[[0, 3]].tolist() == [1, 3]
 
 
-def test_lengths():
+def test_lengths_are_the_numbers_of_values_in_each_row():
     table = ragged([[1, 2], [], [3]])
     assert len(table) == 3
     assert table.lengths.tolist() == [2, 0, 1]

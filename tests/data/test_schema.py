@@ -15,7 +15,7 @@ TEXT, DAY, BAG = Attribute("text", "string"), Attribute("day", "date"), Attribut
 # ---- parts ---------------------------------------------------------------------------------------
 
 
-def test_features_class_and_passthrough():
+def test_a_schema_has_features_a_class_and_passthrough_attributes():
     schema = Schema("r", [TEXT, A, C, DAY, B, BAG], 2)
     assert schema.class_attribute is C
     assert schema.feature_indices.tolist() == [1, 4]
@@ -24,7 +24,7 @@ def test_features_class_and_passthrough():
     assert schema.passthrough == (TEXT, DAY, BAG)
 
 
-def test_without_a_class_every_number_and_nominal_is_a_feature():
+def test_without_a_class_every_numeric_and_nominal_attribute_is_a_feature():
     schema = Schema("r", [A, B, C])
     assert schema.class_attribute is None
     assert schema.features == (A, B, C)
@@ -43,7 +43,7 @@ def test_zero_is_special_for_sparse_unless_said_otherwise():
     assert not Schema("r", [A], sparse=True, zero=False).zero
 
 
-def test_replace_changes_what_is_named_and_keeps_the_rest():
+def test_replace_changes_only_the_named_members():
     schema = Schema("r", [A, B, C], 2, "no", sparse=True, zero=False)
     assert schema.replace() == schema
     changed = schema.replace(relation="s", zero=True)
@@ -64,11 +64,11 @@ def test_schemas_are_equal_if_all_members_are(change):
     assert schema != "r"
 
 
-def test_a_schema_shows_itself_briefly():
+def test_the_repr_of_a_schema_is_short():
     assert repr(Schema("r", [A, B, C], 2)) == "Schema('r', 3 attributes, class 'c')"
 
 
-def test_scores_are_kept_by_metric_the_latest_last():
+def test_an_attribute_keeps_one_score_per_metric_the_latest_last():
     marked = A.scored("bns", 1.5).scored("ig", 2.0)
     assert marked.scores == (("bns", 1.5), ("ig", 2.0))
     assert marked.scored("bns", 3.0).scores == (("ig", 2.0), ("bns", 3.0))
@@ -127,7 +127,7 @@ def test_the_positive_class_is_a_value_of_the_class():
         ([A, Attribute("A")], "A", 1),
     ],
 )
-def test_find_class(attributes, choice, expected):
+def test_the_class_is_found_by_name_number_or_position(attributes, choice, expected):
     assert find_class(attributes, choice) == expected
 
 
@@ -179,7 +179,7 @@ def test_removing_columns_leaves_the_others_in_order():
 
 
 @pytest.mark.parametrize("class_index", [None, 0, 1, 2])
-def test_the_class_stays_the_class_wherever_it_is(class_index):
+def test_the_class_stays_the_class_if_columns_change(class_index):
     schema = Schema("r", [Attribute("a"), Attribute("b"), Attribute("d")], class_index)
     source = np.repeat(np.arange(len(schema.features)), 2)
     out = schema.with_features([Attribute(f"{schema.features[j].name}{i}") for i, j in enumerate(source)], source)
@@ -187,7 +187,7 @@ def test_the_class_stays_the_class_wherever_it_is(class_index):
     assert len(out.features) == 2 * len(schema.features)
 
 
-def test_with_features_changes_more_if_asked():
+def test_with_features_can_also_change_other_members():
     schema = Schema("r", [A, C], 1, "no", sparse=True)
     out = schema.with_features(new("A"), np.array([0]), zero=False, sparse=False)
     assert (out.zero, out.sparse, out.positive) == (False, False, "no")

@@ -20,12 +20,12 @@ def test_results_come_in_the_order_of_items(jobs):
 
 
 @pytest.mark.parametrize("jobs", JOBS)
-def test_no_items(jobs):
+def test_no_items_give_no_results(jobs):
     assert list(LocalEngine(jobs).map(str, [])) == []
 
 
 @pytest.mark.parametrize("jobs", JOBS)
-def test_an_exception_comes_out_in_its_place(jobs):
+def test_an_exception_is_raised_in_place_of_its_result(jobs):
     def fail_at_seven(i):
         if i == 7:
             raise ValueError("seven")
@@ -40,7 +40,7 @@ def test_an_exception_comes_out_in_its_place(jobs):
 
 @pytest.mark.parametrize("jobs", JOBS)
 @pytest.mark.parametrize("before", [0, 1, 2, 5])
-def test_an_exception_of_the_items_comes_after_what_came_before(jobs, before):
+def test_an_exception_of_the_items_follows_the_results_before_it(jobs, before):
     def items():
         yield from range(before)
         raise ValueError("no more")
@@ -77,7 +77,7 @@ def test_only_some_items_are_taken_ahead(jobs):
 
 
 @pytest.mark.parametrize("jobs", JOBS)
-def test_nothing_is_done_before_it_is_asked_for(jobs):
+def test_no_work_begins_before_results_are_asked_for(jobs):
     done = []
     results = LocalEngine(jobs).map(done.append, range(3))
     assert done == []
@@ -110,12 +110,12 @@ def test_threads_end_with_the_results_even_if_they_are_not_all_taken():
     assert set(threading.enumerate()) <= before
 
 
-def test_available_cores():
+def test_there_is_at_least_one_available_core():
     assert available_cores() >= 1
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
-def test_a_signal_does_not_wait_for_what_is_being_worked_on(signal):
+def test_a_signal_does_not_wait_for_running_work(signal):
     released = threading.Event()
 
     def items():

@@ -45,7 +45,7 @@ def test_each_item_gives_a_result():
     assert sorted(found) == [(factor * array.sum(), "text") for factor in range(7)]
 
 
-def test_an_error_comes_out():
+def test_an_error_in_a_process_is_raised():
     with pytest.raises(FilterkitError, match="is wrong"):
         list(in_processes(fail, range(3), 2, take))
 
@@ -55,14 +55,14 @@ def test_a_process_that_is_killed_is_an_error():
         list(in_processes(end, range(3), 2, take))
 
 
-def test_the_signals_of_a_terminal_are_left_to_the_one_that_waits():
+def test_worker_processes_block_signals_of_the_terminal():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     (found,) = in_processes(held_back, [0], 1, take)
     assert found == sorted((signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
-def test_a_process_that_ends_as_it_starts_is_an_error():
+def test_a_process_that_ends_at_its_start_is_an_error():
     """The parent does not wait for the process to read its data, which are more than a pipe holds."""
     code = (
         "import multiprocessing.resource_tracker, multiprocessing.spawn, sys\n"
@@ -78,8 +78,8 @@ def test_a_process_that_ends_as_it_starts_is_an_error():
     assert "filterkit.errors.FilterkitError: a process was killed" in done.stderr
 
 
-def test_those_that_are_left_end_with_the_last_result_that_is_wanted(tmp_path):
-    """No matter how long their work takes."""
+def test_remaining_processes_end_when_no_more_results_are_wanted(tmp_path):
+    """They do not finish the work that they have begun."""
     os.mkfifo(tmp_path / "pipe")
     found = in_processes(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")], 2, take)
     pid = next(found)

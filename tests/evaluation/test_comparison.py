@@ -46,7 +46,7 @@ def pairs(values, tolerance):
     }
 
 
-def test_near_best_by_hand():
+def test_near_best_worked_by_hand():
     assert near_best(VALUES, 0).astype(int).tolist() == [
         [1, 0, 0, 0],
         [0, 1, 0, 0],
@@ -63,7 +63,7 @@ def test_the_tolerance_is_relative():
     assert near_best(np.array([[1.0, 0.99, 0.9899]]), 0.01).tolist() == [[True, True, False]]
 
 
-def test_shares_by_hand():
+def test_shares_of_wins_worked_by_hand():
     assert share_near_best(VALUES, 0.01).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
     assert residual_wins(VALUES, 0.01, 3).tolist() == [2 / 5, 3 / 5, 3 / 5, 2 / 5]
     # Methods 0 and 3 win most often, but on the same tasks.
@@ -71,7 +71,7 @@ def test_shares_by_hand():
 
 
 @given(TABLES, TOLERANCES)
-def test_near_best_is_the_plain_reference(values, tolerance):
+def test_near_best_equals_the_plain_reference(values, tolerance):
     expected = [[j in near(row, tolerance) for j in range(len(row))] for row in values.tolist()]
     assert near_best(values, tolerance).tolist() == expected
     assert share_near_best(values, tolerance).tolist() == np.mean(expected, axis=0).tolist()
@@ -85,7 +85,7 @@ def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
 
 
 @given(TABLES, TOLERANCES, st.data())
-def test_residual_wins_are_the_shares_of_pairs(values, tolerance, data):
+def test_residual_wins_equal_the_shares_of_pairs(values, tolerance, data):
     shares, methods = pairs(values, tolerance), values.shape[1]
     leader = data.draw(st.integers(0, methods - 1))
     found = residual_wins(values, tolerance, leader)
@@ -106,7 +106,7 @@ def test_residual_wins_are_the_shares_of_pairs(values, tolerance, data):
         (np.ones((2, 2)), NAN, "tolerance"),
     ],
 )
-def test_what_cannot_be_compared(values, tolerance, message):
+def test_values_that_cannot_be_compared_are_refused(values, tolerance, message):
     for function in (near_best, share_near_best, best_pair):
         with pytest.raises(ValueError, match=message):
             function(values, tolerance)
@@ -117,7 +117,7 @@ def test_one_method_makes_no_pair():
         best_pair(np.ones((3, 1)), 0.1)
 
 
-def test_paired_by_hand():
+def test_the_paired_t_test_worked_by_hand():
     """Differences 1, 2, 3: t = 2 / (1 / √3) of 2 degrees of freedom, where p = 1 − t / √(t² + 2)."""
     t = 2 * 3**0.5
     found = paired(np.array([1.0, 4, 3]), np.array([0.0, 2, 0]))
@@ -125,7 +125,7 @@ def test_paired_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_paired_is_the_t_test_of_scipy(seed):
+def test_the_paired_t_test_equals_that_of_scipy(seed):
     rng = np.random.default_rng(seed)
     a = rng.random(12)
     b = a + rng.normal(0.05, 0.1, 12)
@@ -138,7 +138,7 @@ def test_paired_is_the_t_test_of_scipy(seed):
 
 
 @pytest.mark.filterwarnings("error")
-def test_paired_corners():
+def test_the_paired_t_test_of_equal_or_few_differences():
     none, one, two = np.empty(0), np.array([0.5]), np.array([0.5, 0.7])
     assert paired(none, none) == pytest.approx((NAN, NAN), nan_ok=True)
     assert paired(np.full(3, NAN), np.ones(3)) == pytest.approx((NAN, NAN), nan_ok=True)
@@ -157,7 +157,7 @@ def test_paired_takes_two_arrays_of_one_length(shapes):
 
 
 @pytest.mark.filterwarnings("error")
-def test_spread():
+def test_the_spread_is_the_standard_error():
     values = np.array([1.0, 4, NAN, 2])
     assert spread(values) == pytest.approx((7 / 3, sem([1, 4, 2])), rel=1e-12)
     assert spread(values[:1]) == pytest.approx((1, NAN), nan_ok=True)

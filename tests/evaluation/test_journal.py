@@ -47,7 +47,7 @@ def comparable(results):
 
 @pytest.fixture
 def ran(monkeypatch):
-    """The parts that are evaluated."""
+    """A list of the parts that are evaluated."""
     seen, evaluate = [], Evaluator.evaluate
 
     def spy(evaluator, *part):
@@ -67,7 +67,7 @@ def whole(tmp_path):
 
 
 @pytest.mark.parametrize("shares", [(), HALF])
-def test_it_goes_on(shares, tmp_path, ran):
+def test_an_interrupted_evaluation_is_resumed(shares, tmp_path, ran):
     plan, path = design(shares=shares, one_against_rest=True), tmp_path / "j"
     first = go_on(path, data(), plan, 4)
     assert len(first) == 4 * 2 * (len(shares) or 1)
@@ -85,7 +85,7 @@ def test_it_goes_on(shares, tmp_path, ran):
     assert not ran
 
 
-def test_a_part_is_in_the_file_at_once(tmp_path):
+def test_a_part_is_written_as_soon_as_it_is_done(tmp_path):
     rows, plan = [data()[0]], design()
     journal = Journal(str(tmp_path / "j"), rows, plan)
     for number, (_, results) in enumerate(run(Evaluator(rows, plan))):
@@ -95,7 +95,7 @@ def test_a_part_is_in_the_file_at_once(tmp_path):
     journal.close()
 
 
-def test_results_come_back_exactly(tmp_path):
+def test_results_are_read_back_exactly(tmp_path):
     plan = design(folds=2)
     rows = [("tiny", make(np.arange(9)[:, None], [0] * 7 + [1, 1], "ab"))]
     name = tmp_path / "ünicode\u2028.journal"
@@ -107,7 +107,7 @@ def test_results_come_back_exactly(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40, -1], ids=["newline", "a byte", "much", "all but a byte"])
-def test_a_last_line_that_was_cut_is_done_again(whole, cut, ran):
+def test_a_part_whose_line_was_cut_off_is_evaluated_again(whole, cut, ran):
     lines = whole.read_bytes().splitlines(keepends=True)
     kept = b"".join(lines[:-1])
     whole.write_bytes(kept + lines[-1][: -cut if cut > 0 else 1])
@@ -119,14 +119,14 @@ def test_a_last_line_that_was_cut_is_done_again(whole, cut, ran):
     assert [json.loads(line)[0]["fold"] for line in whole.read_bytes().splitlines()[1:]] == [0, 1, 2, 0, 1, 2]
 
 
-def test_a_first_line_that_was_cut_is_written_again(whole, ran):
+def test_a_first_line_that_was_cut_off_is_written_again(whole, ran):
     text = whole.read_bytes()
     whole.write_bytes(text[:50])
     assert len(go_on(whole, data(), design())) == 12
     assert len(ran) == 6 and whole.read_bytes().splitlines()[0] == text.splitlines()[0]
 
 
-def test_an_empty_file_is_begun(tmp_path):
+def test_an_empty_file_becomes_a_journal(tmp_path):
     (tmp_path / "j").touch()
     assert len(go_on(tmp_path / "j", data(), design())) == 12
 
@@ -187,7 +187,7 @@ def test_another_positive_class_is_refused(before, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["@relation r\n@data\n", "{}\n", "[]\n", '{"format": "other"}\n', "\n", "1\n2\n3"])
-def test_what_is_no_journal_is_refused_and_left_alone(text, tmp_path):
+def test_another_file_is_refused_and_left_alone(text, tmp_path):
     path = tmp_path / "data.arff"
     path.write_text(text)
     with pytest.raises(FilterkitError, match=re.escape(f"{path}: this is no journal of an evaluation")):
@@ -203,7 +203,7 @@ def test_a_file_of_one_line_without_an_end_is_left_alone(tmp_path):
     assert path.read_text() == "precious"
 
 
-def test_bytes_are_no_journal(tmp_path):
+def test_a_binary_file_is_refused(tmp_path):
     path = tmp_path / "model.bin"
     path.write_bytes(b"\xff\xfe\x00\n")
     with pytest.raises(FilterkitError, match=re.escape(f"{path}: ")):

@@ -37,7 +37,7 @@ def pick(found, *names):
     return tuple(found[name] for name in names)
 
 
-def test_names():
+def test_the_measures_have_these_names():
     names = "accuracy precision recall f1 micro_precision micro_recall micro_f1 sensitivity specificity auc p20 bep"
     assert names.split() == list(MEASURES)
     assert tuple(MEANINGS) == MEASURES == tuple(measures(outcome([1, 0])))
@@ -45,12 +45,12 @@ def test_names():
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_one_measure_alone_is_the_same(name):
+def test_a_measure_has_the_same_value_if_asked_for_alone(name):
     given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[3, 1], [2, 2], [1, 3]])
     assert measures(given, (name,)) == {name: measures(given)[name]}
 
 
-def test_one_task_by_hand():
+def test_measures_of_one_task_worked_by_hand():
     """Highest first: + − + + − −, the first two predicted positive."""
     found = measures(outcome([1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]))
     assert pick(found, "accuracy", "precision", "recall", "f1") == approx(3 / 6, 1 / 2, 1 / 3, 2 / 5)
@@ -60,7 +60,7 @@ def test_one_task_by_hand():
     assert pick(found, *names) == approx(1 / 3, 2 / 3, 7 / 9, 3 / 6, 2 / 3)
 
 
-def test_two_tasks_by_hand():
+def test_measures_of_two_tasks_worked_by_hand():
     """First task: tp 1, fn 1, fp 0, tn 2; second: tp 2, fn 0, fp 1, tn 1."""
     truth, predicted = [[1, 1], [1, 0], [0, 1], [0, 0]], [[1, 1], [0, 1], [0, 1], [0, 0]]
     found = measures(outcome(truth, predicted))
@@ -76,7 +76,7 @@ def test_accuracy_of_a_nominal_class_is_of_rows():
     assert measures(outcome(truth, predicted))["accuracy"] == 14 / 16
 
 
-def test_all_right_and_all_wrong():
+def test_measures_of_all_right_and_all_wrong_predictions():
     truth = np.array([1, 0, 1, 0, 0])
     right = measures(outcome(truth))
     assert right.pop("p20") == 2 / 5
@@ -86,7 +86,7 @@ def test_all_right_and_all_wrong():
     assert set(wrong.values()) == {0.0}
 
 
-def test_nothing_predicted_positive():
+def test_measures_if_nothing_is_predicted_positive():
     found = measures(outcome([1, 0], [0, 0], [0.2, 0.1]))
     names = ("precision", "recall", "f1", "micro_precision", "micro_f1", "specificity", "auc")
     assert pick(found, *names) == (0, 0, 0, 0, 0, 1, 1)
@@ -101,7 +101,7 @@ def test_a_task_without_positive_rows_is_left_out():
     alone, both = measures(one), measures(two)
     for name in ("precision", "recall", "f1", "sensitivity", "micro_recall", "auc", "p20", "bep"):
         assert both[name] == alone[name]
-    # What is said of no positive row counts where it can be counted.
+    # False positives of such a task still count in the measures over all tasks.
     assert pick(both, "specificity", "micro_precision", "micro_f1", "accuracy") == approx(1 / 4, 1 / 6, 1 / 4, 1 / 4)
 
 
@@ -116,14 +116,14 @@ def test_one_positive_cell_among_many_tasks():
     assert pick(found, "micro_precision", "micro_recall", "micro_f1") == (1, 1, 1)
 
 
-def test_no_task_is_left():
+def test_measures_without_positive_or_negative_rows_are_nan():
     negative, positive = measures(outcome([0, 0], [0, 1])), measures(outcome([1, 1], [0, 1]))
     assert pick(negative, "accuracy", "specificity") == (1 / 2, 1 / 2)
     assert all(np.isnan(value) for name, value in negative.items() if name not in ("accuracy", "specificity"))
     assert {name for name, value in positive.items() if np.isnan(value)} == {"specificity", "auc"}
 
 
-def test_the_20_highest_scores():
+def test_precision_is_taken_of_the_20_highest_scores():
     """Ranks 1 to 19 hold 10 positive rows; 1 of the 4 rows that tie for rank 20 is positive."""
     truth = [1] * 10 + [0] * 9 + [0, 1, 0, 0] + [1] * 30
     scores = list(range(100, 81, -1)) + [50] * 4 + list(range(30))
@@ -131,7 +131,7 @@ def test_the_20_highest_scores():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_several_tasks_are_as_in_scikit_learn(seed):
+def test_measures_of_several_tasks_equal_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     truth = rng.random((60, 4)) < [0.2, 0.5, 0.8, 0.4]
     scores = np.round(rng.normal(size=truth.shape) + truth, seed % 3)  # many ties, some, hardly any
@@ -148,7 +148,7 @@ def test_several_tasks_are_as_in_scikit_learn(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_nominal_class_is_as_in_scikit_learn(seed):
+def test_measures_of_a_nominal_class_equal_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     scores = np.round(rng.normal(size=(50, 3)), 1)
     y, guess = np.arange(50) % 3, scores.argmax(axis=1)
@@ -163,7 +163,7 @@ ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([-1.5, 0.0, 2.0])), min
 
 
 @given(ROWS.filter(lambda rows: len({positive for positive, _ in rows}) == 2))
-def test_auc_is_that_of_scikit_learn_whatever_the_ties(rows):
+def test_auc_with_ties_equals_that_of_scikit_learn(rows):
     truth, scores = zip(*rows, strict=True)
     assert measures(outcome(truth, scores=scores))["auc"] == pytest.approx(roc_auc_score(truth, scores), rel=1e-12)
 
@@ -187,7 +187,7 @@ def mean_precision(truth, scores, k):
         lambda rows: any(positive for positive, _ in rows)
     )
 )
-def test_ties_are_broken_in_every_order(rows):
+def test_ties_are_averaged_over_every_order(rows):
     truth, scores = zip(*rows, strict=True)
     found = measures(outcome(truth, scores=scores))
     assert found["bep"] == pytest.approx(mean_precision(truth, scores, sum(truth)), rel=1e-12, abs=1e-15)
@@ -195,8 +195,8 @@ def test_ties_are_broken_in_every_order(rows):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_ties_across_rank_20_are_broken_in_every_order(seed):
-    """17 rows of their own, then six that tie for three places, then more."""
+def test_ties_across_rank_20_are_averaged_over_every_order(seed):
+    """17 rows have ranks of their own; six tie for ranks 18 to 20 and beyond; more rows follow."""
     rng = np.random.default_rng(seed)
     truth = rng.random(27) < 0.4
     truth[17:23] = rng.permutation([1] * (1 + seed % 5) + [0] * (5 - seed % 5)).astype(bool)
@@ -217,7 +217,7 @@ def test_tasks_are_averaged():
             assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
 
 
-def test_only_the_order_of_scores_counts():
+def test_auc_and_precision_depend_only_on_the_order_of_scores():
     truth = [1, 0, 1, 0, 0, 1]
     plain = measures(outcome(truth, truth, [5, 5, 4, 3, 2, 1]))
     assert measures(outcome(truth, truth, [np.inf, np.inf, 1e300, 0, -1e-300, -np.inf])) == plain
@@ -237,6 +237,6 @@ def test_only_the_order_of_scores_counts():
         (outcome([1, 0], scores=[1, NAN]), "NaN"),
     ],
 )
-def test_what_cannot_be_measured(wrong, message):
+def test_invalid_outcomes_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         measures(wrong)

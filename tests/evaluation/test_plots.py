@@ -26,7 +26,7 @@ def many(holes=0.1, tasks=4):
 
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf", ".PNG"])
-def test_the_ending_says_what_is_written(plot, ending, tmp_path):
+def test_the_ending_decides_the_kind_of_file(plot, ending, tmp_path):
     check_plot(f"p{ending}")
     path = tmp_path / f"p{ending}"
     plot(many(), ["f1", "auc"], str(path))
@@ -62,7 +62,7 @@ def test_every_chain_and_measure_is_named(shares, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["_x", "a$_^_$b"])
-def test_names_mean_nothing_to_matplotlib(name, tmp_path):
+def test_names_are_not_interpreted_by_matplotlib(name, tmp_path):
     plot_curves(Results([result(name, 0.5), result("b", 0.5)]), ["f1"], str(tmp_path / "p.svg"))
     assert any(text.endswith(name) for text in svg_texts(tmp_path / "p.svg"))
 
@@ -97,7 +97,7 @@ def test_curves_are_the_means(tmp_path, monkeypatch):
             np.testing.assert_allclose(y, results.summary(measure)[number, :, 0])
 
 
-def test_near_best_rises_with_the_tolerance(tmp_path, monkeypatch):
+def test_the_share_near_best_rises_with_the_tolerance(tmp_path, monkeypatch):
     monkeypatch.setattr("filterkit.evaluation.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
     results = many(tasks=30)
     (panel,) = drawn_lines(plot_near_best, results, ["f1"])
@@ -111,7 +111,7 @@ def test_near_best_rises_with_the_tolerance(tmp_path, monkeypatch):
         assert (panel["best pair"][1] >= y).all()
 
 
-def test_nothing_known_is_plotted_too(tmp_path):
+def test_results_that_are_all_nan_are_plotted(tmp_path):
     results = Results(table(np.full((2, 2, 2, 2), np.nan), (0.1, 0.9)))
     for plot in PLOTS:
         plot(results, ["f1"], str(tmp_path / "p.png"))
@@ -124,7 +124,7 @@ def test_another_ending_is_refused(name):
         check_plot(name)
 
 
-def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=re.escape("--plot needs matplotlib: pip install 'arff-filterkit[plot]'")):
         check_plot("p.png")

@@ -25,7 +25,7 @@ def equal(found, expected):
 
 
 @pytest.mark.parametrize("holes", [0, 0.3])
-def test_values_have_their_places(holes):
+def test_values_are_found_at_task_fold_share_and_chain(holes):
     cube = drawn(3, 4, 2, 2, holes=holes)
     results = Results(table(cube, (0.1, 0.5)))
     assert results.tasks == [("d0", "t"), ("d1", "t"), ("d2", "t")]
@@ -33,7 +33,7 @@ def test_values_have_their_places(holes):
     np.testing.assert_array_equal(results.values("f1"), cube)
 
 
-def test_rows_are_put_in_order():
+def test_rows_in_any_order_give_the_same_results():
     rows = table(drawn(2, 3, 2, 2), (0.1, 0.5))
     mixed = [rows[0], *np.random.default_rng(0).permutation(np.array(rows[1:], object)).tolist()]
     mixed = [Result(*row) for row in mixed]
@@ -48,7 +48,7 @@ def test_rows_are_put_in_order():
         assert cube[results.tasks.index(row[:2]), row.fold, c, s] == row.values["auc"]
 
 
-def test_what_is_missing_is_nan():
+def test_missing_results_are_nan():
     results = Results([result("a", 0.5), result("b", 0.25, fold=2), result("a", 0.75, task="u", share=0.1)])
     cube = results.values("accuracy")
     assert cube.shape == (2, 3, 2, 2)
@@ -57,7 +57,7 @@ def test_what_is_missing_is_nan():
     assert np.argwhere(known).tolist() == [[0, 0, 0, 1], [0, 2, 1, 1], [1, 0, 0, 0]]
 
 
-def test_measures_are_told_apart():
+def test_each_measure_has_its_own_values():
     results = Results([result("a", 0.5, auc=0.75, f1=NAN)])
     assert [results.values(name).item() for name in ("auc", "accuracy")] == [0.75, 0.5]
     assert np.isnan(results.values("f1"))
@@ -100,7 +100,7 @@ def test_one_value_has_no_standard_error():
     equal(Results(table([[[[NAN]], [[NAN]]]])).summary("f1"), [[[NAN, NAN]]])
 
 
-def test_paired_tests_are_those_of_scipy():
+def test_paired_tests_equal_those_of_scipy():
     cube = drawn(6, 2, 3, 2)
     results = Results(table(cube, (0.1, 0.9)))
     by_task = cube.mean(axis=1)
@@ -112,7 +112,7 @@ def test_paired_tests_are_those_of_scipy():
     equal(Results(table(folds, (0.1, 0.9))).paired("f1", 0, 2, 1), ((a - b).mean(), ttest_rel(a, b).pvalue))
 
 
-def test_a_paired_test_by_hand():
+def test_a_paired_test_worked_by_hand():
     """Differences 1, 2, 3: mean 2, standard error 1/√3, t = 2√3 with 2 degrees of freedom."""
     results = Results(table([[[[1.0], [0.0]], [[2.0], [0.0]], [[3.0], [0.0]]]]))
     t = 2 * np.sqrt(3)
@@ -128,7 +128,7 @@ def test_pairs_with_nan_are_left_out():
 # ---- methods --------------------------------------------------------------------------------------
 
 
-def test_the_best_of_methods_by_hand():
+def test_the_best_variant_of_each_method_worked_by_hand():
     names = ["bns/100", "bns/500", "ig", "chi/all/of", "bns/"]
     values = np.array(
         [  # (tasks, folds, chains)
@@ -155,7 +155,7 @@ def round_trip(rows, path):
     return results.rows, read_results(str(path))
 
 
-def test_a_file_holds_all_of_it(tmp_path):
+def test_a_file_holds_all_results(tmp_path):
     rows = [
         Result(name, ODD[-1 - i], i, 1 / (i + 3), ODD[i - 3], 7, 3, 1e-9 / 3, dict(zip(MEASURES, column, strict=True)))
         for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(MEASURES), holes=0.2).tolist(), strict=True)
@@ -181,7 +181,7 @@ def test_a_file_is_plain_csv():
     assert text.endswith("\n") and "\r" not in text
 
 
-def test_two_files_together(tmp_path):
+def test_results_of_two_files_are_joined(tmp_path):
     cube = drawn(2, 3, 3, 1)
     rows = table(cube)
     parts = [[r for r in rows if r.chain == "a"], [r for r in rows if r.chain != "a"]]
@@ -213,7 +213,7 @@ GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(MEASURES)
         (f'{HEAD}\n"d"x{GOOD}\n', None, "',' expected after '\"'"),
     ],
 )
-def test_what_is_no_results_is_refused(text, line, problem, tmp_path):
+def test_a_file_without_results_is_refused(text, line, problem, tmp_path):
     path = tmp_path / "r.csv"
     path.write_text(text)
     place = str(path) if line is None else f"{path}:{line}"
@@ -235,6 +235,6 @@ def test_a_line_that_was_cut_is_refused(tmp_path):
         read_results(str(tmp_path / "r.csv"))
 
 
-def test_two_results_of_one_place_are_refused():
+def test_two_results_for_the_same_part_are_refused():
     with pytest.raises(FilterkitError, match="two results of one chain"):
         Results([result("a", 0.5), result("a", 0.75)])

@@ -94,12 +94,12 @@ def tested(monkeypatch):
         ({"chains": (("a", "svm"), ("a", "l2 svm"))}, "two chains are named 'a'"),
     ],
 )
-def test_nonsense_is_refused(options, message):
+def test_an_invalid_design_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
         Design(**({"chains": (("a", "svm"),), "folds": 5} | options))
 
 
-def test_the_largest_share_is_what_the_folds_leave():
+def test_the_share_may_be_all_that_the_folds_leave():
     assert design(folds=3, shares=(0.1, 2 / 3)).shares[-1] == 2 / 3
     assert design(folds=10, shares=(0.9,)).shares == (0.9,)
 
@@ -128,7 +128,7 @@ def test_a_chain_has_a_name(text, name, stages):
         ("a: ", "must end in a learner"),
     ],
 )
-def test_a_chain_that_cannot_be(text, message):
+def test_an_invalid_chain_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
         named_chain(text)
 
@@ -158,12 +158,12 @@ def test_a_class_without_rows_or_with_all_is_no_task():
         tasks(make([[1], [2]], [0, 0], "abc"), one_against_rest=True)
 
 
-def test_too_few_positive_rows_are_no_task():
+def test_a_class_with_too_few_positive_rows_is_no_task():
     with pytest.raises(FilterkitError, match=r"^d: no class has 13 rows"):
         tasks(three(), one_against_rest=True, min_positives=13)
 
 
-def test_one_class_against_the_rest(fits):
+def test_one_class_is_evaluated_against_the_rest(fits):
     batch = three()
     Evaluator([("d", batch)], design(one_against_rest=True)).evaluate("d", "b", 0)
     schema = fits[0].schema
@@ -194,7 +194,7 @@ def test_one_label_at_a_time_has_no_other_label_for_a_feature(fits):
         assert (fits[-1].y == batch.y[place, number]).all()
 
 
-def test_labels_jointly(fits):
+def test_labels_can_be_evaluated_jointly(fits):
     (result,) = Evaluator([("d", labelled())], design("neighbors --k 3")).evaluate("d", "music", 0)
     assert [a.name for a in fits[0].schema.label_attributes] == ["p", "q", "few"]
     assert (result.train_rows, result.test_rows) == (len(fits[0]), 40 - len(fits[0]))
@@ -225,7 +225,7 @@ def test_there_must_be_a_nominal_class(class_):
         Evaluator([("d", sample("iris", class_=class_))], design())
 
 
-def test_fewer_rows_than_folds():
+def test_fewer_rows_than_folds_are_refused():
     with pytest.raises(FilterkitError, match="d: 4 rows are too few for 5 folds"):
         Evaluator([("d", make([[1], [2], [3], [4]], [0, 0, 1, 1]))], design(folds=5))
 
@@ -242,7 +242,7 @@ CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_every_row_is_tested_once(y, folds, seed):
-    """But the only row of a class, which is always trained on."""
+    """Except the only row of a class, which is always in the training part."""
     splits = Splits(y, design(folds=folds, seed=seed))
     parts = [splits.test(fold) for fold in range(folds)]
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
@@ -343,7 +343,7 @@ def reference(batch, text, folds, seed, fold):
 
 
 def against_others(batch):
-    """The positive class and another of all other rows."""
+    """The batch with two classes: the positive one and all others."""
     schema, target = batch.schema, batch.schema.class_attribute
     attributes = list(schema.attributes)
     attributes[schema.class_index] = target._replace(values=("others", schema.positive))
@@ -364,7 +364,7 @@ def against_others(batch):
     ],
     ids=["two", "tuned", "three", "neighbors", "sampled", "sparse", "labels"],
 )
-def test_results_are_those_of_plain_code(batch, text):
+def test_results_equal_those_of_a_plain_computation(batch, text):
     batch, folds = batch(), 3
     evaluator = Evaluator([("d", batch)], design(text, folds=folds, seed=4))
     ((name, task),) = {(name, task) for name, task, _ in evaluator.parts}
@@ -377,8 +377,8 @@ def test_results_are_those_of_plain_code(batch, text):
 
 
 @pytest.mark.parametrize("text", ["svm", "standardize shape bns l2 svm --c 0.1,1 --folds 2"])
-def test_nothing_of_the_test_rows_is_learned(text, tested, monkeypatch):
-    """Test rows may have any values and classes."""
+def test_values_and_classes_of_test_rows_are_not_learned(text, tested, monkeypatch):
+    """Changing the values and classes of test rows does not change what is learned."""
     batch = sample("iris")
     fold = draw_folds(batch.y, 3, 0)
     monkeypatch.setattr(folds, "draw_folds", lambda *_: fold)
@@ -406,7 +406,7 @@ def test_no_row_is_trained_on_and_tested(shares, fits, tested):
 # ---- runs -----------------------------------------------------------------------------------------
 
 
-def test_a_run_has_every_part_once():
+def test_a_run_yields_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
     found = list(run(Evaluator(data, plan)))
@@ -418,7 +418,7 @@ def test_a_run_has_every_part_once():
     assert [[result.chain for result in results] for _, results in found] == [["neighbors", "l2 neighbors"]] * 18
 
 
-def test_parts_that_are_done_are_left_out():
+def test_parts_already_done_are_left_out():
     data, plan = [("d", three())], design()
     done = {("d", "class", 0), ("d", "class", 2), ("other", "class", 1)}
     ((left, results),) = run(Evaluator(data, plan), done=done)
@@ -427,7 +427,7 @@ def test_parts_that_are_done_are_left_out():
 
 
 def failing():
-    """Rows of which the first few, in the fold of row 0, are of one class; and which fold that is."""
+    """Rows whose training part without row 0 begins with rows of one class; and the seed for which that is fold 2."""
     y = np.repeat([1, 0, 1], [1, 20, 20])
     batch = make(np.arange(41)[:, None], y)
     seed = next(seed for seed in range(20) if draw_folds(batch.y, 3, seed)[0] == 1)
@@ -449,9 +449,9 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
     assert [results[0].fold for results in found][:1] == [0]
 
 
-def test_processes_find_the_same(monkeypatch):
+def test_processes_give_the_same_results(monkeypatch):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
-    plan = design("standardize svm", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
+    plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
     alone = list(run(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_PROCESSES", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
@@ -463,13 +463,13 @@ def test_processes_find_the_same(monkeypatch):
 
     monkeypatch.setattr(Evaluator, "evaluate", spy)
     together = list(run(Evaluator(data, plan), jobs=2, done={("iris", "class", 1)}))
-    assert here == [("iris", "class", 0)]  # the others not in this process
+    assert here == [("iris", "class", 0)]  # the others are evaluated in processes
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
     assert {repr(without_seconds(results)) for _, results in together} == expected
 
 
-def test_names_of_predictions_are_free():
+def test_a_column_may_be_called_like_a_prediction():
     """A column named probability, shaped for each class, is named probability@a."""
     batch = three()
     attributes = [Attribute("probability"), *batch.schema.attributes[1:]]
@@ -477,7 +477,7 @@ def test_names_of_predictions_are_free():
     assert Evaluator([("d", batch)], design("shape neighbors")).evaluate("d", "class", 0)
 
 
-def test_no_other_row_is_named_than_the_one_that_cannot_be_taken():
+def test_an_error_names_no_row_but_the_invalid_one():
     X = np.arange(30.0)[:, None]
     X[25] = np.nan
     with pytest.raises(FilterkitError, match=r"chain 'neighbors': neighbors: (row 26: )?attribute 'a0' is missing"):

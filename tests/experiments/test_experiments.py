@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from agreement import columns, sample
 
 import filterkit
 from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parents[2]
 SMALL = {
-    "seed_000_shaping": {"SHARES": (0.5,), "POSITIVES": 20, "FEWEST": 20, "UCI_FOLDS": 3},
+    "seed_000_shaping": {"SHARES": (0.5,), "POSITIVES": 30, "FEWEST": 20, "UCI_FOLDS": 3, "INNER": 2},
     "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
     "seed_002_ordinal_boosting": {},
     "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
@@ -41,9 +42,7 @@ def with_labels(rows):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
-    texts = filterkit.chain("sample --fraction 1/6").fit_transform(
-        filterkit.read(str(ROOT / "arff_samples/fortunes.arff"))
-    )[1]
+    texts = columns(filterkit.chain("sample --fraction 1/6").fit_transform(sample("fortunes"))[1], range(0, 2011, 4))
     iris = filterkit.read(str(ROOT / "arff_samples/iris.arff"))
     tasks = {("iris", value) for value in iris.schema.class_attribute.values}
     monkeypatch.setattr(lab, "text_sets", lambda folder, names=(): [("fortunes", texts)])

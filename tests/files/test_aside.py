@@ -1,4 +1,4 @@
-"""Files aside: a run removes those that a killed run has left, and keeps those that another run is writing."""
+"""Temporary files of outputs: a run removes those that a killed run left, and keeps those that another run writes."""
 
 import os
 import signal
@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from command import run
 
 from filterkit import FilterkitError
 from filterkit.files.output import open_output
@@ -42,7 +43,7 @@ def in_a_process(code, folder):
 
 @pytest.fixture
 def left(tmp_path):
-    """A folder with a file that a killed run has left."""
+    """A folder with a temporary file that a killed run has left."""
     with in_a_process("os.kill(os.getpid(), signal.SIGKILL)", tmp_path) as process:
         assert process.wait(60) == -signal.SIGKILL
     assert len(hidden(tmp_path)) == 1 and hidden(tmp_path) == os.listdir(tmp_path)
@@ -102,8 +103,8 @@ def test_several_outputs_of_one_process(tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_anything_else_with_such_a_name_is_kept(tmp_path):
-    """Such as a folder, a pipe or a link, and files with the names of another user or machine."""
+def test_other_files_with_such_a_name_are_kept(tmp_path):
+    """These are a folder, a pipe, a link, and files that name another user or machine."""
     with open_output(str(tmp_path / "out")):
         (name,) = hidden(tmp_path)
     stem = name.removesuffix("0")
@@ -123,7 +124,7 @@ def test_anything_else_with_such_a_name_is_kept(tmp_path):
 
 @pytest.mark.parametrize("supported", [True, False])
 def test_many_runs_at_once(supported, tmp_path, monkeypatch):
-    """Each writes whole files, and nothing is left. Without locks in the folder, nothing is removed."""
+    """Each run writes complete files, and no temporary file is left. If the folder has no locks, none is removed."""
     code = "import sys\n"
     if not supported:
         code += "import fcntl\ndef flock(*_):\n    raise OSError(95, 'Operation not supported')\nfcntl.flock = flock\n"
@@ -184,10 +185,8 @@ def test_a_name_that_no_file_can_have_is_refused_before_work_is_begun(name, mess
     bad.write_text("@relation r\n@attribute a numeric\n@data\nx\n")
     for option in ("-o", "--save", "--rejects"):
         goal = f"{path.removesuffix('.arff')}.chain" if option == "--save" and path.endswith(".arff") else path
-        command = [sys.executable, "-m", "filterkit", "-o", os.devnull, option, goal, str(bad), "bns"]
-        if option == "-o":
-            del command[3:5]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        given = [] if option == "-o" else ["-o", os.devnull]
+        done = run(*given, option, goal, bad, "bns")
         assert done.returncode == 1 and "not a number" not in done.stderr
         assert done.stderr.startswith(f"filterkit: {goal}: ") and done.stderr.count("\n") == 1
     bad.unlink()
@@ -200,7 +199,7 @@ def test_an_empty_name_is_refused():
 
 
 def test_an_error_of_other_code_does_not_name_the_output(tmp_path):
-    """Such as that of a stage that opens a file of its own while rows are written."""
+    """An example is a stage that opens a file of its own while rows are written."""
 
     def fail():
         with open_output(str(tmp_path / "out")):

@@ -4,11 +4,11 @@ import gzip
 import os
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from command import COMMAND, run, start
 
 import filterkit
 from filterkit import FilterkitError
@@ -18,7 +18,7 @@ from filterkit.files.output import check_output, open_output
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
-RUN = f"{sys.executable} -m filterkit"
+RUN = " ".join(COMMAND)
 
 
 def bash(command, folder, **options):
@@ -32,18 +32,18 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def expected(folder):
+@pytest.fixture(scope="module")
+def expected():
     """The output of the chain `bns` for iris."""
-    done = bash(f"{RUN} iris.arff bns", folder)
+    done = run("iris.arff", "bns", cwd=SAMPLES)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-# Which path is what
+# Kinds of paths
 
 
-def test_what_a_path_means(tmp_path):
+def test_paths_of_descriptors_are_recognised(tmp_path):
     assert descriptor_of("/dev/stdout") == 1
     assert descriptor_of("/dev/fd/63") == 63
     (tmp_path / "link").symlink_to("/dev/stderr")
@@ -56,7 +56,7 @@ def test_what_a_path_means(tmp_path):
     assert descriptor_of(str(tmp_path / "7")) == 1
 
 
-def test_what_can_be_read_only_once(tmp_path):
+def test_inputs_that_can_be_read_only_once_are_recognised(tmp_path):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
@@ -106,7 +106,7 @@ def test_every_option_for_an_output_takes_a_descriptor_or_a_pipe(command, first,
 
 @pytest.mark.parametrize(("how", "before"), [(">", ""), (">>", "earlier\n")])
 @pytest.mark.parametrize("path", ["/dev/stdout", "-"])
-def test_a_file_that_a_shell_has_opened_is_written_to_as_it_is(how, before, path, folder, expected):
+def test_a_file_that_a_shell_has_opened_is_written_in_place(how, before, path, folder, expected):
     """It is not replaced by a new file, because other processes have it open."""
     (folder / "file").write_text("earlier\n")
     node = (folder / "file").stat().st_ino
@@ -139,7 +139,7 @@ def test_a_descriptor_that_cannot_be_written_to_is_refused_before_work_is_begun(
 
 
 def test_a_socket_is_written_to():
-    """Shells that run commands for another machine may use sockets."""
+    """A shell that runs commands for another machine may give them a socket."""
     ours, theirs = socket.socketpair()
     with ours, theirs, ours.makefile("rb") as stream:
         with open_output(f"/dev/fd/{theirs.fileno()}") as out:
@@ -166,15 +166,15 @@ def test_two_outputs_never_go_to_one_descriptor(folder):
 
 
 def test_a_full_pipe_that_does_not_block_is_written_to(folder):
-    """Another process that has the pipe, too, may have made it non-blocking."""
+    """Another process that shares the pipe may have made it non-blocking."""
     import fcntl
 
     read, write = os.pipe()
     os.set_blocking(write, False)
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # soon full
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # so that it is soon full
     source = str(SAMPLES / "digits.arff")
-    process = subprocess.Popen([sys.executable, "-m", "filterkit", source], stdout=write, stderr=subprocess.PIPE)
+    process = start(source, stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     with process, open(read, "rb") as pipe:
         text = pipe.read()
@@ -215,7 +215,7 @@ def test_the_input_of_a_subcommand_may_be_a_descriptor_or_a_pipe(command, folder
     assert (piped.returncode, piped.stdout) == (0, plain.stdout)
 
 
-def test_a_socket_is_read(folder):
+def test_a_socket_can_be_read(folder):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         threading.Thread(
@@ -233,7 +233,7 @@ def test_a_pipe_is_not_read_twice(inputs, folder):
     assert sorted(path.name for path in folder.iterdir()) == ["iris.arff"]
 
 
-def test_something_that_is_no_chain_is_refused_though_it_never_ends(folder):
+def test_an_endless_input_that_is_no_saved_chain_is_refused(folder):
     if not os.path.exists("/dev/zero"):
         pytest.skip("there is no /dev/zero here")
     done = bash(f"{RUN} --load /dev/zero iris.arff", folder)
@@ -243,12 +243,7 @@ def test_something_that_is_no_chain_is_refused_though_it_never_ends(folder):
 
 def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
     os.mkfifo(tmp_path / "in")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "filterkit", "-o", "/dev/stdout", "in", "l2"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = start("-o", "/dev/stdout", "in", "l2", cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     guard = threading.Timer(60, process.kill)
     guard.start()
     with process, open(tmp_path / "in", "w", buffering=1) as pipe:
@@ -268,9 +263,7 @@ def test_a_pipe_that_does_not_block_is_read_to_its_end(tmp_path):
     read, write = os.pipe()
     os.set_blocking(read, False)
     with open(write, "w", buffering=1) as pipe:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "filterkit", "-"], stdin=read, stdout=subprocess.PIPE, text=True
-        )
+        process = start("-", stdin=read, stdout=subprocess.PIPE, text=True)
         guard = threading.Timer(60, process.kill)
         guard.start()
         os.close(read)

@@ -2,12 +2,11 @@
 
 import gzip
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from agreement import sample
+from command import run
 
 import filterkit
 from filterkit import UsageError
@@ -42,11 +41,6 @@ def filterkit_formats():
 '''
 
 
-def run(*arguments, cwd):
-    command = [sys.executable, "-m", "filterkit", *arguments]
-    return subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False, timeout=120)
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [("a/x.svm", ".svm"), ("x.SVM.Gz", ".svm"), ("x.gz", ""), ("x", ""), (".csv", ""), ("a.csv/x", ""), ("-", "")],
@@ -62,7 +56,7 @@ def test_the_ending_of_a_compression_is_ignored(path, expected):
 @pytest.mark.parametrize(
     "arguments", ["-o {0} {1} l2", "-o o --test {1} {0} {1}", "-o o {1} write {0}"], ids=["-o", "--test", "write"]
 )
-def test_no_arff_under_the_ending_of_another_format(name, arguments, tmp_path):
+def test_arff_is_not_written_under_the_ending_of_another_format(name, arguments, tmp_path):
     done = run(*(word.format(name, IRIS) for word in arguments.split()), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"'{name}' would hold ARFF, but its ending is that of " in done.stderr
@@ -71,13 +65,13 @@ def test_no_arff_under_the_ending_of_another_format(name, arguments, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["o", "o.arff", "o.ARFF.gz", "o.txt", "o.data", "o.1", "o.unheard-of", "a.csv.d"])
-def test_other_names_are_free(name, tmp_path):
+def test_arff_may_be_written_under_any_other_name(name, tmp_path):
     done = run("-o", name, "--test", IRIS, f"t-{name}", IRIS, "write", f"w-{name}", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(os.listdir(tmp_path)) == sorted([name, f"t-{name}", f"w-{name}"])
 
 
-def test_the_same_holds_in_python(tmp_path):
+def test_the_rules_of_endings_hold_in_python(tmp_path):
     data = sample("iris")
     with pytest.raises(UsageError, match=r"x.csv.gz' would hold ARFF, .* that of CSV; name it 'x.arff.gz'"):
         filterkit.write(data, str(tmp_path / "x.csv.gz"))
@@ -89,20 +83,20 @@ def test_the_same_holds_in_python(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x.arff", "x.csv", "x.chain.gz", "x.pkl"])
-def test_a_saved_chain_has_a_name_of_its_own(name, tmp_path):
+def test_a_chain_is_not_saved_under_the_ending_of_another_format(name, tmp_path):
     done = run("--save", name, "-o", "o.arff", IRIS, cwd=tmp_path)
     assert done.returncode == 2 and "name it 'x.chain'" in done.stderr
     assert not os.listdir(tmp_path)
 
 
-def test_results_are_csv(tmp_path):
+def test_results_are_not_written_under_the_ending_of_another_format(tmp_path):
     done = run("evaluate", "-o", "x.arff", IRIS, "--chain", "svm", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == "filterkit: -o: 'x.arff' would hold CSV, but its ending is that of ARFF; name it 'x.csv'\n"
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_what_is_read_as_arff_although_its_ending_says_otherwise(packed, tmp_path):
+def test_a_file_with_another_ending_is_read_as_arff_and_errors_say_so(packed, tmp_path):
     path = tmp_path / ("x.csv.gz" if packed else "x.csv")
     path.write_bytes(gzip.compress(b"a,b\n1,2\n") if packed else b"a,b\n1,2\n")
     done = run(path.name, cwd=tmp_path)
@@ -158,8 +152,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
     (tmp_path / "odd.table.gz").write_bytes(gzip.compress(b"a b\n1 x\n"))
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     for name, status in (("in", 0), ("bad", 1), ("odd", 1), ("none", 1)):
-        command = [sys.executable, "-m", "filterkit", *table, f"{name}.table.gz"]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = run(*table, f"{name}.table.gz", cwd=tmp_path, env=environment)
         assert done.returncode == status, done.stderr
         assert not os.listdir(tmp_path / "tmp")
     assert "none.table.gz: No such file or directory" in done.stderr
@@ -184,7 +177,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
         ),
     ],
 )
-def test_options_that_a_format_does_not_need_are_refused(arguments, message, table, tmp_path):
+def test_options_about_arff_are_refused_for_other_formats(arguments, message, table, tmp_path):
     done = run(*table, *arguments.split(), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
 
@@ -193,7 +186,7 @@ def test_options_that_a_format_does_not_need_are_refused(arguments, message, tab
     "arguments",
     ["--precision 2 -o o.table --test in.table o.arff in.table", "-o o.arff --rejects r --test x.arff t in.table"],
 )
-def test_options_about_arff_may_be_meant_for_one_of_several(arguments, table, tmp_path):
+def test_options_about_arff_are_accepted_if_one_file_is_arff(arguments, table, tmp_path):
     (tmp_path / "x.arff").write_text("@relation x\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n")
     done = run(*table, *arguments.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr

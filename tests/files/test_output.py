@@ -34,7 +34,7 @@ def test_an_exception_leaves_the_earlier_file(tmp_path):
     assert os.listdir(tmp_path) == ["out.arff"]
 
 
-def test_an_interrupt_as_soon_as_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monkeypatch):
     def interrupted(*_):
         assert len(os.listdir(tmp_path)) == 1
         raise KeyboardInterrupt
@@ -76,7 +76,7 @@ def test_a_named_pipe_is_written_to_directly(tmp_path):
     assert read == [b"text"]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with (
         pytest.raises(FilterkitError, match=r"no/out.arff: No such file or directory"),
         open_output(str(tmp_path / "no" / "out.arff")),
@@ -155,7 +155,7 @@ def test_two_outputs_to_one_file_do_not_overwrite_each_other(tmp_path):
     assert os.listdir(tmp_path) == ["link"]
 
 
-def test_a_file_that_cannot_be_renamed_is_named_and_nothing_is_left_aside(tmp_path):
+def test_a_file_that_cannot_be_renamed_is_named_and_no_temporary_file_is_left(tmp_path):
     files = [(tmp_path / "a", nothing), (tmp_path / "b", nothing), (tmp_path / "c", (tmp_path / "b").mkdir)]
     with pytest.raises(FilterkitError, match=r"/b: Is a directory"):
         together_with(*files)

@@ -1,9 +1,7 @@
 """--rejects: unreadable rows are written there, and processing continues."""
 
-import subprocess
-import sys
-
 import pytest
+from command import run
 
 HEADER = "@relation r\n@attribute n numeric\n@attribute c {a,b}\n@data\n"
 WRONG = {5: b"x,a", 9: b"1,q", 40: b"1,a,b", 77: b"'open,a", 100: b"1"}
@@ -18,11 +16,6 @@ def data(tmp_path):
     path = tmp_path / "data.arff"
     path.write_bytes(HEADER.encode() + b"\n".join(bad) + b"\n")
     return path, good
-
-
-def run(*arguments, **options):
-    command = [sys.executable, "-m", "filterkit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.parametrize("options", [(), ("--jobs", "1"), ("--block-size", "64"), ("--block-size", "1")])
@@ -54,7 +47,7 @@ def test_rows_of_strings_and_of_test_data_may_be_rejected(tmp_path):
     assert places == ["% a.arff:7", "% b.arff:7"]
 
 
-def test_more_rejected_rows_than_allowed(data, tmp_path):
+def test_more_rejected_rows_than_allowed_are_an_error(data, tmp_path):
     path, _ = data
     done = run("--rejects", "bad.txt", "--max-rejects", "2", "-o", "out.arff", path.name, cwd=tmp_path)
     assert done.returncode == 1
@@ -67,7 +60,7 @@ def test_more_rejected_rows_than_allowed(data, tmp_path):
 
 
 def test_rejected_rows_are_written_as_they_were_read(tmp_path):
-    """In the encoding of the input, including bytes that are not valid in it."""
+    """They keep the encoding of the input, and bytes that are invalid in it."""
     bad = "zwölf,a".encode("latin-1")
     (tmp_path / "data.arff").write_bytes(HEADER.encode() + b"1,a\r\n" + bad + b"\r\n2,b\r\n")
     for encoding in ("latin-1", "utf-8"):
@@ -76,7 +69,7 @@ def test_rejected_rows_are_written_as_they_were_read(tmp_path):
         assert (tmp_path / "bad.txt").read_bytes().splitlines()[1] == bad
 
 
-def test_without_unreadable_rows(tmp_path):
+def test_without_unreadable_rows_the_file_of_rejects_is_empty(tmp_path):
     (tmp_path / "data.arff").write_text(HEADER + "1,a\n")
     done = run("--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: 0 rows could not be read\n")

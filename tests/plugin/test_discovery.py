@@ -1,4 +1,4 @@
-"""What is installed is remembered, and asked for again when something has been installed or removed."""
+"""The cache of installed plugins: it is used until a package is installed or removed."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from filterkit.plugin.registry import _loaded
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with one package on the path, and a cache of its own."""
+    """A folder on the import path with one package, and a new folder for the cache."""
     folder = tmp_path / "packages"
     folder.mkdir()
     install(folder, "one", "my-stage = my_module")
@@ -34,14 +34,14 @@ def install(folder, name, *points):
 ONE = Installed("my-stage", "my_module", "one 1.0")
 
 
-def test_the_second_time_nobody_is_asked(place, monkeypatch, tmp_path):
+def test_installed_plugins_are_remembered(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
     monkeypatch.setattr("filterkit.plugin.discovery._ask", None)
     assert installed("some.group") == [ONE]
     assert len(list((tmp_path / "cache" / "filterkit").iterdir())) == 1
 
 
-def test_what_is_installed_or_removed_later_is_noticed(place):
+def test_plugins_installed_or_removed_later_are_noticed(place):
     assert installed("some.group") == [ONE]
     install(place, "two", "a = two.a:plugin", "b = two.b")
     expected = [Installed("a", "two.a:plugin", "two 1.0"), Installed("b", "two.b", "two 1.0"), ONE]
@@ -60,7 +60,7 @@ def test_a_renamed_package_is_noticed(place):
 
 
 def test_a_plugin_of_two_packages_is_listed_once(place):
-    """As after a package was renamed and installed again, but never removed under its old name."""
+    """This happens if a package was renamed and installed again but never removed under its old name."""
     install(place, "arff-one", "my-stage = my_module", "other = my_module")
     install(place, "two", "my-stage = another_module")
     assert installed("some.group") == [
@@ -70,7 +70,7 @@ def test_a_plugin_of_two_packages_is_listed_once(place):
     ]
 
 
-def test_what_another_version_of_filterkit_remembered_is_asked_for_again(place, monkeypatch, tmp_path):
+def test_the_cache_of_another_version_of_filterkit_is_not_used(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
     (tmp_path / "newer.py").write_text("")
     monkeypatch.setattr("filterkit.plugin.discovery.__file__", str(tmp_path / "newer.py"))
@@ -78,13 +78,13 @@ def test_what_another_version_of_filterkit_remembered_is_asked_for_again(place, 
     assert installed("some.group") == []
 
 
-def test_another_path_is_another_matter(place, monkeypatch, tmp_path):
+def test_each_import_path_has_its_own_cache(place, monkeypatch, tmp_path):
     assert installed("some.group") == [ONE]
     monkeypatch.setattr(sys, "path", [str(tmp_path / "script")])
     assert installed("some.group") == []
 
 
-def test_nothing_is_remembered_of_the_current_folder(place, monkeypatch, tmp_path):
+def test_plugins_in_the_current_folder_are_not_cached(place, monkeypatch, tmp_path):
     monkeypatch.chdir(place)
     monkeypatch.setattr(sys, "path", [str(place)])
     assert installed("some.group") == [ONE]
@@ -108,7 +108,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_memory_is_made_anew(damage, place, tmp_path):
+def test_a_damaged_cache_is_written_anew(damage, place, tmp_path):
     assert installed("some.group") == [ONE]
     (file,) = (tmp_path / "cache" / "filterkit").iterdir()
     good = file.read_bytes()
@@ -121,7 +121,7 @@ def test_a_damaged_memory_is_made_anew(damage, place, tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 @pytest.mark.parametrize("kind", ["pipe", "link", "link to a pipe", "link to nothing", "unreadable", "folder"])
-def test_something_else_in_the_place_of_the_memory_does_no_harm(kind, place, tmp_path, monkeypatch):
+def test_something_else_in_the_place_of_the_cache_is_tolerated(kind, place, tmp_path, monkeypatch):
     assert installed("some.group") == [ONE]
     (file,) = (tmp_path / "cache" / "filterkit").iterdir()
     good = file.read_bytes()
@@ -145,14 +145,14 @@ def test_something_else_in_the_place_of_the_memory_does_no_harm(kind, place, tmp
         assert file.read_bytes() == good and not file.is_symlink()
 
 
-def test_no_place_to_remember_in(place, monkeypatch, tmp_path):
+def test_plugins_are_found_without_a_place_for_the_cache(place, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     for cache in (tmp_path / "file", "relative"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
         assert installed("some.group") == [ONE]
 
 
-def test_the_command_remembers(tmp_path):
+def test_the_command_uses_the_cache(tmp_path):
     script = Path(sys.executable).with_name("filterkit")
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
     first, second = (
@@ -163,7 +163,7 @@ def test_the_command_remembers(tmp_path):
     assert len(list((tmp_path / "filterkit").iterdir())) == 1
 
 
-def test_what_an_entry_point_names():
+def test_an_entry_point_names_a_module_or_an_object():
     import os.path
 
     assert _loaded("os.path") is os.path

@@ -53,12 +53,12 @@ def parsed(text, known, **options):
     return parse_stages(shlex.split(text), known, **options)
 
 
-def test_each_stage_takes_the_options_behind_its_name(known):
+def test_each_stage_takes_the_options_that_follow_its_name(known):
     one, place, other = parsed("mark --size 2 place out mark --count 3", known)
     assert (one.size, one.count, place.path, other.size, other.count) == (2.0, None, "out", 1.0, 3)
 
 
-def test_options_of_every_type(known):
+def test_options_of_every_type_are_parsed(known):
     (stage,) = parsed("mark --way down --only a --only 'b c' --bold --no-tidy --size=-1e3", known)
     assert (stage.way, stage.only, stage.bold, stage.tidy, stage.size) == ("down", ("a", "b c"), True, False, -1000.0)
 
@@ -67,7 +67,7 @@ def test_without_words_there_is_no_stage(known):
     assert parse_stages([], known) == []
 
 
-def test_a_seed_is_for_stages_that_have_one_and_are_not_given_it(known):
+def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
     one, other, _ = parsed("mark mark --seed 5 place x", known, seed=7)
     assert (one.seed, other.seed) == (7, 5)
 
@@ -84,7 +84,7 @@ def test_a_seed_is_for_stages_that_have_one_and_are_not_given_it(known):
         ("place", "place: "),
     ],
 )
-def test_mistakes_name_the_stage(text, message, known):
+def test_a_mistake_names_the_stage(text, message, known):
     with pytest.raises(UsageError) as caught:
         parsed(text, known)
     assert message in str(caught.value)
@@ -98,7 +98,7 @@ def test_help_is_the_docstring_and_the_help_of_the_options():
     assert "--bold" in text and "--no-bold" not in text and "--tidy / --no-tidy" in text
 
 
-def test_help_among_the_words_is_answered(known, capsys):
+def test_help_among_the_words_shows_the_help_of_the_stage(known, capsys):
     with pytest.raises(click.exceptions.Exit):
         parsed("mark --help", known)
     assert "Mark rows." in capsys.readouterr().out
@@ -127,7 +127,7 @@ def test_a_mistake_in_a_file_names_the_line(text, message, known, tmp_path):
     assert str(path) in str(caught.value) and message in str(caught.value)
 
 
-def test_a_file_that_is_not_there(known, tmp_path):
+def test_a_missing_chain_file_is_reported(known, tmp_path):
     with pytest.raises(UsageError, match=r"--chain .*none: No such file") as caught:
         read_stages(str(tmp_path / "none"), known)
     assert isinstance(caught.value, FilterkitError) and isinstance(caught.value, FileNotFoundError)

@@ -1,4 +1,4 @@
-"""Finding plugins: broken ones, twins, misspelt hooks, files."""
+"""The registry of plugins: broken plugins, names claimed twice, misspelt hooks, wrappers."""
 
 import types
 
@@ -77,7 +77,7 @@ def test_stages_are_found_by_name(found):
 
 
 @pytest.mark.parametrize("error", [ImportError("no module x"), ValueError("bad\nnews"), SystemExit(3)])
-def test_a_plugin_that_fails_to_import_is_flagged_and_the_others_work(found, error):
+def test_a_plugin_that_fails_to_import_is_reported_and_others_work(found, error):
     registry = found(Point("bad", error), Point("plus", module("plus", Plus)))
     assert registry.stage("plus") is Plus
     bad = registry.plugins[0]
@@ -138,7 +138,7 @@ def test_a_metric_is_a_stage_too(found):
     assert known.plugins[0].stages == [stage]
 
 
-def test_a_metric_that_is_none_breaks_its_plugin_alone(found):
+def test_an_invalid_metric_breaks_only_its_own_plugin(found):
     known = found(Point("bad", module("bad", half, hook="filterkit_metrics")), Point("plus", module("plus", Plus)))
     assert "filterkit_metrics gives <function half" in known.plugins[0].problem
     assert known.stage("plus") is Plus
@@ -146,7 +146,7 @@ def test_a_metric_that_is_none_breaks_its_plugin_alone(found):
         known.metric("half")
 
 
-def test_a_metric_and_a_stage_of_one_name_clash(found):
+def test_a_metric_and_a_stage_of_the_same_name_clash(found):
     known = found(
         Point("one", module("one", Metric("plus", half), hook="filterkit_metrics")), Point("two", module("two", Plus))
     )
@@ -169,7 +169,7 @@ def wrapping(name, function, **order):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_wrapper_sees_what_each_plugin_offers(found, first):
-    """Whether its plugin is loaded before or after the others."""
+    """It does not matter whether its plugin is loaded before or after the others."""
     seen = []
 
     def note(stages):
@@ -184,7 +184,7 @@ def test_a_wrapper_sees_what_each_plugin_offers(found, first):
 
 
 def test_hooks_are_called_in_the_order_that_they_ask_for(found):
-    """Implementations of one plugin, and the wrappers of several: the outermost has the last word."""
+    """This holds for implementations of one plugin and for wrappers of several; the outermost wrapper comes last."""
     several = types.ModuleType("several")
     several.late = hookimpl(specname="filterkit_stages", trylast=True)(lambda: [Plus])
     several.early = hookimpl(specname="filterkit_stages", tryfirst=True)(lambda: [Minus])
@@ -196,7 +196,7 @@ def test_hooks_are_called_in_the_order_that_they_ask_for(found):
     assert order[-2:] == ["inner", "outer"]
 
 
-def test_a_wrapper_that_fails_breaks_its_own_plugin_alone(found):
+def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
     def fail(stages):
         raise ValueError("no wrapper")
 
@@ -205,15 +205,15 @@ def test_a_wrapper_that_fails_breaks_its_own_plugin_alone(found):
     assert registry.stage("plus") is Plus
 
 
-def test_what_is_no_format_breaks_its_plugin_alone(found):
+def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
         registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
         assert registry.plugins[0].problem.startswith(f"PluginError: {hook} gives 'text', which is no ")
         assert registry.stage("plus") is Plus
 
 
-def test_own_names_stay_own(found):
-    """Though another plugin has claimed one before."""
+def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
+    """Even if the plugin claimed the name first."""
     import click
 
     registry = found(Point("one", module("one", click.Command("own"), hook="filterkit_subcommands")))
@@ -226,8 +226,8 @@ def test_own_names_stay_own(found):
     assert registry.plugins[0].problem == claimed
 
 
-def test_the_variable_leaves_the_plugins_of_filterkit_itself(found, monkeypatch):
-    """Those of its distribution, wherever their modules are."""
+def test_filterkit_no_plugins_leaves_the_bundled_plugins(found, monkeypatch):
+    """These are all plugins of its distribution, wherever their modules are."""
     monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
     points = [
         Point("plus", module("plus", Plus), "arff-filterkit 0.1.0"),

@@ -14,7 +14,7 @@ from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 
 
 def adapted_intercept(scores, positive, least):
-    """What is added to the intercept."""
+    """The number that is added to the intercept."""
     return -adapted_threshold(scores, positive, 0.0, least)
 
 
@@ -56,7 +56,7 @@ def test_intercepts_worked_by_hand(least, shift):
         ([], [], 0, 0),
     ],
 )
-def test_intercepts_in_corners(scores, positive, least, shift):
+def test_intercepts_of_corner_cases(scores, positive, least, shift):
     assert adapted_intercept(np.array(scores, float), np.array(positive, bool), least) == shift
 
 
@@ -64,7 +64,7 @@ def test_intercepts_in_corners(scores, positive, least, shift):
     st.lists(st.tuples(st.integers(-6, 4), st.booleans()), min_size=1, max_size=14),
     st.sampled_from([0, 0.3, 0.5, 0.85, 1]),
 )
-def test_intercepts_are_the_best_of_all(rows, least):
+def test_intercepts_equal_those_of_an_exhaustive_search(rows, least):
     """Of the thresholds up to 0 with the specificity asked for, the first of those with the largest sensitivity."""
     scores = np.array([score for score, _ in rows]) / 2
     positive = np.array([is_positive for _, is_positive in rows])
@@ -90,7 +90,7 @@ def test_intercepts_are_the_best_of_all(rows, least):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rows_that_are_the_same_score_the_same(seed):
+def test_equal_rows_have_equal_scores(seed):
     """The search and later predictions agree to the last bit on which training rows are found."""
     rng = np.random.default_rng(seed)
     X = np.repeat(rng.normal(size=(15, 3)), 3, axis=0)
@@ -147,7 +147,7 @@ def overlapping(scale, apart, seed, rows=60, share=0.2):
 
 
 def assert_is(text, batch, w, b):
-    """That the stage of `text` learns coefficients w and intercept b."""
+    """Assert that the stage `text` learns the coefficients w and the intercept b."""
     made = filterkit.chain(text).fit(batch).stages[0].model
     # SVC's own tolerance is 1e-3 of a margin of 1
     assert made.coefficients[:, 0] == pytest.approx(w, rel=1e-3, abs=1e-3 * abs(w).max())
@@ -177,7 +177,7 @@ def assert_is(text, batch, w, b):
         ((0.3, 2.5, 1), {"specificity": 0.2}, (6, 6)),
     ],
 )
-def test_c_is_that_of_algorithm_1(rows, options, ends):
+def test_c_equals_that_of_algorithm_1(rows, options, ends):
     """`ends` says which k is taken, and how many are tried."""
     batch = overlapping(*rows)
     w, b, k, recalls = expected(batch.X, batch.y == 1, **options)
@@ -187,7 +187,7 @@ def test_c_is_that_of_algorithm_1(rows, options, ends):
 
 
 def test_recall_is_of_the_rarer_class():
-    """Here all rows of the other class are found from the start."""
+    """In these data all rows of the other class are found from the start."""
     batch = overlapping(0.005, 4, 0, share=0.8)
     w, b, k, _ = expected(batch.X, batch.y == 1)
     assert k > 1
@@ -206,7 +206,7 @@ def test_of_equal_classes_recall_is_of_the_positive_one():
     assert differ
 
 
-def test_weights_count_in_the_svm_alone():
+def test_instance_weights_count_only_in_the_svm():
     batch = overlapping(0.3, 2.5, 1)
     weights = np.random.default_rng(0).integers(1, 5, len(batch)) / 2
     w, b, _, _ = expected(batch.X, batch.y == 1, weights=weights)
@@ -216,7 +216,7 @@ def test_weights_count_in_the_svm_alone():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_each_class_and_each_label_is_held_against_the_rest(sparse):
+def test_each_class_and_each_label_is_learned_against_the_rest(sparse):
     random = np.random.default_rng(5)
     y = random.integers(0, 3, 60)
     X = random.normal(size=(60, 4)).round(1) + 2 * np.eye(4)[y]
@@ -236,14 +236,14 @@ def test_each_class_and_each_label_is_held_against_the_rest(sparse):
         assert_is("aisvm", one, w, b)
 
 
-def test_a_label_of_no_row_and_one_of_all():
+def test_labels_of_no_row_and_of_all_rows_are_learned():
     schema = Schema("s", [Attribute("a"), *(Attribute(n, "nominal", ("0", "1")) for n in "pq")], labels=(1, 2))
     batch = Batch(schema, np.array([[1.0], [2], [3]]), np.array([[0, 1]] * 3, np.int8))
     out = filterkit.chain("aisvm").fit(batch).transform(batch)
     assert out.X[:, 1:].tolist() == [[0, 1, -1, 1]] * 3
 
 
-def test_more_are_found_and_the_bound_is_kept():
+def test_sensitivity_rises_and_the_bound_on_specificity_is_kept():
     """This is the purpose of the stage. If the SVM with the same C is below the bound already, it stays unchanged."""
     gained = 0
     for seed in range(5):
@@ -262,7 +262,7 @@ def test_more_are_found_and_the_bound_is_kept():
 
 
 @pytest.mark.parametrize("name", ["iris", "sparse-counts-multiclass", "breast-cancer"])
-def test_blocks_and_jobs_do_not_matter(name):
+def test_blocks_and_jobs_do_not_change_the_model(name):
     batch = filterkit.chain("l2").fit(sample(name)).transform(sample(name)).rows(0, 200)
     parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
     whole = filterkit.chain("aisvm").fit(batch).transform(batch)
@@ -285,18 +285,18 @@ def test_blocks_and_jobs_do_not_matter(name):
         ("--until never", "'never' is not one of"),
     ],
 )
-def test_wrong_options(options, message):
+def test_invalid_options_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
         filterkit.chain(f"aisvm {options}")
     filterkit.chain("aisvm --low 0.5 --high 0.5 --specificity 0 --steps 1")
 
 
-def test_rows_of_zeros_have_no_default_c():
+def test_rows_that_are_all_zero_are_refused():
     with pytest.raises(StageError, match="aisvm: all training rows are zero, which leaves nothing to learn"):
         filterkit.chain("aisvm").fit(make([[0], [0]], [0, 1]))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_rows_too_long_for_a_default_c():
+def test_rows_too_long_for_a_default_c_are_refused():
     with pytest.raises(StageError, match=r"^aisvm: "):
         filterkit.chain("aisvm").fit(make([[1e200], [2e200], [-1e200], [3e200]], [0, 0, 1, 1]))

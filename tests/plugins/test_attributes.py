@@ -43,13 +43,13 @@ def test_remove_and_keep_are_opposites(name):
         assert removed == [n for n in names if n in removed]
 
 
-def test_numbers_are_of_all_attributes():
+def test_attribute_numbers_count_all_attributes():
     assert run("remove --range 1,3-4", sample("iris")) == ["sepal width (cm)", "class"]
     assert run("keep --range 2", sample("iris")) == ["sepal width (cm)", "class"]
     assert run("keep --match 'petal.*'", sample("iris")) == ["petal length (cm)", "petal width (cm)", "class"]
 
 
-def test_without_a_class_all_can_be_removed():
+def test_without_a_class_all_attributes_can_be_removed():
     batch = Batch(Schema("r", [Attribute("a"), Attribute("b")]), np.ones((2, 2)))
     assert run("remove --attribute a", batch) == ["b"]
     with pytest.raises(StageError, match=r"^remove: no attribute is left"):
@@ -59,7 +59,7 @@ def test_without_a_class_all_can_be_removed():
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "fortunes"])
-def test_rename(name):
+def test_rename_changes_the_names_of_attributes(name):
     batch = sample(name)
     names = run(r"rename --find '^(.)' --replace 'x_\1'", batch)
     assert names == [f"x_{a.name}" for a in batch.schema.attributes]
@@ -85,6 +85,6 @@ def test_rename(name):
         (r"rename --find a --replace '\3'", StageError, "rename: --replace"),
     ],
 )
-def test_mistakes(text, error, message):
+def test_mistakes_are_reported(text, error, message):
     with pytest.raises(error, match=message):
         run(text, sample("iris"))

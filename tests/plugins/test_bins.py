@@ -22,14 +22,14 @@ def run(batch, text, train=None):
     return [a.values for a in out.schema.features], dense(out)
 
 
-def test_width():
+def test_bins_of_equal_width():
     batch = make([[0], [10], [2.5], [2.6], [7.5], [-3], [99], [NAN]], [0] * 8)
     labels, X = run(batch, "bins --method width --bins 4", 2)
     assert labels == [("(-inf-2.5]", "(2.5-5]", "(5-7.5]", "(7.5-inf)")]
     np.testing.assert_array_equal(X.ravel(), [0, 3, 0, 1, 2, 0, 3, NAN])
 
 
-def test_frequency():
+def test_bins_of_equal_frequency():
     batch = make([[v] for v in (1, 2, 3, 4, 5, 6)], [0] * 6)
     assert run(batch, "bins --method frequency --bins 3")[0] == [("(-inf-2.5]", "(2.5-4.5]", "(4.5-inf)")]
     uneven = make([[v] for v in (1, 1, 1, 1, 5, 6)], [0] * 6)
@@ -82,7 +82,7 @@ def plain_mdl(rows):
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
-def test_mdl_is_the_plain_recursion(name):
+def test_mdl_equals_the_plain_recursion(name):
     batch = sample(name, class_="first" if name == "wine" else None)
     batch = batch.rows(0, min(len(batch), 200))
     fitted = filterkit.chain("bins").fit(batch)

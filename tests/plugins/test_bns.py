@@ -54,7 +54,7 @@ def score(batch):
 # ---- by hand -------------------------------------------------------------------------------------
 
 
-def test_the_formula_with_rates_held_inside():
+def test_the_score_follows_the_formula_with_bounded_rates():
     got = separation(np.array([8.0, 10, 0, 5]), np.array([2.0, 0, 10, 5]), 10.0, 10.0)
     assert got.tolist() == close([2 * Z_80, 2 * Z_9995, 2 * Z_9995, 0])
     # The bound is 0.0005 exactly, not half a count: of 100000, 49 and none are alike, 51 is more.
@@ -114,7 +114,7 @@ def test_constant_and_empty_columns_and_one_class_score_0(runs):
     np.testing.assert_array_equal(image, np.where(np.isnan(batch.X), NAN, 0.0))
 
 
-def test_of_several_classes_the_best_told_apart_counts():
+def test_of_several_classes_the_best_score_counts():
     # value 1 in 8 of 10 a, 4 of 10 b, 4 of 20 c.  a: .8 and 8/30; b: .4 and 12/30; c: .2 and 12/20.
     # a leads: z .8 + z 22/30 = .842 + .623; c: .842 + .253
     rows = [(0, 1)] * 8 + [(0, 0)] * 2 + [(1, 1)] * 4 + [(1, 0)] * 6 + [(2, 1)] * 4 + [(2, 0)] * 16
@@ -145,7 +145,7 @@ def test_score_only_leaves_values_alone():
         np.testing.assert_array_equal(dense(scored.transform(batch)), dense(batch))
 
 
-def test_the_score_is_the_latest_and_replaces_an_earlier_one():
+def test_a_new_score_replaces_an_earlier_one_and_comes_last():
     batch = column((0, 2, 8), (1, 8, 2))
     marked = batch.schema.with_features(
         [batch.schema.features[0]._replace(scores=(("bns", 9.0), ("other", 1.0)))], np.array([0])
@@ -154,7 +154,7 @@ def test_the_score_is_the_latest_and_replaces_an_earlier_one():
     assert fitted.schema.features[0].scores == (("other", 1.0), ("bns", score(batch)))
 
 
-def test_zero_is_special_after_a_shape_that_makes_it_so():
+def test_zero_stays_special_after_shape_makes_it_special():
     batch = sample("iris")
     out = filterkit.chain("shape --zero bns").fit(batch).transform(batch)
     held = filterkit.chain("shape --zero").fit(batch).transform(batch)
@@ -182,7 +182,7 @@ def test_tables_agree(load):
 
 
 @pytest.mark.parametrize("chain", ["bns", "shape --neighbors 5 bns", "shape --zero bns"])
-def test_rows_that_training_did_not_see_agree(chain):
+def test_rows_not_fitted_on_agree(chain):
     assert_agrees(shared("uci/diabetes.arff"), chain, trained=400)
     assert_agrees(shared("uci/glass.arff"), chain, trained=120)
     words = columns(shared("text/oh0.wc.arff.gz", positive="Ethics"), np.arange(0, 3182, 20))

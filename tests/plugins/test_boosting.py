@@ -83,8 +83,8 @@ def close(expected):
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
-def test_one_round(multiple_pivots):
-    # The first feature is of no use. Z of the second is 2 √(2/4 · 1/4), and of the third, too.
+def test_one_round_worked_by_hand(multiple_pivots):
+    # The first feature does not help. Z of the second is 2 √(2/4 · 1/4), and of the third, too.
     X = [[1, 1, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
     Y = [[1], [1], [0], [0]]
     weights, intercept, pivots = run(X, Y, 1, multiple_pivots)
@@ -94,7 +94,7 @@ def test_one_round(multiple_pivots):
     assert intercept.tolist() == close([-log(2) / 2])
 
 
-def test_one_pivot_for_all_labels_or_one_each():
+def test_one_pivot_for_all_labels_or_for_each_worked_by_hand():
     X = [[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]]
     Y = [[1, 0], [1, 0], [0, 1], [0, 0]]
     # Z of the first label is 0, √(1/2), √(1/2), of the second 1/2, 0, √(1/2).
@@ -111,7 +111,7 @@ def test_one_pivot_for_all_labels_or_one_each():
     assert intercept.tolist() == close([-log(3) / 2, 0])
 
 
-def test_of_equal_features_the_first():
+def test_of_equally_good_features_the_first_is_taken():
     X = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])  # the third and fourth are as good as the first
     for multiple_pivots in (False, True):
         weights, _, pivots = run(X, X[:, :1], 20, multiple_pivots)
@@ -119,7 +119,7 @@ def test_of_equal_features_the_first():
         assert not weights[1:].any()
 
 
-def test_no_rounds():
+def test_without_rounds_all_scores_are_0():
     weights, intercept, pivots = run([[1, 0]], [[1]], 0, True)
     assert weights.tolist() == [[0], [0]] and intercept.tolist() == [0] and pivots.shape == (0, 1)
 
@@ -129,7 +129,7 @@ def test_no_rounds():
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_definitions(seed, multiple_pivots):
+def test_boosting_equals_the_definitions(seed, multiple_pivots):
     X, Y = sample(seed)
     weights, intercept, pivots = run(X, Y, 25, multiple_pivots)
     expected = reference(X, Y, 25, multiple_pivots)
@@ -140,7 +140,7 @@ def test_the_definitions(seed, multiple_pivots):
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
-def test_more_labels_than_a_block_has(multiple_pivots):
+def test_more_labels_than_fit_into_a_block_give_the_same(multiple_pivots):
     X, Y = sample(3, labels=37)
     weights, intercept, pivots = run(X, Y, 8, multiple_pivots)
     expected = reference(X, Y, 8, multiple_pivots)
@@ -166,7 +166,7 @@ def test_the_normalisers_bound_the_training_error(seed, multiple_pivots):
             assert wrong.mean() <= product[0] + 1e-9
 
 
-# ---- what does not matter ------------------------------------------------------------------------
+# ---- options that do not change the result ------------------------------------------------------------------------
 
 
 def same(one, other):
@@ -174,14 +174,14 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_with_one_label_both_are_the_same(seed):
+def test_with_one_label_both_algorithms_are_the_same(seed):
     X, Y = sample(seed)
     for label in range(Y.shape[1]):
         assert same(run(X, Y[:, [label]], 25, False), run(X, Y[:, [label]], 25, True))
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
-def test_jobs_do_not_matter(multiple_pivots):
+def test_jobs_do_not_change_the_result(multiple_pivots):
     rng = np.random.default_rng(0)
     X, Y = rng.random((300, 500)) < 0.05, rng.random((300, 50)) < 0.1
     one = run(X, Y, 20, multiple_pivots)
@@ -190,7 +190,7 @@ def test_jobs_do_not_matter(multiple_pivots):
         assert same(one, run(X, Y, 20, multiple_pivots, jobs))
 
 
-def test_labels_with_pivots_of_their_own_do_not_matter_to_each_other():
+def test_labels_with_their_own_pivots_are_independent():
     X, Y = sample(1, labels=37)
     weights, intercept, pivots = run(X, Y, 25, True)
     for label in (0, 5, 15, 16, 36):

@@ -19,7 +19,7 @@ def run(batch, text, train=None):
     return dense(out)
 
 
-def test_range():
+def test_range_maps_values_to_0_and_1():
     batch = make([[2, 7, NAN], [4, 7, 1], [3, 7, 3], [6, 8, 0]], [0, 1, 0, 1])
     np.testing.assert_array_equal(run(batch, "range", 3), [[0, 0, NAN], [1, 0, 0], [0.5, 0, 1], [2, 0, -0.5]])
 
@@ -29,7 +29,7 @@ def test_range_keeps_zero_where_it_is_special():
     np.testing.assert_array_equal(run(batch, "range"), [[1, -0.25], [2, 0], [1.5, 0.75]])
 
 
-def test_standardize():
+def test_standardize_gives_mean_0_and_deviation_1():
     batch = make([[2, 7, NAN], [4, 7, 1], [6, 7, 3]], [0, 1, 0])
     half = 1 / np.sqrt(2)
     np.testing.assert_allclose(run(batch, "standardize"), [[-1, 0, NAN], [0, 0, -half], [1, 0, half]])
@@ -41,12 +41,12 @@ def test_standardize_keeps_zero_where_it_is_special():
 
 
 @pytest.mark.parametrize("size", [1e308, 1e-308, 1e200, 1e-200])
-def test_standardize_the_largest_and_smallest_numbers(size):
+def test_standardize_handles_the_largest_and_smallest_numbers(size):
     batch = make([[-1.7 * size], [0], [1.7 * size]], [0, 1, 0])
     np.testing.assert_allclose(run(batch, "standardize").ravel(), [-1, 0, 1], rtol=1e-9)
 
 
-def test_impute():
+def test_impute_fills_in_means_and_most_frequent_labels():
     batch = make([[1, 2, NAN], [NAN, 2, NAN], [4, 1, NAN], [NAN, NAN, NAN]], [0, 1, 0, -1], nominal=[1])
     np.testing.assert_array_equal(run(batch, "impute"), [[1, 2, 0], [2.5, 2, 0], [4, 1, 0], [2.5, 2, 0]])
 
@@ -56,7 +56,7 @@ def test_the_first_of_equally_frequent_labels_is_imputed():
     assert run(batch, "impute")[-1] == [1]
 
 
-def test_weights_count():
+def test_instance_weights_count():
     batch = make([[1], [4], [NAN]], [0, 1, 0], weights=[3, 1, 1])
     assert run(batch, "impute")[-1] == [1.75]
     # variance (3 · .75² + 2.25²) / 3
@@ -65,7 +65,7 @@ def test_weights_count():
 
 @given(batches(), st.sampled_from(["range", "standardize", "impute", "tfidf", "tfidf --idf plain --tf binary"]))
 @settings(deadline=None)
-def test_nominal_columns_and_missing_values_stay(batch, text):
+def test_nominal_columns_and_missing_values_are_unchanged(batch, text):
     before, after = dense(batch), run(batch, text)
     nominal = batch.schema.nominal
     if text != "impute":
@@ -82,7 +82,7 @@ def test_nominal_columns_and_missing_values_stay(batch, text):
 @pytest.mark.parametrize("tf", ["raw", "log", "binary"])
 @pytest.mark.parametrize("idf", ["smooth", "plain", "none"])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_tfidf_is_scikit_learns(tf, idf, sparse):
+def test_tfidf_equals_that_of_scikit_learn(tf, idf, sparse):
     from sklearn.feature_extraction.text import TfidfTransformer
 
     batch = sample("fortunes")
@@ -101,7 +101,7 @@ def test_tfidf_is_scikit_learns(tf, idf, sparse):
     assert np.isfinite(got).all()
 
 
-def test_a_logarithm_of_a_negative_value():
+def test_a_logarithm_of_a_negative_value_is_refused():
     with pytest.raises(StageError, match=r"^tfidf: .*a negative value, which has no logarithm"):
         run(make([[-1.0], [1]], [0, 1]), "tfidf --tf log")
 

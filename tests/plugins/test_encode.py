@@ -50,7 +50,7 @@ def test_a_name_that_clashes_is_an_error():
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
-def test_it_can_be_followed_by_a_scorer(name):
+def test_onehot_can_be_followed_by_a_scorer(name):
     out = run(sample(name), "onehot bns l2")
     assert not out.schema.nominal.any()
 
@@ -64,7 +64,7 @@ def test_the_class_becomes_two_valued(sparse):
     np.testing.assert_array_equal(dense(out), dense(colours(sparse)))
 
 
-def test_a_chain_after_label_is_one_against_the_rest():
+def test_stages_after_label_see_one_class_against_the_rest():
     batch = sample("iris")
     value = batch.schema.class_attribute.values[0]
     one = run(batch, f"label --positive {value} bns")
@@ -72,12 +72,12 @@ def test_a_chain_after_label_is_one_against_the_rest():
     np.testing.assert_array_equal(one.X, other.X)
 
 
-def test_label_of_a_class_that_is_called_rest():
+def test_label_works_for_a_class_called_rest():
     batch = make([[1], [2]], [0, 1], ("rest", "b"))
     assert run(batch, "label --positive rest").schema.class_attribute.values == ("the rest", "rest")
 
 
-def test_mistakes():
+def test_mistakes_are_reported():
     with pytest.raises(UsageError, match="label: say which class value, with --positive VALUE"):
         filterkit.chain("label")
     with pytest.raises(StageError, match="label: class 'class' has no value 'x'"):

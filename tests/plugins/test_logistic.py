@@ -16,7 +16,7 @@ def points(columns):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_losses_are_those_of_scikit_learn(seed):
+def test_losses_equal_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [
@@ -44,13 +44,13 @@ def test_losses_are_those_of_scikit_learn(seed):
         assert found[j] == pytest.approx(log_loss(y[held_out], p, normalize=False), rel=1e-5)
 
 
-def test_weights_count_rows():
+def test_a_weight_of_2_equals_two_rows():
     heavy = WeightedRows(np.zeros(3, int), np.array([0.0, 1, 2]), np.array([1.0, 2, 5]), np.array([4.0, 4, 6]))
     rows = [(0, v, c) for v, p, n in ((0, 1, 4), (1, 2, 4), (2, 5, 6)) for c in [1] * p + [0] * (n - p)]
     assert log_losses(1, heavy, heavy) == pytest.approx(log_losses(1, points(rows), points(rows)), rel=1e-12)
 
 
-def test_corners():
+def test_losses_of_corner_cases():
     """No rows at all, one class only, separable classes: a number, and a small one where the class is plain."""
     nothing = WeightedRows(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
     assert log_losses(2, nothing, nothing).tolist() == [0, 0]

@@ -55,7 +55,8 @@ def test_the_metrics_are_those_of_the_seeds():
     )
 
 
-# A word in 8 of 10 positive and 5 of 20 negative rows, and one in 2 of 10 and 15 of 20: each the other turned round.
+# One word is in 8 of 10 positive and 5 of 20 negative rows, another in 2 of 10 and 15 of 20: each is the inverse of
+# the other.
 BY_HAND = {
     "acc": (3, 3),
     "acc2": (0.55, 0.55),
@@ -100,7 +101,7 @@ def test_fisher_worked_by_hand():
         ("pr", 3, 0, 0.3 / 1e-8),
         ("pr", 0, 0, 0),
         ("acc", 1, 0, 1),
-        ("acc", 1, 9, 9 - 11),  # turned round: 9 positive and 11 negative rows lack it
+        ("acc", 1, 9, 9 - 11),  # inverted: 9 positive and 11 negative rows lack it
         ("pmi", 0, 5, math.log2(1e-8 / (5 / 30))),
         ("pmi", 0, 0, 0),
         ("f1", 0, 0, 0),
@@ -113,7 +114,7 @@ def test_fisher_worked_by_hand():
         ("fisher", 10, 20, 0),
     ],
 )
-def test_limits(name, tp, fp, expected):
+def test_scores_at_the_limits_of_counts(name, tp, fp, expected):
     assert score(name, [tp], [fp], 10, 20).tolist() == close([expected])
 
 
@@ -137,7 +138,7 @@ def test_every_metric_is_finite_everywhere():
             assert np.isfinite(score(name, tp, fp, pos, neg)).all(), name
 
 
-def test_fisher_and_bbs_stand_large_tables():
+def test_fisher_and_bbs_can_score_large_counts():
     from scipy.stats import fisher_exact
 
     tp, fp, pos, neg = np.array([50, 400, 1200, 3]), np.array([100, 90, 100, 5000]), 2000, 40_000
@@ -148,7 +149,7 @@ def test_fisher_and_bbs_stand_large_tables():
     assert (np.diff(score("bbs", [20, 40, 60], [400, 400, 400], 2000, 40_000)) > 0).all()
 
 
-def test_agreement_with_scipy():
+def test_metrics_agree_with_scipy():
     from scipy.stats import chi2_contingency, fisher_exact, norm
 
     random = np.random.default_rng(5)
@@ -165,7 +166,7 @@ def test_agreement_with_scipy():
     assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_multi_class_chi_is_scipys():
+def test_multi_class_chi_equals_that_of_scipy():
     from scipy.stats import chi2_contingency
 
     counts, totals = np.array([[3.0, 0, 7, 1], [1, 1, 1, 1]]), np.array([9.0, 20, 8, 30])
@@ -240,7 +241,7 @@ def test_classes_are_combined(name, how):
         assert scored(batch, name) != close(expected(name, batch, combine=how))
 
 
-def test_combining_by_hand():
+def test_combined_scores_worked_by_hand():
     # Of 2, 2 and 4 rows of three classes, the word is in all of the first and in one of the last.
     batch = make([[1], [1], [0], [0], [1], [0], [0], [0]], [0, 0, 1, 1, 2, 2, 2, 2], ("a", "b", "c"))
     each = [1 - 1 / 6, 0.5, abs(0.25 - 0.5)]
@@ -257,8 +258,8 @@ def test_alpha_weighs_features_of_the_positive_class():
     assert scored(batch, "bns --alpha 0.75") == close([0.75 * plain[0], 0.25 * plain[1]])
 
 
-def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
-    """Of rows that count by half, too."""
+def test_pairs_of_counts_are_distinguished_if_totals_are_fractional():
+    """A row of weight 1/2 makes the totals fractional."""
     X = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0], [0, 0]])
     batch = make(X, [1, 0, 0, 0, 0, 0, 1], weights=[1, 1, 1, 1, 1, 0.5, 1])
     thresholds = Thresholds(ContingencyTable.of(batch, np.arange(2), True, "test"))
@@ -271,7 +272,7 @@ def test_pairs_of_counts_are_told_apart_where_totals_are_no_whole_numbers():
 @settings(deadline=None)
 @given(batches((WHOLE, FRACTIONS)))
 def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
-    """To the last bit, although a negative column beside it makes zero a value of both."""
+    """They are equal to the last bit, although a column with negative values makes zero a value of both."""
     width = batch.schema.width
     together = Thresholds(ContingencyTable.of(batch, np.arange(width), True, "test"))
     for j in range(width):
@@ -281,8 +282,8 @@ def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
 
 
 @pytest.mark.parametrize("rows", [6, 4000])
-def test_distinct_pairs_of_counts_are_those_of_the_tests(rows):
-    """By look-up where there is room for all pairs, and by sorting."""
+def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows):
+    """Pairs are found by look-up if a table of all pairs is small enough, and otherwise by sorting."""
     rng = np.random.default_rng(0)
     batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows))
     thresholds = Thresholds(ContingencyTable.of(batch, np.arange(3), True, "test"))
@@ -298,7 +299,7 @@ def test_document_frequency_needs_no_class_and_counts_every_row():
     assert scored(filterkit.Batch(schema, batch.X), "dfreq") == [2, 1]
 
 
-def test_random_scores_depend_on_seed_and_place_alone():
+def test_random_scores_depend_only_on_seed_and_column_number():
     one, other = sample("iris"), columns(sample("wine", class_="first"), [0, 1, 2, 3])
     assert scored(one, "rand") == scored(other, "rand")
     assert scored(one, "rand --seed 1") != scored(one, "rand")
@@ -306,7 +307,7 @@ def test_random_scores_depend_on_seed_and_place_alone():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_class_only_scores_0_and_stays_finite(name):
+def test_a_single_class_scores_0(name):
     batch = make([[1, 0], [2, 1]], [1, 1])
     result = scored(batch, name)
     assert all(map(math.isfinite, result))
@@ -315,13 +316,13 @@ def test_one_class_only_scores_0_and_stays_finite(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"dfreq", "rand"}))
-def test_no_nominal_class_is_a_clear_error(name):
+def test_a_missing_class_is_a_clear_error(name):
     schema = filterkit.Schema("r", [filterkit.Attribute("a")])
     with pytest.raises(filterkit.StageError, match=f"^{name}: there is no class attribute"):
         filterkit.chain(name).fit(filterkit.Batch(schema, np.zeros((2, 1))))
 
 
-def test_options_that_make_no_sense():
+def test_invalid_options_are_refused():
     for text, message in (
         ("bns --alpha 1.5", "--alpha must be at most 1"),
         ("bns --combine min", "'min' is not one of"),

@@ -43,7 +43,7 @@ LINE = make([[0], [4], [5], [7], [-3]], [0, 1, 1, 0, 0])
         (3, 2, Fraction(2, 3)),  # 0 and 4, then 5 and -3 are not as far: 3 and 5
     ],
 )
-def test_shares_on_a_line(k, x, share, sparse):
+def test_votes_on_a_line_worked_by_hand(k, x, share, sparse):
     training, row = LINE, make([[x]], [-1])
     if sparse:
         training, row = sparsely(training), sparsely(row)
@@ -53,13 +53,13 @@ def test_shares_on_a_line(k, x, share, sparse):
     assert out[0, 1] == (share > Fraction(1, 2))
 
 
-def test_the_cosine_does_not_see_lengths():
+def test_the_cosine_distance_ignores_lengths():
     training = make([[0, 9], [1, 1], [5, 0.1]], [0, 1, 0])
     rows = make([[0.1, 3], [100, 90], [0.3, 0.01], [-1, -0.9]], [-1] * 4)
     assert votes("neighbors", training, rows).ravel().tolist() == [0, 1, 0, 0]
 
 
-def test_weights_vote():
+def test_votes_are_weighted_by_instance_weights():
     weighted = LINE.replace(weights=np.array([1, 1, 0.5, 3, 0]))
     near = make([[4.4]], [-1])
     assert votes("neighbors --k 3 --distance euclidean", weighted, near).item() == 1.5 / 4.5  # "yes" weighs less
@@ -91,7 +91,7 @@ def test_half_of_the_votes_of_a_label_are_not_enough():
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_row_of_zeros_is_at_the_cosine_distance_1(sparse):
-    """Nearer than rows in the opposite direction, and as near as orthogonal rows."""
+    """It is nearer than rows in the opposite direction, and as near as orthogonal rows."""
     training = make([[-1, 0], [0, 0], [0, 1], [1, 1]], [0, 1, 0, 0], sparse=sparse)
     rows = make([[0, 0], [1, 0], [1, -1], [2, 0.5]], [-1] * 4, sparse=sparse)
     assert votes("neighbors", training, rows).ravel().tolist() == [0, 0, 1, 0]
@@ -125,7 +125,7 @@ WHOLE = [[0, 0], [1, 0], [2, 0], [0, 1], [0, -4], [3, 4], [-3, 4], [6, 8], [4, 3
 
 
 @given(st.data())
-def test_a_plain_loop_agrees(data):
+def test_votes_equal_those_of_a_plain_loop(data):
     distance = data.draw(st.sampled_from(["cosine", "euclidean"]))
     vectors = st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12)
     X, rows = data.draw(vectors), data.draw(vectors)
@@ -144,8 +144,8 @@ def test_a_plain_loop_agrees(data):
 @pytest.mark.parametrize("k", [1, 3, 5])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("name", ["breast-cancer", "wine", "digits", "digits-sparse", "fortunes"])
-def test_votes_are_scikit_learns(name, distance, k):
-    """Where it is clear which k are the nearest."""
+def test_votes_equal_those_of_scikit_learn(name, distance, k):
+    """Rows where a tie decides which k are the nearest are left out."""
     batch = sample(name.removesuffix("-sparse"), class_="first" if name == "wine" else None)
     batch = batch.take(np.random.default_rng(2).permutation(len(batch))[:400])
     if name == "digits-sparse":
@@ -166,12 +166,12 @@ def test_votes_are_scikit_learns(name, distance, k):
     assert dense(out)[:, -1 - len(tasks.codes)].tolist() == peer.predict(rows.X).tolist()
 
 
-# ---- the same in any way ------------------------------------------------------------------------------------
+# ---- blocks, jobs and steps ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("name", ["iris", "breast-cancer", "sparse-counts-multiclass", "fortunes"])
-def test_blocks_jobs_and_steps_do_not_matter(name, distance, monkeypatch):
+def test_blocks_jobs_and_steps_do_not_change_the_votes(name, distance, monkeypatch):
     batch = sample(name)
     batch = batch.take(np.random.default_rng(1).permutation(len(batch))[:150])
     chain = filterkit.chain(f"neighbors --k 3 --distance {distance}")
@@ -185,12 +185,12 @@ def test_blocks_jobs_and_steps_do_not_matter(name, distance, monkeypatch):
         assert testing.same(fitted.transform(batch), whole)
 
 
-# ---- kept -------------------------------------------------------------------------------------------------
+# ---- saved models -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", ["", "--k 4 --distance euclidean"])
 @pytest.mark.parametrize("name", ["iris", "sparse-counts-multiclass", "labels"])
-def test_kept_rows_vote_as_before(name, options, tmp_path):
+def test_a_saved_model_gives_the_same_votes(name, options, tmp_path):
     batch = testing.sample("multi-label") if name == "labels" else sample(name)
     batch = batch.replace(weights=np.arange(len(batch)) % 3 + 0.5)
     fitted = filterkit.chain(f"l2 neighbors {options}").fit(batch)
@@ -247,6 +247,6 @@ def test_damaged_sparse_rows_are_refused(name, change, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("options", ["--k 0", "--k x", "--distance manhattan"])
-def test_wrong_options(options):
+def test_invalid_options_are_refused(options):
     with pytest.raises(UsageError):
         filterkit.chain(f"neighbors {options}")

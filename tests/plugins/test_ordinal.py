@@ -17,28 +17,28 @@ def run(batch, text="ordinal", train=None):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_a_column_for_every_value(sparse):
+def test_every_value_gets_a_column(sparse):
     batch = make([[0, 3, 0], [2, 1, 0], [5, 0, 0], [9, 2, 4]], [0, 1, 0, 1], sparse=sparse)
     names, X = run(batch, train=3)
     assert names == ["a0>=2", "a0>=5", "a1>=1", "a1>=3"]
     assert X.tolist() == [[0, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
 
 
-def test_all_levels_and_the_lowest_ones():
+def test_all_levels_or_only_the_lowest_get_columns():
     batch = make([[0, 3], [2, 1]], [0, 1])
     assert run(batch, "ordinal --levels all")[0] == ["a0>=1", "a0>=2", "a1>=1", "a1>=2", "a1>=3"]
     assert run(batch, "ordinal --levels all --max-levels 1")[0] == ["a0>=1", "a1>=1"]
     assert run(batch, "ordinal --max-levels 1")[0] == ["a0>=2", "a1>=1"]
 
 
-def test_missing_and_nominal():
+def test_missing_values_and_nominal_columns_stay():
     batch = make([[NAN, 1], [2, 0], [1, NAN]], [0, 1, 0], nominal=[1])
     names, X = run(batch)
     assert names == ["a0>=1", "a0>=2", "a1"]
     np.testing.assert_array_equal(X, [[NAN, NAN, 1], [1, 1, 0], [1, 0, NAN]])
 
 
-def test_numbers_that_are_no_counts():
+def test_numbers_that_are_no_counts_are_refused():
     batch = make([[0.5, 1], [-1, 2], [0, 1]], [0, 1, 0])
     with pytest.raises(StageError, match="attribute 'a0' has the value -1, which is not a count; --real takes numbers"):
         run(batch)
@@ -49,7 +49,7 @@ def test_numbers_that_are_no_counts():
         run(make([[-1.0], [1]], [0, 1], sparse=True), "ordinal --real")
 
 
-def test_an_exhaustive_reading_of_the_definition():
+def test_columns_equal_the_definition_applied_value_by_value():
     batch = sample("fortunes").rows(0, 300)
     names, X = run(batch, train=200)
     before = dense(batch)

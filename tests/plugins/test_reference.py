@@ -43,7 +43,7 @@ def column(*runs):
         ([0, 1, 1], ["a", "b", "c"], None, "c", 2),
     ],
 )
-def test_positive_class(y, classes, weights, positive, expected):
+def test_the_positive_class_is_named_or_the_rarer(y, classes, weights, positive, expected):
     assert ref.positive_class(y, classes, weights, positive) == expected
 
 
@@ -93,20 +93,20 @@ def test_rows_count_by_weight():
 ZEROS = [0, 0, 0, 0, 1, 2], "---++-"
 
 
-def test_special_zero_is_a_bin_apart_and_is_subtracted():
+def test_a_special_zero_has_its_own_bin_and_is_subtracted():
     # n = 0: p(0) = (1+1)/(4+2) = 1/3, p(1) = 2/3, p(2) = 1/3; the class share is (2+1)/(6+2) = 3/8.
     #   0.5 and -1 take p(1), not a mean with p(0); 1.5 is half-way, 1/2; never-seen missing: 3/8 - 1/3
     got = shape_column(*ZEROS, [0, 1, 2, 0.5, -1, 1.5, 9, NAN], neighbors=0, zero=True)
     assert got == approx([0, 1 / 3, 0, 1 / 3, 1 / 3, 1 / 6, 0, 1 / 24])
 
 
-def test_special_zero_is_no_neighbour_and_has_none():
+def test_a_special_zero_is_no_neighbour_and_has_none():
     # n = 1: p(0) = 1/3 still; p(1): pos 1, rows 2: 1/2; p(2) the same.
     got = shape_column(*ZEROS, [0, 1, 2], neighbors=1, zero=True)
     assert got == approx([0, 1 / 6, 1 / 6])
 
 
-def test_ordinary_zero_is_a_value_like_any():
+def test_an_ordinary_zero_is_a_value_like_any_other():
     # n = 1: p(0): own 1/4, above 1/1: (2+1)/(5+2) = 3/7
     #        p(1): own 1/1, 1/4 of a positive below, 0/1 above: (5/4+1)/(3+2) = 9/20
     #        0.5: half-way, 123/280
@@ -114,7 +114,7 @@ def test_ordinary_zero_is_a_value_like_any():
     assert got == approx([3 / 7, 9 / 20, 123 / 280])
 
 
-def test_special_zero_absent_from_training_is_its_nearest_value():
+def test_a_special_zero_absent_from_training_takes_the_nearest_value():
     # n = 0: p(-1) = (0+1)/(2+2) = 1/4, p(1) = (1+1)/(2+2) = 1/2, p(3) = (1+1)/(1+2) = 2/3.
     # -1 and 1 are as near to zero: the larger, so p(0) = 1/2.
     #   0.5 lies three quarters of the way from -1 to 1: 7/16 - 1/2; missing: (2+1)/(5+2) - 1/2
@@ -122,18 +122,18 @@ def test_special_zero_absent_from_training_is_its_nearest_value():
     assert got == approx([0, 0, -1 / 4, 1 / 6, -1 / 16, -1 / 14])
 
 
-def test_special_zero_absent_takes_the_nearer_value_even_if_smaller():
+def test_an_absent_special_zero_takes_the_nearer_value_even_if_smaller():
     # n = 0: p(-1) = 1/3, p(2) = 2/3; p(0) = p(-1)
     assert shape_column([-1, 2], "-+", [0, -1, 2], neighbors=0, zero=True) == approx([0, 0, 1 / 3])
 
 
-def test_missing_is_a_bin_apart():
+def test_missing_values_have_their_own_bin():
     # missing: (2+1)/(3+2) = 3/5; 1 and 2, each other's neighbours: (0+1)/(2+2) = 1/4
     got = shape_column([NAN, NAN, NAN, 1, 2], "++---", [NAN, 1, 2])
     assert got == approx([3 / 5, 1 / 4, 1 / 4])
 
 
-def test_nothing_but_zeros_in_training():
+def test_other_numbers_become_0_if_training_has_only_zeros():
     # p(0) = (1+1)/(3+2) = 2/5, p(missing) = (1+1)/(1+2) = 2/3; other numbers go with zero.
     got = shape_column([0, 0, 0, NAN], "--++", [0, 5, -5, NAN], zero=True)
     assert got == approx([0, 0, 0, 4 / 15])
@@ -159,7 +159,7 @@ def test_nominal_zero_absent_from_training_is_the_class_share():
     assert got == approx([0, 1 / 10, -1 / 15, 0])
 
 
-def test_multi_class_goes_column_by_column_and_within_it_by_class():
+def test_multi_class_output_is_ordered_by_column_and_then_by_class():
     # b has no rows. n = 0. Column 0: 5 is a and c, 6 is c:   a: 2/4, 1/3;  c: 2/4, 2/3
     #                       Column 1: 7 is a, 8 is c twice:    a: 2/3, 1/4;  c: 1/3, 3/4
     X, y, classes = [[5, 7], [5, 8], [6, 8]], [0, 2, 2], ["a", "b", "c"]
@@ -191,13 +191,13 @@ def bns_column(*runs, kind="numeric"):
     return ref.bns_scores(X, [kind], y, TWO, positive="pos")[0]
 
 
-def test_bns_of_a_word():
+def test_bns_of_a_word_worked_by_hand():
     # tp = 8 of 10, fp = 2 of 10: F(.8) - F(.2)
     assert bns_column((0, 2, 8), (1, 8, 2)) == approx(2 * Z_80)
     assert bns_column((0, 8, 2), (1, 2, 8)) == approx(2 * Z_80)  # a negative word does as well
 
 
-def test_bns_holds_the_rates_inside():
+def test_bns_bounds_the_rates():
     assert bns_column((0, 0, 10), (1, 10, 0)) == approx(2 * Z_9995)
 
 
@@ -206,7 +206,7 @@ def test_bns_takes_the_best_threshold():
     assert bns_column((0, 1, 4), (1, 1, 4), (2, 8, 2)) == approx(2 * Z_80)
 
 
-def test_bns_of_a_nominal_takes_the_best_value():
+def test_bns_of_a_nominal_column_takes_the_best_value():
     # the value 1: .8 and .2; 0 and 2: .1 and .4. As a number, >= 1 has .9 and .6, >= 2 .1 and .4.
     runs = (0, 1, 4), (1, 8, 2), (2, 1, 4)
     assert bns_column(*runs, kind="nominal") == approx(2 * Z_80)
@@ -239,7 +239,7 @@ def test_bns_of_a_multi_class_is_its_best_task():
     assert ref.bns_scores(X, ["numeric"], y, ["a", "b", "c"], positive="c") == approx([Z_80 + Z_60])
 
 
-def test_scale():
+def test_scaling_maps_the_training_range_to_the_score():
     # Training has 1 and 3, range 2, score 4: twice (v - o). Then a constant, an empty and a nominal column.
     X = [[1, 6, NAN, 0], [3, 6, NAN, 1], [NAN, NAN, NAN, NAN], [5, 8, 8, 2]]
     kinds, scores, y = ["numeric"] * 3 + ["nominal"], [4, 4, 4, 4], [0, 1, 1, -1]
@@ -260,7 +260,7 @@ def test_scale_takes_zeros_into_the_range():
 # ---- l2 ------------------------------------------------------------------------------------------
 
 
-def test_l2():
+def test_l2_divides_rows_by_their_norm():
     X = [[3, 7, 4, NAN], [0, 7, 0, NAN], [NAN, NAN, -2, 0]]
     expected = [0.6, 7, 0.8, NAN], [0, 7, 0, NAN], [NAN, NAN, -1, 0]
     assert ref.l2(X, ["numeric", "nominal", "numeric", "numeric"]) == [approx(row) for row in expected]

@@ -39,7 +39,7 @@ def test_missing_and_nominal_values_stay_and_do_not_count(sparse):
 
 @pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200, 1e-160, 1e300, 1e-300, 4e-324])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_huge_and_tiny_values_have_a_length_too(scale, sparse):
+def test_huge_and_tiny_values_are_normalised(scale, sparse):
     X = [[3 * scale, 0, 4 * scale, NAN], [3 * scale, 0, -4 * scale, 0], [1, 1, 1, 1]]
     three, four = np.array([3 * scale, 4 * scale]) / scale  # of the tiniest numbers, what is left of 3 and 4
     length = np.hypot(three, four)
@@ -48,7 +48,7 @@ def test_huge_and_tiny_values_have_a_length_too(scale, sparse):
     np.testing.assert_allclose(dense(l2(batch)), expected, rtol=1e-14)
 
 
-def test_values_far_apart_do_not_disturb_each_other():
+def test_values_of_very_different_size_are_normalised_exactly():
     batch = make([[1e200, 1e-200], [1e-200, 1e-200], [1e200, 1]], [0, 1, 0])
     np.testing.assert_allclose(l2(batch).X, [[1, 0], [0.5**0.5, 0.5**0.5], [1, 1e-200]], rtol=1e-14)
 
@@ -62,14 +62,14 @@ def test_an_infinite_value_is_an_error_that_names_the_row(sparse, infinite):
     assert caught.value.row == 42
 
 
-def test_no_rows_and_no_columns():
+def test_batches_without_rows_or_columns_keep_their_shape():
     assert l2(sample("empty")).X.shape == (0, 2)
     assert l2(columns(sample("iris"), np.empty(0, np.int64))).X.shape == (150, 0)
     nothing = make(np.empty((0, 2)), [], sparse=True)
     assert l2(nothing).X.shape == (0, 2)
 
 
-def test_what_rides_along_stays():
+def test_class_weights_and_other_attributes_are_unchanged():
     batch = sample("mixed")
     out = l2(batch)
     assert out.y is batch.y
@@ -77,7 +77,7 @@ def test_what_rides_along_stays():
     assert out.passthrough is batch.passthrough
 
 
-def test_a_row_comes_out_the_same_whatever_rows_are_around_it():
+def test_a_row_does_not_depend_on_the_rows_around_it():
     for batch in (sample("digits"), sample("sparse-counts-multiclass")):
         whole = dense(l2(batch))
         for i in range(0, len(batch), 7):

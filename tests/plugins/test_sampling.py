@@ -22,7 +22,7 @@ def numbered(classes, labels="abcd"):
 
 
 def numbers(chain, batch, **options):
-    """Which rows come out, in order."""
+    """The numbers of the rows that come out, in order."""
     fitted, out = filterkit.chain(chain).fit_transform(batch, **options)
     data = batch if isinstance(batch, Batch) else batch[0]
     assert testing.same(fitted.transform(data), data), "rows that come later all stay"
@@ -31,7 +31,7 @@ def numbers(chain, batch, **options):
 
 @pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 1), (7, 7), (10, 10), (99, 10)])
 @pytest.mark.parametrize("step", [1, 3, 10])
-def test_head(count, expected, step):
+def test_head_takes_the_first_rows(count, expected, step):
     batch = numbered([0] * 10)
     batches = [batch.rows(i, min(i + step, 10)) for i in range(0, 10, step)]
     assert numbers(f"head {count}", batches) == list(range(expected))
@@ -50,7 +50,7 @@ def test_head_reads_no_further_than_it_must():
         assert len(read) <= most
 
 
-def test_fitting_behind_a_choice_sees_the_chosen_rows_only():
+def test_stages_after_a_choice_are_fitted_on_the_chosen_rows():
     batch = sample("breast-cancer")
     fitted, out = filterkit.chain("head 100 shape head 50").fit_transform(batch)
     alone = filterkit.chain("shape").fit(batch.rows(0, 100))
@@ -69,7 +69,7 @@ def test_a_sample_has_the_share_of_each_class(classes, data):
         assert abs(sum(classes[i] == c for i in chosen) - share) < 1
 
 
-def test_samples_of_a_share():
+def test_a_sample_of_a_share_has_that_many_rows():
     classes = [0] * 60 + [1] * 30 + [2] * 10
     for share in ("1/10", "0.1", "10e-2"):
         chosen = numbers(f"sample --fraction {share}", numbered(classes))
@@ -80,14 +80,14 @@ def test_samples_of_a_share():
     assert other[0] != other[1] and other[0] == other[2]
 
 
-def test_every_row_is_sampled_as_often():
+def test_every_row_is_sampled_equally_often():
     drawn = np.zeros(20, int)
     for seed in range(600):
         drawn[numbers(f"sample --rows 5 --seed {seed}", numbered([0] * 12 + [1] * 8))] += 1
     assert (abs(drawn - 150) < 60).all()  # six standard deviations
 
 
-def test_apportioning_by_hand():
+def test_apportioning_worked_by_hand():
     assert _apportioned(np.array([5, 3, 1]), 4).tolist() == [2, 1, 1]  # 2.2, 1.3, 0.4
     assert _apportioned(np.array([1, 1, 1]), 2).tolist() == [1, 1, 0]
     assert _apportioned(np.array([], int), 0).tolist() == []
@@ -113,7 +113,7 @@ def test_rows_are_grouped_as_weka_groups_them(classes):
 
 
 @given(st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.data(), st.integers(0, 2))
-def test_folds_part_the_rows(classes, data, seed):
+def test_the_folds_partition_the_rows(classes, data, seed):
     folds = data.draw(st.integers(2, len(classes)))
     batch = numbered(classes)
     parts = [numbers(f"split --fold {i}/{folds} --seed {seed}", batch) for i in range(1, folds + 1)]
@@ -125,13 +125,13 @@ def test_folds_part_the_rows(classes, data, seed):
             assert abs(sum(classes[i] == c for i in part) - classes.count(c) / folds) < 2
 
 
-def test_folds_without_a_nominal_class_are_runs():
+def test_folds_without_a_nominal_class_are_runs_of_rows():
     batch = Batch(Schema("s", [Attribute("n")]), np.arange(10.0)[:, None])
     assert [numbers(f"split --fold {i}/3", batch) for i in (1, 2, 3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "text/tr23.wc.arff.gz", "uci/vowel.arff"])
-def test_folds_are_wekas(name, weka36, request, tmp_path):
+def test_folds_equal_those_of_weka(name, weka36, request, tmp_path):
     path = request.getfixturevalue("shared_data") / name if "/" in name else SAMPLES / f"{name}.arff"
     plain, out = tmp_path / "plain.arff", tmp_path / "weka.arff"
     data = filterkit.read(str(path), class_="first" if name == "wine" else None)
@@ -165,7 +165,7 @@ def test_shuffled_rows_are_whole_and_the_same_for_any_memory(name):
             assert testing.same(out, batch.take(order))
 
 
-def test_what_is_arranged_is_read_again_from_its_own_spool():
+def test_shuffled_rows_are_read_again_from_their_own_spool():
     """Two stages that need passes after a shuffle: the input is read once."""
     batch = sample("breast-cancer")
     reads = []
@@ -207,13 +207,13 @@ def test_what_is_arranged_is_read_again_from_its_own_spool():
         ("split --fold 3", "--fold must be"),
     ],
 )
-def test_wrong_usage(chain, message):
+def test_invalid_options_are_refused(chain, message):
     with pytest.raises(UsageError) as caught:
         filterkit.chain(chain)
     assert message in str(caught.value)
 
 
-def test_a_bare_option_is_needed_in_python_too():
+def test_a_required_option_is_required_in_python():
     from filterkit_plugins.sampling import Head
 
     assert Head(rows=3).words() == ["head", "3"]
@@ -221,14 +221,14 @@ def test_a_bare_option_is_needed_in_python_too():
         Head()
 
 
-def test_more_than_there_is():
+def test_more_rows_or_folds_than_there_are_rows_are_refused():
     with pytest.raises(StageError, match=r"sample: --rows 5: there are only 3"):
         numbers("sample --rows 5", numbered([0, 1, 2]))
     with pytest.raises(StageError, match=r"split: --fold 1/5: there are only 3 rows"):
         numbers("split --fold 1/5", numbered([0, 1, 2]))
 
 
-def test_a_full_temporary_folder_is_told(monkeypatch, tmp_path):
+def test_a_full_temporary_folder_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     with pytest.raises(FilterkitError, match="temporary folder"):
         filterkit.chain("shuffle").fit_transform(iter([sample("digits")]), memory=0)

@@ -70,7 +70,7 @@ def kept(batch, text):
         ("--by dfreq --top 1", "a0"),  # the constant one is in more rows, but does not vary
     ],
 )
-def test_which_columns_stay(options, expected, sparse):
+def test_the_columns_within_the_limit_are_kept(options, expected, sparse):
     assert kept(words(sparse), f"select {options}") == expected.split()
 
 
@@ -126,7 +126,7 @@ def plain_turns(rankings, count):
     return sorted(order)
 
 
-def test_taking_turns_on_a_text_set():
+def test_classes_take_turns_on_a_text_set():
     batch = columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 60))
     values = batch.schema.class_attribute.values
     rankings = []
@@ -142,7 +142,7 @@ def test_taking_turns_on_a_text_set():
         ]
 
 
-def test_shares_are_not_off_by_a_digit():
+def test_shares_are_not_changed_by_rounding():
     batch = make(np.arange(100)[:, None] < np.array([29, 30]), [0, 1] * 50)
     assert kept(batch, "select --max-fraction 0.29") == ["a0"]
     assert kept(batch, "select --by dfreq --sparsity 0.59") == ["a0", "a1"]
@@ -157,7 +157,7 @@ def test_rows_count_by_weight():
     assert kept(batch, "select --by acc2 --sparsity 0.3") == ["a0"]  # 3 of 10
 
 
-def test_missing_is_in_no_row_and_the_first_label_is_zero():
+def test_missing_values_and_first_labels_do_not_count_as_occurrences():
     batch = make([[np.nan, 0], [1, 1], [0, 2]], [0, 1, 1], nominal=[1])
     assert kept(batch, "select --min-count 2") == ["a1"]
     assert kept(batch, "select --min-count 1") == ["a0", "a1"]
@@ -212,12 +212,12 @@ def test_the_latest_scorer_need_not_have_scored_every_column():
 
 
 @pytest.mark.parametrize("limit", ["--top 2", "--fraction 0.5", "--sparsity 3", "--min-score 1", "--min-count 1"])
-def test_no_column_is_left_of_none(limit):
+def test_selecting_from_no_columns_gives_none(limit):
     batch = make(np.empty((6, 0)), Y)
     assert kept(batch, f"select {limit}") == kept(batch, f"select --by bns {limit}") == []
 
 
-def test_rows_without_class_count_where_no_class_is_needed():
+def test_rows_without_class_count_if_no_class_is_needed():
     batch = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
     assert kept(batch, "bns --score-only select --min-count 6") == ["a4"]
     assert kept(batch, "select --by bns --top 6 --min-count 5") == ["a4"]
@@ -237,7 +237,7 @@ def test_rows_without_class_count_where_no_class_is_needed():
         ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
     ],
 )
-def test_wrong_options(text, message):
+def test_invalid_options_are_refused(text, message):
     with pytest.raises(UsageError, match=message):
         filterkit.chain(text)
 
@@ -252,7 +252,7 @@ def test_wrong_options(text, message):
         ("select --by bns --top 1 --keep aa3", "^select: --keep: no attribute 'aa3'; did you mean 'a3'"),
     ],
 )
-def test_what_cannot_be_fitted(text, message):
+def test_data_that_cannot_be_selected_from_is_refused(text, message):
     with pytest.raises(StageError, match=message):
         filterkit.chain(text).fit(words())
 

@@ -57,7 +57,7 @@ def test_neighbours_come_value_by_value_and_the_last_pro_rata():
     assert got.tolist() == close([5 / 9, 11 / 21, 1 / 2])
 
 
-def test_between_training_values_is_linear_and_beyond_them_held():
+def test_estimates_are_linear_between_training_values_and_constant_beyond():
     # as above: half-way (5/9 + 11/21)/2 = 34/63; a quarter from 11/21 to 1/2 is 29/56
     got = shaped([1, 1, 2, 3, 3, 3], "+-++--", [1.5, 2.25, -7, 0, 10], "--neighbors 2")
     assert got.tolist() == close([34 / 63, 29 / 56, 5 / 9, 5 / 9, 1 / 2])
@@ -79,7 +79,7 @@ def test_rows_count_by_weight():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_special_zero_is_a_bin_apart_and_is_subtracted(sparse):
+def test_a_special_zero_has_its_own_bin_and_is_subtracted(sparse):
     # n = 0: p(0) = 2/6, p(1) = 2/3, p(2) = 1/3, the class share (2+1)/(6+2) = 3/8.
     #   0.5 and -1 take p(1); 1.5 is half-way, 1/2; missing, never seen: 3/8 - 1/3
     got = shaped([0, 0, 0, 0, 1, 2], "---++-", [0, 1, 2, 0.5, -1, 1.5, 9, NAN], "--neighbors 0 --zero", sparse=sparse)
@@ -87,20 +87,20 @@ def test_special_zero_is_a_bin_apart_and_is_subtracted(sparse):
     assert got[[0, 2, 6]].tolist() == [0, 0, 0]
 
 
-def test_special_zero_is_no_ones_neighbour():
+def test_a_special_zero_is_no_neighbour():
     # n = 1: p(1) = p(2): pos 1, rows 2: 1/2, less p(0) = 1/3
     got = shaped([0, 0, 0, 0, 1, 2], "---++-", [0, 1, 2], "--neighbors 1 --zero")
     assert got.tolist() == close([0, 1 / 6, 1 / 6])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_ordinary_zero_is_a_value_like_any(sparse):
+def test_an_ordinary_zero_is_a_value_like_any_other(sparse):
     # n = 1: p(0): own 1/4, above 1/1: 3/7;  p(1): own 1/1, 1/4 of a positive below, 0/1 above: 9/20
     got = shaped([0, 0, 0, 0, 1, 2], "---++-", [0, 1, 0.5], "--neighbors 1 --no-zero", sparse=sparse)
     assert got.tolist() == close([3 / 7, 9 / 20, 123 / 280])
 
 
-def test_special_zero_that_no_training_row_has_is_the_nearest_value_the_larger_on_a_tie():
+def test_an_absent_special_zero_takes_the_nearest_value_the_larger_on_a_tie():
     # n = 0: p(-1) = 1/4, p(1) = 1/2, p(3) = 2/3; p(0) = p(1). Missing: 3/7 - 1/2.
     got = shaped([1, 1, -1, -1, 3], "+---+", [0, 1, -1, 3, 0.5, NAN], "--neighbors 0 --zero")
     assert got.tolist() == close([0, 0, -1 / 4, 1 / 6, -1 / 16, -1 / 14])
@@ -108,13 +108,13 @@ def test_special_zero_that_no_training_row_has_is_the_nearest_value_the_larger_o
     assert shaped([-1, 2], "-+", [0, -1, 2], "--neighbors 0 --zero").tolist() == close([0, 0, 1 / 3])
 
 
-def test_missing_is_a_bin_apart():
+def test_missing_values_have_their_own_bin():
     # missing: (2+1)/(3+2); 1 and 2, each other's neighbours: (0+1)/(2+2)
     got = shaped([NAN, NAN, NAN, 1, 2], "++---", [NAN, 1, 2])
     assert got.tolist() == close([3 / 5, 1 / 4, 1 / 4])
 
 
-def test_other_numbers_go_with_zero_where_training_has_nothing_else():
+def test_other_numbers_become_0_if_training_has_only_zeros():
     # p(0) = 2/5, p(missing) = 2/3
     got = shaped([0, 0, 0, NAN], "--++", [0, 5, -5, NAN], "--zero")
     assert got.tolist() == close([0, 0, 0, 4 / 15])
@@ -232,7 +232,7 @@ def test_options_agree(neighbors, zero):
 
 
 @pytest.mark.parametrize("zero", ["--zero", "--no-zero"])
-def test_rows_that_training_did_not_see_agree(zero):
+def test_rows_not_fitted_on_agree(zero):
     assert_agrees(shared("uci/diabetes.arff"), f"shape {zero}", trained=400)
     assert_agrees(shared("uci/glass.arff"), f"shape --neighbors 5 {zero}", trained=120)
     words = columns(shared("text/oh0.wc.arff.gz", positive="Ethics"), np.arange(0, 3182, 20))
@@ -257,7 +257,7 @@ def test_fractional_weights_agree_on_many_rows():
     assert_agrees(batch.replace(weights=weights), "shape", same_zeros=False)
 
 
-def test_equal_estimates_come_out_equal():
+def test_equal_estimates_give_equal_values():
     # 1 and 5 have the same window by symmetry, if in other order: 7/3 positives of 4 and the like, to the last bit
     got = shaped([1, 2, 2, 2, 3, 4, 4, 4, 5], "+-+-+-+-+", [1, 5, 2, 4], "--neighbors 2")
     assert got[0] == got[1]
@@ -285,7 +285,7 @@ def test_log_odds_by_hand():
 
 
 def test_isotonic_by_hand():
-    # Shares 1/2, 1/4, 3/4, 1/1: the first two are pooled to 2/6. Turned round it falls.
+    # Shares 1/2, 1/4, 3/4, 1/1: the first two are pooled to 2/6. With negated values it falls.
     labels = "+-" + "+---" + "+++-" + "++"
     values = [1] * 2 + [2] * 4 + [3] * 4 + [4] * 2
     assert shaped(values, labels, [1, 2, 3, 4], "--method isotonic").tolist() == close([1 / 3, 1 / 3, 3 / 4, 1])
@@ -316,7 +316,7 @@ def test_methods_agree_on_small_batches(options, batch, zero, trained):
     assert_agrees(batch, f"shape {options} {zero}", min(trained, len(batch)), same_zeros=False)
 
 
-def test_isotonic_columns_do_not_disturb_each_other():
+def test_isotonic_columns_are_independent():
     batch = sample("fortunes", positive="science")
     whole = filterkit.chain("shape --method isotonic").fit(batch).transform(batch)
     for j in (0, 1000, 2010):
@@ -353,7 +353,7 @@ def test_chosen_columns_are_shaped_and_the_others_stay(options, chosen):
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
-def test_left_columns_keep_kind_zeros_and_missing_values(name):
+def test_unshaped_columns_keep_kind_zeros_and_missing_values(name):
     batch = sample(name)
     fitted = filterkit.chain("shape --except *").fit(batch)
     out = fitted.transform(batch)
@@ -361,7 +361,7 @@ def test_left_columns_keep_kind_zeros_and_missing_values(name):
     np.testing.assert_array_equal(dense(out), dense(batch))
 
 
-def test_names_that_no_attribute_has():
+def test_names_of_no_attribute_are_refused():
     for option in ("--only", "--except"):
         with pytest.raises(StageError, match=f"{option}: no attribute is named 'petal lenght'.*'petal length"):
             filterkit.chain(f"shape {option} 'petal lenght'").fit(sample("iris"))
@@ -370,7 +370,7 @@ def test_names_that_no_attribute_has():
 
 
 def losses_of_columns(batch, folds, seed):
-    """(columns, 2): log losses as it is and shaped, by scikit-learn, fold by fold and column by column."""
+    """(columns, 2): the log losses of each column unshaped and shaped, by scikit-learn, fold by fold."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
     from sklearn.pipeline import make_pipeline
@@ -403,11 +403,13 @@ def losses_of_columns(batch, folds, seed):
     ("name", "positive"), [("iris", None), ("wine", None), ("breast-cancer", "malignant"), ("iris", "versicolor")]
 )
 @pytest.mark.parametrize("folds", [5, 3])
-def test_auto_leaves_what_shaping_does_not_help(name, positive, folds):
+def test_auto_shapes_only_columns_with_a_lower_loss(name, positive, folds):
     batch = sample(name, class_="first" if name == "wine" else None, positive=positive)
+    if name != "iris":
+        batch = columns(batch, np.arange(0, len(batch.schema.features), 3))
     losses = losses_of_columns(batch, folds, 0)
     margin = np.abs(losses[:, 0] - losses[:, 1]) / losses[:, 0]
-    assert (margin > 1e-6).all()  # none is decided by the last digits
+    assert (margin > 1e-6).all()  # rounding decides none
     better = losses[:, 1] < losses[:, 0]
     options = "--auto" if folds == 5 else f"--auto --cross-fit {folds}"
     out = filterkit.chain(f"shape {options}").fit(batch).schema
@@ -418,7 +420,7 @@ def test_auto_leaves_what_shaping_does_not_help(name, positive, folds):
         np.testing.assert_array_equal(changed, better)
 
 
-def test_auto_knows_a_bump_from_a_line():
+def test_auto_shapes_a_bump_and_not_a_line():
     """Shaping helps where the class is in the middle of the values, and not where it grows with them."""
     rng = np.random.default_rng(3)
     bump, line, noise = rng.normal(size=(3, 600))
@@ -432,7 +434,7 @@ def test_auto_knows_a_bump_from_a_line():
     np.testing.assert_array_equal(dense(sparse)[:, 3], batch.X[:, 3])
 
 
-def test_auto_shapes_nominal_columns_and_leaves_what_is_left_out():
+def test_auto_shapes_nominal_columns_unless_excluded():
     batch = sample("mixed")
     out = filterkit.chain("shape --auto").fit(batch).schema
     assert not any(a.kind == "nominal" for a in out.features)

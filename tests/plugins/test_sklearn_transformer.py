@@ -4,13 +4,13 @@ import base64
 import io
 import json
 import re
-import subprocess
 import sys
 import zipfile
 
 import numpy as np
 import pytest
 from agreement import SAMPLES, dense, sample
+from command import run
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
@@ -34,7 +34,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "estimator", "words"), CASES, ids=lambda value: str(value)[:30])
-def test_the_numbers_are_scikit_learns(name, estimator, words, tmp_path):
+def test_the_output_equals_that_of_scikit_learn(name, estimator, words, tmp_path):
     batch = sample(name)
     fitted = filterkit.chain(f"sklearn --class sklearn.{words}").fit(batch)
     out = fitted.transform(batch)
@@ -48,10 +48,9 @@ def test_the_numbers_are_scikit_learns(name, estimator, words, tmp_path):
     assert testing.same(saved.load(path).transform(batch), out)
 
 
-def test_on_the_command_line(tmp_path):
+def test_a_transformer_can_be_used_on_the_command_line(tmp_path):
     words = ["sklearn", "--class", "sklearn.preprocessing.PolynomialFeatures", "--set", "include_bias=False"]
-    command = [sys.executable, "-m", "filterkit", str(SAMPLES / "iris.arff"), *words, "shape", "l2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(SAMPLES / "iris.arff", *words, "shape", "l2")
     assert (done.returncode, done.stderr) == (0, "")
     assert "@attribute 'sepal length (cm)^2@setosa' numeric" in done.stdout
 
@@ -72,12 +71,12 @@ def test_on_the_command_line(tmp_path):
         ("--class sklearn.decomposition.PCA --set n_components=99", StageError, "n_components=99 must be between"),
     ],
 )
-def test_what_is_not_let_in(words, kind, message):
+def test_other_classes_are_refused(words, kind, message):
     with pytest.raises(kind, match=message):
         filterkit.chain(f"sklearn {words}").fit(sample("iris"))
 
 
-def test_what_the_data_must_be():
+def test_unsuitable_data_is_refused():
     with pytest.raises(StageError, match=r"attribute '.*' is nominal; put onehot before it"):
         filterkit.chain("sklearn --class sklearn.decomposition.PCA").fit(sample("mixed"))
     unclassed = filterkit.read(str(SAMPLES / "iris.arff"), class_="none").rows(0, 50)
@@ -100,7 +99,7 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
         saved.load(str(tmp_path / "chain"))
 
 
-def test_an_array_that_stands_for_many_is_refused(tmp_path, monkeypatch):
+def test_an_array_much_larger_than_its_file_is_refused(tmp_path, monkeypatch):
     """The objects in the file would take many times its size."""
     fitted = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(sample("iris"))
     kept = fitted.stages[0].get_state()
@@ -121,7 +120,7 @@ def test_an_array_that_stands_for_many_is_refused(tmp_path, monkeypatch):
         saved.load(str(tmp_path / "chain"))
 
 
-def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
+def test_without_skops_the_error_says_what_to_install(tmp_path, monkeypatch):
     fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(sample("iris"))
     saved.save(fitted, str(tmp_path / "chain"))
     monkeypatch.setitem(sys.modules, "skops.io", None)
@@ -161,13 +160,12 @@ def filterkit_stages():
 """
 
 
-def test_a_plugin_may_let_in_others(tmp_path):
+def test_a_plugin_may_allow_other_modules(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "in.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n2\n")
-    command = [sys.executable, "-m", "filterkit", "--plugin", "mine.py", "in.arff"]
-    run = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    done = subprocess.run([*command, "mine", "--class", "mine.Twice"], **run)
+    command = ["--plugin", "mine.py", "in.arff"]
+    done = run(*command, "mine", "--class", "mine.Twice", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("@data\n2\n4\n% 2 rows\n")
-    refused = subprocess.run([*command, "sklearn", "--class", "mine.Twice"], **run)
+    refused = run(*command, "sklearn", "--class", "mine.Twice", cwd=tmp_path)
     assert refused.returncode == 2 and "'mine.Twice' is not of sklearn" in refused.stderr

@@ -80,7 +80,7 @@ SETS = ["breast-cancer", "breast-cancer-weighted", "iris", "digits", "fortunes",
 
 @pytest.mark.parametrize("products", [0, 11_000])
 @pytest.mark.parametrize("name", SETS)
-def test_decisions_are_scikit_learns(name, products, monkeypatch):
+def test_decisions_equal_those_of_scikit_learn(name, products, monkeypatch):
     monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
     batch = varied(name)
     if name == "digits":  # standardized, some columns are empty
@@ -130,7 +130,7 @@ def test_weights_count_as_rows():
 
 
 @pytest.mark.parametrize("options", ["", "--calibrate", "--c 0.1,1,10 --criterion f1"])
-def test_blocks_and_jobs_do_not_matter(options):
+def test_blocks_and_jobs_do_not_change_the_model(options):
     for name in ("iris", "sparse-counts-multiclass"):
         batch = sample(name)
         parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
@@ -211,13 +211,13 @@ def test_the_best_c_is_found_by_trials(classes, criterion):
     assert len(chosen) > 1, "nothing is tested where it is always the same"
 
 
-def test_among_equals_the_smallest_c_is_taken():
+def test_of_equally_good_values_the_smallest_c_is_taken():
     batch = make([[0], [0.5], [1], [9], [9.5], [10]], [0, 0, 0, 1, 1, 1])
     got = model("svm --c 100,10,1 --folds 3", batch)
     assert got.coefficients == model("svm --c 1", batch).coefficients
 
 
-def test_values_in_another_order_of_folds_are_equal(monkeypatch):
+def test_equal_means_summed_in_another_order_are_a_tie(monkeypatch):
     values = iter([[0.6, 0.7], [0.6, 0.6], [0.6, 0.6], [0.6, 0.6], [0.7, 0.6]])
     merits = [value for fold in values for value in fold]
     monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
@@ -225,7 +225,7 @@ def test_values_in_another_order_of_folds_are_equal(monkeypatch):
     assert model("svm --c 1,0.01", batch).coefficients == model("svm --c 0.01", batch).coefficients
 
 
-def test_a_fold_that_tells_nothing_does_not_count(monkeypatch):
+def test_a_fold_without_a_defined_measure_does_not_count(monkeypatch):
     """Two positive rows are in two of five folds; the other three have no F1."""
     batch = make(np.random.default_rng(0).normal(size=(20, 2)), [1, 1] + [0] * 18)
     told = []
@@ -288,7 +288,7 @@ def platt(scores, positive):
     return found.x, loss
 
 
-def test_a_sigmoid_by_hand():
+def test_a_sigmoid_worked_by_hand():
     # Of two rows the targets are 2/3 and 1/3: 1 + exp(a + b) = 3/2 and 1 + exp(-a + b) = 3.
     a, b = sigmoid(np.array([1.0, -1.0]), np.array([True, False]))
     assert (a, b) == (pytest.approx(-np.log(2), rel=1e-9), pytest.approx(0, abs=1e-9))
@@ -311,8 +311,8 @@ def test_sigmoids_are_the_minimum_of_platts_loss(seed):
 
 
 @pytest.mark.parametrize("positive", [[True] * 4, [False] * 4, [True, False, False, False]])
-def test_sigmoids_of_what_tells_nothing(positive):
-    """All of one side, or all scores the same: the probability is the mean of the targets."""
+def test_sigmoids_of_uninformative_scores_are_constant(positive):
+    """If all rows are of one side, or all scores are equal, the probability is the mean of the targets."""
     positive = np.array(positive)
     scores = np.array([1.0, 2, 3, 4]) if positive.all() or not positive.any() else np.full(4, 3.0)
     with warnings.catch_warnings(action="ignore"):
@@ -323,13 +323,13 @@ def test_sigmoids_of_what_tells_nothing(positive):
 
 
 @pytest.mark.parametrize("score", [0.0, -1.0])
-def test_scores_that_are_all_the_same_are_no_warning(score):
+def test_equal_scores_cause_no_warning(score):
     with warnings.catch_warnings(action="error"):
         sigmoid(np.full(4, score), np.array([True, False, False, False]))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_calibration_is_by_the_scores_of_rows_left_out(classes):
+def test_calibration_uses_the_scores_of_held_out_rows(classes):
     batch = noisy(classes)
     values, truth, scores = tried("standardize", batch, [0.03, 3.0], "accuracy", 4, 2)
     best = int(values.argmax())
@@ -357,7 +357,7 @@ def test_calibration_is_by_the_scores_of_rows_left_out(classes):
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")  # see above: no row has the last label
-def test_probabilities_of_labels_are_each_for_itself():
+def test_each_label_is_calibrated_separately():
     batch = varied("labels")
     fitted = filterkit.chain("svm --calibrate --folds 3").fit(batch)
     probability = fitted.transform(batch).X[:, -3:]
@@ -373,13 +373,13 @@ def test_probabilities_of_labels_are_each_for_itself():
 @pytest.mark.parametrize(
     "text", ["0", "-1", "1,0", "1,-1", "inf", "1,inf", "nan", "1,nan", "1,,2", "", "a", "1;2", "1e400", "1e-400"]
 )
-def test_wrong_costs(text):
+def test_invalid_costs_are_refused(text):
     with pytest.raises(UsageError) as caught:
         filterkit.Chain.parse(["svm", "--c", text])
     assert str(caught.value) == f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{text}'"
 
 
-def test_a_cost_that_is_no_number_among_others():
+def test_a_cost_that_is_no_number_is_named():
     for many in range(2, 40):
         text = ",".join([*map(str, range(1, many)), "nan", "100"])
         with pytest.raises(UsageError):
@@ -387,19 +387,19 @@ def test_a_cost_that_is_no_number_among_others():
 
 
 @pytest.mark.parametrize("text", ["svm --criterion recall", "svm --folds 1", "svm --seed -1"])
-def test_wrong_options(text):
+def test_invalid_options_are_refused(text):
     with pytest.raises(UsageError):
         filterkit.chain(text)
 
 
 @pytest.mark.parametrize("options", ["--c 1,10", "--calibrate"])
-def test_nothing_can_be_left_out(options):
+def test_trials_are_refused_if_no_row_can_be_held_out(options):
     with pytest.raises(StageError) as caught:
         model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
     assert str(caught.value) == "svm: no class has two training rows, so that one could be held out"
 
 
-def test_a_trial_without_training_rows():
+def test_a_trial_without_training_rows_is_reported():
     """The chain chooses two rows, and in a trial the chosen rows have no class."""
     batch = make([[1], [2], [3], [4], [5], [6]], [0, 1, -1, -1, 0, 1])
     for seed in range(6):
@@ -407,12 +407,12 @@ def test_a_trial_without_training_rows():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_values_whose_products_overflow():
+def test_values_whose_products_overflow_are_refused():
     with pytest.raises(StageError, match=r"^svm: "):
         model("svm", make([[1e200], [2e200], [-1e200], [3e200]], [0, 0, 1, 1]))
 
 
-def test_without_positive_rows_in_a_trial_nothing_is_found():
+def test_a_task_without_positive_or_negative_rows_gets_a_constant_hyperplane():
     tasks, schema = Tasks(("p", "q"), np.arange(2), False), make(np.eye(3), [0, 0, 0]).schema
     planes = hyperplanes.Hyperplanes("svm", Training(np.eye(3), np.ones((3, 2), bool), None, tasks, schema))
     made = planes.solve_all(np.array([[True, False]] * 3), 1.0)
@@ -423,7 +423,7 @@ def test_without_positive_rows_in_a_trial_nothing_is_found():
 # ---- Weka -------------------------------------------------------------------------------------------------
 
 
-def test_it_is_wekas_smo(weka36, tmp_path):
+def test_the_hyperplane_equals_that_of_weka_smo(weka36, tmp_path):
     """SMO without normalisation, a linear kernel, C = 1: the weights that Weka prints, and what they say of the rows.
 
     Both stop at violations of 1e-3 of the margin, which is 1, and Weka prints four decimals: for a row of length |x|
@@ -453,7 +453,7 @@ TIMES = make([[1600000000000], [1600000000001], [1600000000007], [1600000001000]
 
 @pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
 def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
-    """libsvm would never end, or compute noise."""
+    """libsvm would not terminate, or would fit rounding errors."""
     for sparse in (False, True):
         with pytest.raises(StageError, match=r"differences between rows are lost .* put standardize or range"):
             filterkit.chain(text).fit(sparsely(TIMES) if sparse else TIMES)
@@ -484,7 +484,7 @@ def test_the_bound_changes_no_solution(name):
     assert fitted.model.intercepts.tolist() == peer.intercept_.tolist()
 
 
-def test_sigmoids_warn_of_nothing():
+def test_sigmoids_cause_no_warning():
     """For almost random scores, scikit-learn warns that its last step changed nothing."""
     scores = np.array([1, 0, 1, 0, 0, 0, 1, -2, 0, 2, 1, -1, -1, -1, 0, 1.0])
     positive = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1], bool)

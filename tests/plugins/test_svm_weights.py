@@ -21,7 +21,7 @@ def test_a_hyperplane_worked_by_hand():
 
 @pytest.mark.parametrize("model", ["svm", "logistic", "perceptron"])
 @pytest.mark.parametrize("name", ["breast-cancer", "fortunes"])
-def test_weights_are_scikit_learns(model, name):
+def test_weights_equal_those_of_scikit_learn(model, name):
     from sklearn.linear_model import LogisticRegression, Perceptron
     from sklearn.svm import SVC
 
@@ -40,14 +40,14 @@ def test_weights_are_scikit_learns(model, name):
     np.testing.assert_allclose(got, np.max(expected, axis=0), rtol=1e-9, atol=1e-12)
 
 
-def test_scaling_is_that_of_every_scorer():
+def test_values_are_scaled_as_by_other_scorers():
     batch = sample("breast-cancer")
     score, low, high = scores(batch), batch.X.min(axis=0), batch.X.max(axis=0)
     out = filterkit.chain("normal").fit(batch).transform(batch)
     np.testing.assert_allclose(out.X, (batch.X - low) / (high - low) * score, rtol=1e-9, atol=1e-12)
 
 
-def test_sparse_rows_give_what_dense_ones_do():
+def test_sparse_and_dense_rows_give_the_same_weights():
     sparse = sample("fortunes").rows(0, 300)
     dense_ = sparse.in_form(False).replace(schema=sparse.schema.replace(sparse=False, zero=True))
     for options in ("", "--combine mean --subset 1/2"):
@@ -82,7 +82,7 @@ def test_a_subset_is_drawn_from_each_class_and_repeats():
 
 
 @pytest.mark.parametrize("options", ["--subset 1/4", "--subset 1/3 --model perceptron", "--model logistic"])
-def test_blocks_and_jobs_do_not_matter(options):
+def test_blocks_and_jobs_do_not_change_the_weights(options):
     batch = sample("fortunes").rows(0, 400)
     parts = [batch.rows(i, min(i + 7, 400)) for i in range(0, 400, 7)]
     whole = scores(batch, options)
@@ -90,7 +90,7 @@ def test_blocks_and_jobs_do_not_matter(options):
     assert (whole == scores(iter(parts), options, jobs=2, memory=1 << 20)).all()
 
 
-def test_missing_counts_as_zero_and_nominal_columns_take_no_part():
+def test_missing_counts_as_zero_and_nominal_columns_are_ignored():
     batch = make([[1, 0, np.nan], [3, 1, 0], [1, 2, 0], [3, 0, np.nan]], [0, 1, 0, 1], nominal=[1])
     got = scores(batch)
     assert got[1:].tolist() == [0, 0]
@@ -106,7 +106,7 @@ def test_weights_count_as_rows():
     assert weighted == pytest.approx(repeated, rel=1e-3)
 
 
-def test_it_ranks_for_select():
+def test_select_can_rank_by_weights():
     batch = filterkit.chain("l2").fit(shared("text/oh0.wc.arff.gz", positive="Uric-Acid"))
     data = batch.transform(shared("text/oh0.wc.arff.gz", positive="Uric-Acid"))
     score = scores(data)
@@ -129,7 +129,7 @@ def test_it_ranks_for_select():
         ("normal --model tree", "'tree' is not one of"),
     ],
 )
-def test_wrong_options(text, message):
+def test_invalid_options_are_refused(text, message):
     with pytest.raises(UsageError, match=message):
         filterkit.chain(text)
 
@@ -142,6 +142,6 @@ def test_wrong_options(text, message):
         ([[1], [np.inf]], [0, 1], "an infinite value"),
     ],
 )
-def test_rows_that_cannot_be_learnt_from(X, y, message):
+def test_rows_that_cannot_be_learned_from_are_refused(X, y, message):
     with pytest.raises(StageError, match=f"^normal: .*{message}"):
         filterkit.chain("normal").fit(make(X, y))

@@ -60,13 +60,13 @@ def expected(texts, train=None, **options):
         (r"--pattern '\w' --ngrams 2", {"token_pattern": r"\w", "ngram_range": (1, 2)}),
     ],
 )
-def test_words_are_count_vectorizers(options, peers):
+def test_counts_equal_those_of_countvectorizer(options, peers):
     names, X = run(make(), f"words {options}")
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, **peers))
 
 
 @pytest.mark.parametrize("options", ["", "--ngrams 2", "--pattern '[a-z]+'", "--stem english --keep 1"])
-def test_batches_of_no_rows_and_rows_of_no_words(options):
+def test_batches_without_rows_and_rows_without_words_are_counted(options):
     batch = make()
     fitted = filterkit.chain(f"words {options}").fit([batch.rows(0, 0), batch.rows(2, 4), batch, batch.rows(1, 1)])
     assert fitted.schema == filterkit.chain(f"words {options}").fit(batch).schema
@@ -76,7 +76,7 @@ def test_batches_of_no_rows_and_rows_of_no_words(options):
     assert none.transform(batch).X.shape == (len(batch), 0)
 
 
-def test_only_training_rows_make_the_vocabulary():
+def test_the_vocabulary_is_made_of_training_rows():
     names, X = run(make(), train=2)
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, 2))
 
@@ -95,7 +95,7 @@ def test_every_character_splits_as_in_python():
     np.testing.assert_array_equal(X[:, [own[word] for word in same]], counts[:, [peers[word] for word in same]])
 
 
-def test_stems():
+def test_words_are_stemmed():
     import Stemmer
 
     names, _ = run(make(), "words --stem english")
@@ -105,14 +105,14 @@ def test_stems():
     assert run(make(["relational"], [0]), "words --stem porter")[0] == ["relat"]
 
 
-def test_a_file_of_stop_words(tmp_path):
+def test_stop_words_are_read_from_a_file(tmp_path):
     path = tmp_path / "stop"
     path.write_text("the fox\nquick\n")
     names, _ = run(make(), f"words --stop {path}")
     assert names == [word for word in expected(TEXTS)[0] if word not in ("the", "fox", "quick")]
 
 
-def test_the_most_frequent_words_of_each_class():
+def test_the_most_frequent_words_of_each_class_are_kept():
     texts = ["aa bb cc", "aa bb", "aa", "dd ee", "dd ee", "dd ff", "gg"]
     assert run(make(texts, [0, 0, 0, 1, 1, 1, 1]), "words --keep 1")[0] == ["aa", "dd"]
     assert run(make(texts, [0, 0, 0, 1, 1, 1, 1]), "words --keep 2")[0] == ["aa", "bb", "dd", "ee"]
@@ -129,7 +129,7 @@ def test_other_attributes_stay_in_their_places():
     np.testing.assert_array_equal(X[:, :2], batch.X)
 
 
-def test_two_texts_and_a_prefix():
+def test_words_of_two_attributes_can_have_prefixes():
     attributes = [Attribute("t", "string"), Attribute("d", "date"), Attribute("u", "string")]
     passthrough = pa.table({"t": ["one two"], "d": pa.array([0], pa.timestamp("ms")), "u": ["two three"]})
     batch = Batch(Schema("r", attributes), np.empty((1, 0)), None, None, passthrough)
@@ -141,7 +141,7 @@ def test_two_texts_and_a_prefix():
     assert only.passthrough.column_names == ["t", "d"]
 
 
-def test_it_is_written_sparse_and_read_back(tmp_path):
+def test_counts_are_written_sparse_and_read_back(tmp_path):
     batch = make()
     out = filterkit.chain("words l2").fit(batch).transform(batch)
     filterkit.write(out, str(tmp_path / "w.arff"))
@@ -150,7 +150,7 @@ def test_it_is_written_sparse_and_read_back(tmp_path):
     np.testing.assert_array_equal(dense(back), dense(out))
 
 
-def test_mistakes():
+def test_mistakes_are_reported():
     with pytest.raises(StageError, match=r"^words: there is no string attribute"):
         filterkit.chain("words").fit(Batch(Schema("r", [Attribute("a")]), np.zeros((1, 1))))
     with pytest.raises(StageError, match=r"^words: --attribute: there is no string attribute 'class'"):
@@ -161,7 +161,7 @@ def test_mistakes():
         filterkit.chain("words --pattern '('")
 
 
-def test_the_raw_reuters_text_is_count_vectorizers():
+def test_counts_of_reuters_texts_equal_those_of_countvectorizer():
     batch = shared("weka/ReutersCorn-train.arff.gz")
     texts = batch.passthrough.column(0).to_pylist()
     names, X = run(batch)
@@ -170,6 +170,6 @@ def test_the_raw_reuters_text_is_count_vectorizers():
     np.testing.assert_array_equal(X, counts)
 
 
-def test_sequences_longer_than_the_texts_are_none():
+def test_sequences_longer_than_the_texts_do_not_occur():
     batch = make(["one two three", "two three"], [0, 1])
     assert run(batch, "words --ngrams 100")[0] == run(batch, "words --ngrams 3")[0]

@@ -12,7 +12,7 @@ from filterkit import FilterkitError, UsageError, testing
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_passes_is_written(name, jobs, tmp_path):
+def test_the_rows_at_that_place_are_written(name, jobs, tmp_path):
     batch = sample(name)
     path = tmp_path / "middle.arff"
     parts = [batch.rows(i, min(i + 50, len(batch))) for i in range(0, len(batch), 50)] or [batch]
@@ -25,7 +25,7 @@ def test_what_passes_is_written(name, jobs, tmp_path):
     assert testing.same(out, expected) and fitted.schema == without.schema
 
 
-def test_several_at_several_places(tmp_path):
+def test_rows_can_be_written_at_several_places(tmp_path):
     batch = sample("breast-cancer")
     chain = f"write {tmp_path}/a.arff shuffle write {tmp_path}/b.arff.gz head 5 write {tmp_path}/c.arff"
     filterkit.chain(chain).fit_transform(batch)
@@ -41,7 +41,7 @@ def test_later_rows_are_not_written(tmp_path):
     assert not (tmp_path / "a.arff").exists()
 
 
-def test_nothing_is_left_if_the_chain_fails(tmp_path):
+def test_no_file_is_left_if_the_chain_fails(tmp_path):
     with pytest.raises(FilterkitError):
         filterkit.chain(f"write {tmp_path}/a.arff l2").fit_transform(make([[1.0], [np.inf]], [0, 1]))
     with pytest.raises(FilterkitError, match="no-such-folder"):

@@ -128,7 +128,7 @@ def test_options_have_their_defaults_and_are_given_by_name():
         Every(colour=1)
 
 
-def test_a_declaration_keeps_help_choices_and_minimum():
+def test_an_option_is_declared_with_help_choices_and_minimum():
     fields = {field.name: field for field in dataclasses.fields(Every)}
     assert list(fields) == ["count", "share", "top_rows", "kind", "free", "flag", "pair", "undecided"]
     assert dict(fields["kind"].metadata) == {
@@ -168,7 +168,7 @@ def test_stages_are_equal_by_their_options():
         ({"undecided": False}, ["--no-undecided"]),
     ],
 )
-def test_words_are_the_name_and_what_differs_from_the_defaults(options, words):
+def test_words_are_the_name_and_the_options_that_are_not_defaults(options, words):
     assert Every(**options).words() == ["every", *words]
 
 
@@ -199,7 +199,7 @@ def test_the_summary_is_the_first_line():
 # ---- bases ---------------------------------------------------------------------------------------
 
 
-def test_a_base_says_what_is_left_to_write():
+def test_a_base_class_names_the_method_that_is_missing():
     class Bare(Stage):
         name = "bare"
 
@@ -293,7 +293,7 @@ def test_no_column_may_be_left():
         assert out.schema.class_index == 0
 
 
-def test_names_that_clash_are_an_error_of_the_stage():
+def test_clashing_names_are_an_error_of_the_stage():
     class Twins(Rank):
         """Give all columns one name."""
 
@@ -309,7 +309,7 @@ def test_names_that_clash_are_an_error_of_the_stage():
         run(Twins(), sample("iris"))
 
 
-def test_transforming_leaves_the_batch_as_it_is():
+def test_transforming_does_not_change_the_input_batch():
     for batch in (sample("mixed"), sample("mixed-sparse")):
         X, kept = dense(batch).copy(), vars(batch).copy()
         run(Rank(twice=True), batch)
@@ -317,7 +317,7 @@ def test_transforming_leaves_the_batch_as_it_is():
         assert vars(batch) == kept
 
 
-def test_dense_and_sparse_rows_have_one_image():
+def test_dense_and_sparse_rows_are_transformed_alike():
     batch = sample("digits").rows(0, 200)
     for stage in (Rank(zero=False), Rank(twice=True, zero=False)):
         np.testing.assert_array_equal(dense(run(stage, batch)), dense(run(stage, sparsely(batch))))

@@ -75,7 +75,7 @@ def cells(table):
     return list(zip(found, full.missing[:, 0].tolist()))
 
 
-def test_values_are_mapped_and_the_columns_of_several_come_from_one():
+def test_values_are_mapped_and_one_column_may_become_several():
     out = fitted(Twice()).transform(BATCH)
     assert out.X.tolist() == [[0, 0], [1, 1], [1, 1]]
     assert [a.name for a in out.schema.features] == ["a0", "a1"]
@@ -103,7 +103,7 @@ def test_states_of_strips_are_joined():
     assert (joined["r"].indptr.tolist(), joined["r"].values.tolist()) == ([0, 2, 2, 3], [1, 2, 3])
 
 
-def test_a_fitted_stage_is_made_again_from_its_state():
+def test_a_fitted_stage_is_restored_from_its_state():
     for stage in (Floor(), Twice(), Sides()):
         made = fitted(stage)
         again = stage.from_state(state_in_a_file(made), SCHEMA)

@@ -27,11 +27,11 @@ def stuck():
     released.set()
 
 
-def test_the_result_comes_back():
+def test_the_result_of_the_call_is_returned():
     assert interruptible(divmod, 7, 3) == (2, 1)
 
 
-def test_an_error_comes_out():
+def test_an_error_in_the_call_is_raised():
     with pytest.raises(ZeroDivisionError):
         interruptible(divmod, 7, 0)
 
@@ -56,7 +56,7 @@ def test_where_nothing_handles_signals_it_is_a_plain_call(monkeypatch):
     assert interruptible(threading.current_thread) is threading.main_thread()
 
 
-def test_ctrl_c_comes_through(stuck):
+def test_ctrl_c_interrupts_the_call(stuck):
     with pytest.raises(KeyboardInterrupt):
         interruptible(stuck)
 

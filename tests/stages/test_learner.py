@@ -1,12 +1,11 @@
 """Learners: outputs, training rows, refusals, linear models, and trials on inner folds."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from agreement import dense, make, sample
+from command import run
 from content import write_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +86,7 @@ def made(fitted):
     return [a for a in fitted.schema.attributes if a.name not in old]
 
 
-# ---- what is put out --------------------------------------------------------------------------------------
+# ---- output --------------------------------------------------------------------------------------
 
 
 def test_means_worked_by_hand():
@@ -131,7 +130,7 @@ def test_each_of_several_classes_that_has_rows_is_scored():
 
 
 @pytest.mark.parametrize(("classes", "rest"), [(("b", "c", "d"), "rest"), (("b", "rest", "d"), "other")])
-def test_the_positive_one_of_several_is_told_from_the_rest(classes, rest):
+def test_the_positive_class_of_several_is_scored_against_the_rest(classes, rest):
     batch = make([[0], [4], [9]], [0, 1, 2], classes, positive=classes[1])
     fitted = fit(Means(), batch)
     assert made(fitted) == [Attribute("prediction", "nominal", (rest, classes[1])), Attribute(f"score@{classes[1]}")]
@@ -150,7 +149,7 @@ def test_each_label_is_scored():
     assert out.y.tolist() == batch.y.tolist()
 
 
-def test_columns_go_to_the_end_or_before_the_class():
+def test_new_columns_stand_at_the_end_or_before_the_class():
     data = testing.sample("dense-three-classes")  # the class comes first
     assert [a.name for a in fit(Means(), data).schema.attributes][:4] == ["class", "a", "b", "prediction"]
     middle = Schema("s", [Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("b")], 1)
@@ -200,7 +199,7 @@ def test_probabilities_are_named_so_and_predict_above_a_half():
     assert fitted.transform(batch).X[:, 2] == pytest.approx(1 / (1 + np.exp([12, 4, -8])))
 
 
-# ---- what is learned from ---------------------------------------------------------------------------------
+# ---- training rows ---------------------------------------------------------------------------------
 
 
 def test_rows_without_class_or_weight_are_left_out():
@@ -226,7 +225,7 @@ def test_rows_with_any_label_missing_are_left_out():
     )
 
 
-def test_the_outcome_is_of_rows_whose_class_is_known():
+def test_the_outcome_covers_the_rows_whose_class_is_known():
     batch = make([[0], [2], [99], [5], [4]], [0, 0, -1, 1, 0])
     learned = fit(Means(), make([[0], [2], [5]], [0, 0, 1])).stages[0]
     outcome = learned.outcome(batch)
@@ -279,7 +278,7 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
         ),
     ],
 )
-def test_what_cannot_be_learned_from(batch, message):
+def test_data_that_cannot_be_learned_from_is_refused(batch, message):
     with pytest.raises(StageError) as caught:
         fit(Means(), batch)
     assert str(caught.value).startswith(f"means: {message}")
@@ -287,20 +286,20 @@ def test_what_cannot_be_learned_from(batch, message):
 
 
 @pytest.mark.parametrize("step", [1, 9])
-def test_a_missing_value_is_told_with_the_number_of_its_row(step):
+def test_an_error_about_a_missing_value_names_its_row(step):
     batch = make([[1], [2], [3], [NAN], [4]], [-1, 0, -1, 1, 1])
     with pytest.raises(StageError, match="row 4: attribute 'a0' is missing"):
         fit(Means(), [batch.rows(i, min(i + step, 5)) for i in range(0, 5, step)])
 
 
-def test_a_missing_value_in_a_later_row_is_told():
+def test_a_missing_value_in_a_later_row_is_an_error():
     fitted = fit(Means(), make([[1], [2]], [0, 1]))
     with pytest.raises(StageError, match="means: row 43: attribute 'a0' is missing"):
         fitted.transform(make([[1], [1], [NAN]], [-1] * 3).replace(start=40))
 
 
 @pytest.mark.parametrize("name", ["prediction", "score@yes"])
-def test_names_that_are_taken(name):
+def test_names_already_taken_get_the_name_of_the_stage_in_front(name):
     batch = make([[1], [2]], [0, 1])
     batch = batch.replace(schema=batch.schema.with_features([Attribute(name)], np.array([0])))
     made = fit(Means(), batch).schema.attributes
@@ -309,7 +308,7 @@ def test_names_that_are_taken(name):
         Chain([Means(), Means(), Means()]).fit(make([[1], [2]], [0, 1]))
 
 
-def test_a_learner_says_what_is_left_to_write():
+def test_a_learner_names_the_method_that_is_missing():
     class Bare(filterkit.Learner):
         name = "bare"
 
@@ -321,7 +320,7 @@ def test_a_learner_says_what_is_left_to_write():
 
 
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 4), st.booleans(), st.integers(0, 99))
-def test_a_row_has_the_same_score_in_any_company(rows, features, tasks, calibrated, seed):
+def test_the_score_of_a_row_does_not_depend_on_other_rows(rows, features, tasks, calibrated, seed):
     random = np.random.default_rng(seed)
     sigmoids = random.normal(size=(2, tasks)) if calibrated else None
     model = LinearModel(random.normal(size=(features, tasks)), random.normal(size=tasks), sigmoids, True)
@@ -340,7 +339,7 @@ def test_a_row_has_the_same_score_in_any_company(rows, features, tasks, calibrat
         np.testing.assert_allclose(whole, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
 
 
-def test_sigmoids_by_hand():
+def test_sigmoids_worked_by_hand():
     scores = np.array([[0.0, 1], [2, -2]])
     sigmoids = np.array([[-1.0, -2], [0, 1]])
     probability = 1 / (1 + np.exp(scores * sigmoids[0] + sigmoids[1]))
@@ -351,10 +350,10 @@ def test_sigmoids_by_hand():
     classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
     assert classes == pytest.approx(probability / probability.sum(axis=1, keepdims=True))
     far = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(np.array([[1e4, 1e4]]))
-    assert far.tolist() == [[0.5, 0.5]]  # neither has any probability left
+    assert far.tolist() == [[0.5, 0.5]]  # both probabilities are 0
 
 
-# ---- kept -------------------------------------------------------------------------------------------------
+# ---- saved models -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +366,7 @@ def known():
 
 
 @pytest.mark.parametrize("name", ["breast-cancer", "iris", "sparse-counts-multiclass"])
-def test_a_learner_of_ones_own_in_a_kept_chain(name, known, tmp_path):
+def test_a_chain_with_a_learner_of_a_plugin_is_saved_and_loaded(name, known, tmp_path):
     batch = sample(name)
     fitted = Chain.parse("standardize means", known).fit(batch)
     saved.save(fitted, str(tmp_path / "chain"), known)
@@ -376,7 +375,7 @@ def test_a_learner_of_ones_own_in_a_kept_chain(name, known, tmp_path):
 
 
 @pytest.mark.parametrize("name", testing.SAMPLES)
-def test_the_kit_finds_nothing_wrong_with_it(name):
+def test_the_learner_of_this_file_conforms(name):
     testing.check_stage(Means(), testing.sample(name))
     testing.check_declaration(Means())
 
@@ -450,7 +449,7 @@ def test_every_counted_row_is_held_out_once():
     assert sorted(sizes.sum(axis=1)) == [5, 6, 6]
 
 
-def test_of_labels_every_row_with_all_of_them_is_held_out_once():
+def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
     recorder, _ = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
     assert sorted(row for _, outer in gaps(recorder) for row in outer) == list(range(19))
@@ -548,7 +547,7 @@ def _equal(training, batch):
 
 
 @pytest.mark.parametrize("before", ["standardize write", "write"])
-def test_what_is_written_before_a_learner_is_the_whole(before, tmp_path):
+def test_a_write_stage_before_a_learner_writes_all_rows(before, tmp_path):
     batch = sample("breast-cancer").rows(0, 60)
     path = tmp_path / "kept.arff"
     for rows in (batch, iter([batch.rows(0, 40), batch.rows(40, 60)])):
@@ -579,7 +578,7 @@ def test_without_folds_the_stages_are_fitted_once():
         assert Counts.fits == fits
 
 
-def test_rows_in_memory_go_through_leading_row_stages_once():
+def test_rows_in_memory_pass_leading_row_stages_once():
     class Doubles(filterkit.RowStage):
         """Double the numbers, and declare that zero is not special."""
 
@@ -631,24 +630,13 @@ def test_a_row_stage_that_learns_is_fitted_in_every_trial():
     assert Most.seen == [100, 75, 75, 75, 75]
 
 
-def test_an_error_in_a_trial_is_told():
+def test_an_error_in_a_trial_is_raised():
     batch = make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
     with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):
         recorded("sample --rows 6", batch)
 
 
 # ---- the command line --------------------------------------------------------------------------------------
-
-
-def run(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "filterkit", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 PLUGIN = '''
@@ -677,7 +665,7 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     write_text(tmp_path, header + "3.5,?\n1,yes\n", "test.arff")
     write_text(tmp_path, "@relation r\n@attribute x numeric\n@data\n5\n3\n", "bare.arff")
     files = ["--test", "test.arff", "t.arff", "--test", "bare.arff", "b.arff", "-o", "o.arff", "--save", "c"]
-    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert rows(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
     assert rows(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
@@ -685,11 +673,11 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     assert [a.name for a in filterkit.read(str(tmp_path / "b.arff")).schema.attributes] == [
         *("x", "prediction", "score@yes", "class")
     ]
-    done = run(tmp_path, "--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff")
+    done = run("--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert rows(tmp_path / "l.arff") == rows(tmp_path / "b.arff")
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
-    done = run(tmp_path, "--plugin", "my.py", *files, "train.arff", "means")
+    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert done.returncode == 1
     problem = "attribute 'x' is missing; put a stage before it that fills missing values"
     assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"

@@ -46,7 +46,7 @@ def test_a_nominal_column_keeps_its_values():
     assert image([0.0, 2.0], 3.0, 0.0, 2.0, nominal=True) == [0.0, 2.0]
 
 
-def test_a_range_that_overflows_is_halved_first():
+def test_a_range_that_would_overflow_is_scaled():
     assert image([-1.5e308, 0.0, 1.5e308], 2.0, -1.5e308, 1.5e308) == [0.0, 1.0, 2.0]
 
 
@@ -77,7 +77,7 @@ def acc(tp, fp, pos, neg):
     return (tp - fp) / 2
 
 
-def test_a_metric_becomes_a_stage_by_what_it_looks_at():
+def test_a_metric_becomes_a_stage_that_needs_what_it_uses():
     by_column = Metric("rnd", acc, needs_class=False, by_column=lambda columns, seed: columns + float(seed))
     made = [metric_stage(each) for each in (Metric("half", acc), Metric("all", acc, needs_class=False), by_column)]
     assert [stage.__bases__[0] for stage in made] == [ClassScaling, MetricScaling, RandomScaling]

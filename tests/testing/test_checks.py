@@ -147,7 +147,7 @@ class Rambles(RowStage):
 
 
 class Crashes(RowStage):
-    """Fail without a word."""
+    """Fail without a message."""
 
     name = "broken"
 
@@ -207,7 +207,7 @@ class MovesZeroOfColumns(ColumnStage):
 
 
 def test_a_column_stage_that_moves_a_special_zero_is_refused():
-    """Sparse rows would keep it, and the table would not."""
+    """Otherwise sparse rows would keep zeros that the table has not."""
     for name in ("sparse-two-classes", "sparse-many-classes"):
         with pytest.raises(
             filterkit.FilterkitError, match="broken turns zero into something else where zero is special"
@@ -217,7 +217,7 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
 
 
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
-    """The chain refuses them; a chain that did not would be found."""
+    """The chain refuses them; the check would find a chain that does not."""
     monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
     with pytest.raises(AssertionError, match="broken transforms rows of another header"):
         testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
@@ -247,7 +247,7 @@ MISDECLARED = [
 
 
 @pytest.mark.parametrize(("check", "stage", "name"), BROKEN, ids=lambda value: getattr(value, "__name__", None))
-def test_the_kit_finds_what_is_broken(check, stage, name):
+def test_the_kit_finds_a_broken_stage(check, stage, name):
     with pytest.raises(AssertionError, match="broken"):
         check(stage, testing.sample(name))
     with pytest.raises(AssertionError, match=rf"(?m)^{check.__name__}: .*broken"):
@@ -255,7 +255,7 @@ def test_the_kit_finds_what_is_broken(check, stage, name):
 
 
 @pytest.mark.parametrize(("check", "stage"), MISDECLARED, ids=lambda value: getattr(value, "__name__", None))
-def test_the_kit_finds_what_is_misdeclared(check, stage):
+def test_the_kit_finds_invalid_declarations(check, stage):
     with pytest.raises(AssertionError, match="broken"):
         check(stage)
     with pytest.raises(AssertionError, match=rf"^{check.__name__}: .*broken"):
@@ -292,7 +292,7 @@ def test_a_refusal_that_depends_on_blocks_is_found():
 
 def test_every_failing_check_is_named_with_what_it_found():
     class Fails(TakesAnything):
-        """Fail where nobody expects it."""
+        """Fail with an unexpected error."""
 
         def transform(self, batch):
             return {}[0]
@@ -370,7 +370,7 @@ def test_missing_values_that_vanish_are_found(stage, name):
 
 
 @pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "multi-label"])
-def test_a_class_that_is_made_up_is_found(name):
+def test_a_class_filled_in_for_a_missing_one_is_found(name):
     with pytest.raises(AssertionError, match=r"^broken gives a row a class that it does not have"):
         testing.check_missing_values_stay(Classifies(), sample(name))
 
@@ -380,7 +380,7 @@ def test_a_stage_that_says_so_may_fill_missing_values(name):
     testing.check_missing_values_stay(Imputes(), sample(name))
 
 
-def test_holes_are_in_every_column_and_one_row_is_all_missing():
+def test_sample_holes_are_in_every_column_and_fill_one_row():
     for name in ("dense-two-classes", "sparse-many-classes"):
         data, holed = sample(name), with_holes(sample(name))
         X = holed.in_form(False).X
@@ -636,7 +636,7 @@ def drifting(batch):
     return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X + next(COUNT)))
 
 
-def test_a_file_that_is_only_read(tmp_path):
+def test_a_read_only_format_is_checked_with_a_file(tmp_path):
     path = str(tmp_path / "a.broken")
     with open(path, "wb") as out:
         write(iter([sample("all-kinds")]), out)
@@ -874,7 +874,7 @@ def test_a_sound_subcommand_conforms_and_is_not_run(check):
     check(click.Group("mine", help="Do things.", commands=[command("first"), command("second")]))
 
 
-def test_every_check_has_something_broken_that_it_finds():
+def test_every_check_is_tried_on_something_broken():
     found = {check for check, *_ in chain(FORMATS, ENGINES, COMMANDS, BROKEN, MISDECLARED)}
     found |= {testing.check_missing_values_stay, testing.check_scores_are_numbers}
     found |= {testing.check_another_header_is_refused}  # which only a broken chain breaks
