@@ -1,6 +1,7 @@
 """The spool: batches come back unchanged from memory or disk, and no file is left behind."""
 
 import os
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_batches_are_read_back_unchanged(name, budget):
             spool.append(SpooledBatch(block))
         for _ in range(2):
             for block, kept in zip(blocks, spool, strict=True):
-                assert_same(kept.load(), block)
+                assert_same(kept.load(block.schema), block)
 
 
 @pytest.mark.parametrize("budget", [MEMORY, DISK])
@@ -62,7 +63,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
         spool.append(SpooledBatch(batch))
         spool.append(SpooledBatch(batch))
         for kept in spool:
-            assert_same(kept.load(), batch)
+            assert_same(kept.load(batch.schema), batch)
 
 
 @settings(max_examples=200, deadline=None)
@@ -72,7 +73,7 @@ def test_small_batches_are_read_back_unchanged(blocks, budget):
         for block in blocks:
             spool.append(SpooledBatch(block))
         for block, kept in zip(blocks, spool, strict=True):
-            assert_same(kept.load(), block)
+            assert_same(kept.load(block.schema), block)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_small_whole_numbers_are_packed_without_loss(values, bytes_each, budget)
     with Spool(budget) as spool:
         spool.append(SpooledBatch(batch))
         spool.append(SpooledBatch(batch.replace(X=X)))
-        dense, sparse = (kept.load() for kept in spool)
+        dense, sparse = (kept.load(batch.schema) for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
     assert dense.X.flags.c_contiguous
@@ -113,7 +114,7 @@ def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
     for budget in (MEMORY, DISK):
         with Spool(budget) as spool:
             spool.append(SpooledBatch(batch))
-            assert_same(next(iter(spool)).load(), batch)
+            assert_same(next(iter(spool)).load(batch.schema), batch)
 
 
 def test_batches_within_the_budget_stay_in_memory(monkeypatch):
@@ -149,8 +150,19 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
     with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
         for block in blocks:
             spool.append(SpooledBatch(block))
-        for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool]), strict=False):
+        schemas = [blocks[0].schema] * (2 * len(blocks))
+        for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool], schemas), strict=False):
             assert_same(loaded, block)
+
+
+def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
+    batch = make([[0.5, 1], [2, np.nan]], [0, 1])
+    with Spool(0) as spool:
+        spool.append(SpooledBatch(batch))
+        pickled = [pickle.dumps(each) for each in spool]
+    pickled.append(pickle.dumps(SpooledBatch(batch)))
+    for text in pickled:
+        assert_same(pickle.loads(text).load(batch.schema), batch)
 
 
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
@@ -176,7 +188,7 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
     with Spool(DISK) as spool:
         spool.append(SpooledBatch(batch))
         (kept,) = spool
-        assert_same(kept.load(), batch)
+        assert_same(kept.load(batch.schema), batch)
         spool._file._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load()
@@ -197,7 +209,7 @@ def test_strings_count_towards_the_budget_and_come_back_from_disk():
     for budget in (0, 10**6):
         with Spool(budget) as spool:
             spool.append(SpooledBatch(data))
-            assert testing.same(next(iter(spool)).load(), data)
+            assert testing.same(next(iter(spool)).load(batch.schema), data)
     long = data.replace(passthrough=data.passthrough.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     with Spool(10**6) as spool:
         spool.append(SpooledBatch(long))

@@ -36,7 +36,7 @@ SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
 MICRO = ()  # of a nominal class, micro F1 is accuracy
 
 # Makes an evaluation use processes from its second part on, however small it is.
-AT_ONCE = "from filterkit.evaluation import runner; runner._WORTH_PROCESSES = runner._STARTUP = 0"
+AT_ONCE = "from filterkit.evaluation import runner; runner._WORTH_AN_ENGINE = runner._STARTUP = 0"
 
 
 @pytest.fixture

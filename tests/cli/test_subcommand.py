@@ -155,15 +155,12 @@ def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option,
     assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given twice, before and after 'evaluate'\n")
 
 
-def test_evaluate_supports_only_the_local_engine(plugin):
-    behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
-    done = run(*plugin, "--engine", "twin", *behind)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        "filterkit: evaluate: --engine is not supported, because chains are evaluated in separate"
-    )
-    assert run(*plugin, "--engine", "local", *behind).returncode == 0
-    assert run(*plugin, "--engine", "twin", "scores", IRIS, "ig").returncode == 0
+@pytest.mark.parametrize("engine", ["local", "processes", "twin"])
+def test_evaluate_and_scores_run_on_any_engine(engine, plugin):
+    behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-"]
+    found = [run(*plugin, "--jobs", "2", *on, *behind).stdout for on in (["--engine", engine], [])]
+    assert len({re.sub(r"[0-9.e-]+(?=,[^,]*,[^,]*$)", "", text) for text in map(without_seconds, found)}) == 1
+    assert run(*plugin, "--engine", engine, "scores", IRIS, "ig").stdout == run("scores", IRIS, "ig").stdout
 
 
 # Subcommands of plugins

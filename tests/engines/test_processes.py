@@ -1,16 +1,19 @@
 """Work in several processes: inputs, results, and what happens when a process is killed."""
 
+import functools
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.engines.processes import in_processes
+from filterkit.engines.engine import PAUSE
+from filterkit.engines.processes import ProcessEngine
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -39,27 +42,66 @@ def held_back(_):
     return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
-def test_each_item_gives_a_result():
-    array = np.arange(100_000.0)  # much more than a pipe takes
-    found = in_processes(total, range(7), 2, take, array, "text")
-    assert sorted(found) == [(factor * array.sum(), "text") for factor in range(7)]
+@pytest.fixture
+def engine():
+    with ProcessEngine(2) as made:
+        made.prepare(take, np.arange(100_000.0), "text")  # much more than a pipe takes
+        yield made
 
 
-def test_an_error_in_a_process_is_raised():
+@pytest.mark.parametrize("how", ["map", "map_as_done"])
+def test_each_item_gives_a_result(engine, how):
+    found = getattr(engine, how)(total, range(7))
+    assert sorted(found) == [(factor * np.arange(100_000.0).sum(), "text") for factor in range(7)]
+
+
+def test_results_keep_the_order_of_the_items(engine):
+    assert list(engine.map(functools.partial(pow, 2), range(50))) == [2**i for i in range(50)]
+
+
+def test_a_pause_comes_after_the_results_before_it(engine):
+    assert list(engine.map(abs, [-1, -2, PAUSE, -3])) == [1, 2, PAUSE, 3]
+
+
+@pytest.mark.parametrize("how", ["map", "map_as_done"])
+def test_an_error_in_a_process_is_raised(engine, how):
     with pytest.raises(FilterkitError, match="is wrong"):
-        list(in_processes(fail, range(3), 2, take))
+        list(getattr(engine, how)(fail, range(3)))
+    assert list(engine.map(abs, [-1])) == [1]
 
 
-def test_a_process_that_is_killed_is_an_error():
+@pytest.mark.parametrize("how", ["map", "map_as_done"])
+def test_a_process_that_is_killed_is_an_error(engine, how):
     with pytest.raises(FilterkitError, match="a process was killed"):
-        list(in_processes(end, range(3), 2, take))
+        list(getattr(engine, how)(end, range(3)))
+    assert list(engine.map(abs, [-1])) == [1]  # in new processes
 
 
-def test_worker_processes_block_signals_of_the_terminal():
+def test_a_map_within_a_map_ends_alone(engine):
+    """As rows that a stage has chosen, which are taken from rows that are being mapped."""
+
+    def some():
+        inner = engine.map(abs, range(-9, 0))
+        for _ in range(3):
+            yield next(inner)
+        inner.close()
+
+    assert list(engine.map(str, some())) == ["9", "8", "7"]
+
+
+def test_worker_processes_block_signals_of_the_terminal(engine):
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    (found,) = in_processes(held_back, [0], 1, take)
+    (found,) = engine.map(held_back, [0])
     assert found == sorted((signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_an_engine_leaves_no_files_behind(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with ProcessEngine(1) as made:
+        assert list(made.map(abs, [-1])) == [1]
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_process_that_ends_at_its_start_is_an_error():
@@ -70,7 +112,9 @@ def test_a_process_that_ends_at_its_start_is_an_error():
         "multiprocessing.resource_tracker.ensure_running()\n"
         "multiprocessing.spawn.set_executable(sys.argv[2])\n"
         "from test_processes import *\n"
-        "list(in_processes(total, range(3), 2, take, bytes(1 << 20)))\n"
+        "engine = ProcessEngine(2)\n"
+        "engine.prepare(take, bytes(1 << 20))\n"
+        "list(engine.map(total, range(3)))\n"
     )
     command = [sys.executable, "-c", code, os.path.dirname(__file__), shutil.which("false")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -78,12 +122,14 @@ def test_a_process_that_ends_at_its_start_is_an_error():
     assert "filterkit.errors.FilterkitError: a process was killed" in done.stderr
 
 
-def test_remaining_processes_end_when_no_more_results_are_wanted(tmp_path):
+def test_processes_end_when_the_engine_is_closed(tmp_path):
     """They do not finish the work that they have begun."""
     os.mkfifo(tmp_path / "pipe")
-    found = in_processes(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")], 2, take)
+    engine = ProcessEngine(2)
+    found = engine.map_as_done(read, [None, str(tmp_path / "pipe"), str(tmp_path / "pipe")])
     pid = next(found)
     found.close()
+    engine.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

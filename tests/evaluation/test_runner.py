@@ -13,6 +13,8 @@ import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError
 from filterkit.chains.crossfit import draw_folds
 from filterkit.evaluation import folds
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.runner import Evaluator, named_chain, run
@@ -47,7 +49,7 @@ def without_seconds(results):
 
 def evaluated(batch, plan):
     """The results of all parts."""
-    return [result for _, results in run(Evaluator([("d", batch)], plan)) for result in results]
+    return [result for _, results in run(Evaluator([("d", batch)], plan), LocalEngine(1)) for result in results]
 
 
 @pytest.fixture
@@ -409,7 +411,7 @@ def test_no_row_is_trained_on_and_tested(shares, fits, tested):
 def test_a_run_yields_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
-    found = list(run(Evaluator(data, plan)))
+    found = list(run(Evaluator(data, plan), LocalEngine(1)))
     assert [left for left, _ in found] == list(range(17, -1, -1))
     assert all(len({result[:3] for result in results}) == 1 for _, results in found)
     names = {"one": ["a", "b", "c"], "two": ["setosa", "versicolor", "virginica"]}
@@ -421,9 +423,9 @@ def test_a_run_yields_every_part_once():
 def test_parts_already_done_are_left_out():
     data, plan = [("d", three())], design()
     done = {("d", "class", 0), ("d", "class", 2), ("other", "class", 1)}
-    ((left, results),) = run(Evaluator(data, plan), done=done)
+    ((left, results),) = run(Evaluator(data, plan), LocalEngine(1), done=done)
     assert (left, results[0][:3]) == (0, ("d", "class", 1))
-    assert list(run(Evaluator(data, plan), done=Evaluator(data, plan).parts)) == []
+    assert list(run(Evaluator(data, plan), LocalEngine(1), done=Evaluator(data, plan).parts)) == []
 
 
 def failing():
@@ -436,13 +438,13 @@ def failing():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_chain_that_fails_is_named(jobs, monkeypatch):
-    monkeypatch.setattr(evaluation, "_WORTH_PROCESSES", 0)
+    monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     batch, seed = failing()
     plan = design("neighbors", "few: head 5 neighbors", seed=seed)
     found = []
-    with pytest.raises(FilterkitError) as caught:
-        found.extend(results for _, results in run(Evaluator([("d", batch)], plan), jobs))
+    with pytest.raises(FilterkitError) as caught, ProcessEngine(jobs) as engine:
+        found.extend(results for _, results in run(Evaluator([("d", batch)], plan), engine))
     message = "the training rows are all of one class, which leaves nothing to learn"
     assert str(caught.value) == f"d, class, fold 2, chain 'few': neighbors: {message}"
     assert type(caught.value) is FilterkitError
@@ -452,8 +454,8 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
 def test_processes_give_the_same_results(monkeypatch):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
-    alone = list(run(Evaluator(data, plan)))
-    monkeypatch.setattr(evaluation, "_WORTH_PROCESSES", 0)
+    alone = list(run(Evaluator(data, plan), LocalEngine(1)))
+    monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     here, evaluate = [], Evaluator.evaluate
 
@@ -462,7 +464,8 @@ def test_processes_give_the_same_results(monkeypatch):
         return evaluate(self, *part)
 
     monkeypatch.setattr(Evaluator, "evaluate", spy)
-    together = list(run(Evaluator(data, plan), jobs=2, done={("iris", "class", 1)}))
+    with ProcessEngine(2) as engine:
+        together = list(run(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
     assert here == [("iris", "class", 0)]  # the others are evaluated in processes
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
