@@ -194,9 +194,8 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
 
 def _warn_of_broken(known: Registry) -> None:
     """Print one line for each plugin that cannot be used."""
-    for plugin in known.plugins:
-        if plugin.problem:
-            say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
+    for plugin in known.broken:
+        say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -38,6 +38,10 @@ class Offers:
         self.engines += other.engines
         self.subcommands += other.subcommands
 
+    def listed(self) -> tuple[str, ...]:
+        """The kind and name of every offer, as `filterkit.plugin.discovery` remembers them."""
+        return tuple(f"{kind} {name}" for kind, name, _ in self.names())
+
     def names(self) -> Iterator[tuple[str, str, Any]]:
         """The kind, name and item of every offer. A format goes by the name of each of its endings."""
         yield from (("stage", stage.name, stage) for stage in self.stages)
@@ -59,6 +63,12 @@ class HookCaller:
     def has(self, module: ModuleType) -> bool:
         """Whether a module is registered."""
         return self._manager.is_registered(module)
+
+    def wraps(self) -> bool:
+        """Whether a registered module wraps the hooks of others."""
+        plugins = self._manager.get_plugins()
+        callers = [caller for plugin in plugins for caller in self._manager.get_hookcallers(plugin) or ()]
+        return any(_wraps(each) for caller in callers for each in caller.get_hookimpls())
 
     def register(self, name: str, module: ModuleType) -> None:
         """Register the hooks in a module.
