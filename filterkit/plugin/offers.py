@@ -14,7 +14,6 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import metric_stage
 
 if TYPE_CHECKING:
     import click
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Offers:
-    """Stages, formats, engines and subcommands. Each metric is among the stages, as the stage that it becomes."""
+    """Stages, metrics, formats, engines and subcommands. Among the stages are those that metrics become."""
 
     stages: list[type[Stage]] = field(default_factory=list)
+    metrics: list[Metric] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
     engines: list[type[LocalEngine]] = field(default_factory=list)
     subcommands: list[click.Command] = field(default_factory=list)
@@ -34,6 +34,7 @@ class Offers:
     def add(self, other: Offers) -> None:
         """Add the items of `other`."""
         self.stages += other.stages
+        self.metrics += other.metrics
         self.formats += other.formats
         self.engines += other.engines
         self.subcommands += other.subcommands
@@ -99,7 +100,8 @@ class HookCaller:
         stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name")
         metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name")
         return Offers(
-            stages=[*stages, *map(metric_stage, metrics)],
+            stages=[*stages, *_stages_of(metrics)],
+            metrics=metrics,
             formats=_checked("filterkit_formats", given, _is_format, "Format"),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
@@ -121,6 +123,15 @@ class HookCaller:
             if all(map(_wraps, here)):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
                 self._manager.subset_hook_caller(caller.name, others)()
+
+
+def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:
+    """The stages that metrics become."""
+    if not metrics:
+        return []
+    from filterkit.stages.metric_scaling import metric_stage  # most plugins have no metrics
+
+    return [metric_stage(metric) for metric in metrics]
 
 
 def _wraps(implementation: pluggy.HookImpl) -> bool:

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import copyreg
 import importlib
-import importlib.util
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +34,6 @@ from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import MetricScaling
 from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
@@ -213,6 +210,8 @@ class Registry:
         ------
         PluginError : the file cannot be loaded, or claims a name that is taken.
         """
+        import importlib.util
+
         self.load_all()
         name = os.path.splitext(os.path.basename(path))[0]
         spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
@@ -282,6 +281,8 @@ class Registry:
     @property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name."""
+        from filterkit.stages.metric_scaling import MetricScaling
+
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
@@ -302,6 +303,8 @@ class Registry:
         ------
         UsageError : there is none; suggests one of a similar name.
         """
+        from filterkit.stages.metric_scaling import MetricScaling
+
         stage = self.stages.get(name)
         if stage is None or not issubclass(stage, MetricScaling):
             raise UsageError(f"no metric {quoted(name)}{_choice(name, self.metrics)}")
@@ -349,8 +352,7 @@ class Registry:
 
 def _record(plugin: str, offers: Offers) -> None:
     """Note the plugin of each stage, metric and format, for errors that name it."""
-    metrics = [stage.metric for stage in offers.stages if issubclass(stage, MetricScaling)]
-    for thing in (*offers.stages, *metrics, *offers.formats):
+    for thing in (*offers.stages, *offers.metrics, *offers.formats):
         record_plugin(thing, plugin)
 
 
@@ -369,6 +371,8 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may even exit
+        import traceback
+
         plugin.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
         plugin.trace = "".join(traceback.format_exception(error))
 
