@@ -4,11 +4,12 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
-from filterkit.plugin.discovery import Installed, installed
+from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.registry import _loaded
 
 
@@ -89,6 +90,28 @@ def test_nothing_is_remembered_of_the_current_folder(place, monkeypatch, tmp_pat
     monkeypatch.setattr(sys, "path", [str(place)])
     assert installed("some.group") == [ONE]
     assert not (tmp_path / "cache").exists()
+
+
+def test_what_plugins_offer_is_remembered_until_one_of_their_files_changes(place, monkeypatch):
+    module = place / "my_module.py"
+    module.write_text("")
+    monkeypatch.setitem(sys.modules, "my_module", types.SimpleNamespace(__file__=str(module)))
+    known = ONE._replace(offers=("stage a", "format .b"))
+    assert installed("some.group") == [ONE]
+    remember("some.group", [known])
+    monkeypatch.setattr("filterkit.plugin.discovery._ask", None)
+    assert installed("some.group") == [known] == installed("some.group")
+    os.utime(module, ns=(0, 1))
+    assert installed("some.group") == [ONE]
+    remember("some.group", [known])
+    assert installed("some.group") == [known]
+
+
+@pytest.mark.parametrize("name", ["stage tab\there", "stage line\nhere"])
+def test_names_that_the_memory_cannot_hold_are_not_remembered(place, name):
+    assert installed("some.group") == [ONE]
+    remember("some.group", [ONE._replace(offers=(name,))])
+    assert installed("some.group") == [ONE]
 
 
 DAMAGES = {
