@@ -57,9 +57,12 @@ def installed(group: str) -> list[Installed]:
 
 
 def remember(group: str, found: list[Installed]) -> None:
-    """Remember what all plugins of a group offer, as long as nobody changes their files."""
+    """Remember what all plugins of a group offer, unless others have been installed since `installed` returned them."""
     path, folders = _cache_file(group), _folders()
-    if path is not None and folders is not None:
+    if path is None or folders is None:
+        return
+    known = _read_cache(path, folders)
+    if known is not None and [each[:3] for each in known] == [each[:3] for each in found]:
         _write_cache(path, folders, found)
 
 

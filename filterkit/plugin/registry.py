@@ -195,8 +195,11 @@ class Registry:
         found = [
             point._replace(offers=plugin.listed() if apart else ()) for point, plugin in zip(self._points, plugins)
         ]
-        if found != self._points:
-            remember(PROJECT, found)
+        if found == self._points:
+            return
+        if any(point.offers for point in self._points):  # wrong ones; the next run finds out what is right
+            found = [point._replace(offers=()) for point in found]
+        remember(PROJECT, found)
 
     def add_file(self, path: str, by: str = "--plugin") -> None:
         """Load the plugin in a Python file.

@@ -107,6 +107,15 @@ def test_what_plugins_offer_is_remembered_until_one_of_their_files_changes(place
     assert installed("some.group") == [known]
 
 
+def test_what_was_installed_meanwhile_is_not_forgotten(place):
+    assert installed("some.group") == [ONE]
+    install(place, "two", "b = two.b")
+    remember("some.group", [ONE._replace(offers=("stage a",))])
+    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
+    remember("some.group", [ONE._replace(offers=("stage a",))])
+    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
+
+
 @pytest.mark.parametrize("name", ["stage tab\there", "stage line\nhere"])
 def test_names_that_the_memory_cannot_hold_are_not_remembered(place, name):
     assert installed("some.group") == [ONE]
