@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from filterkit.counts.metric import Metric
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError
 from filterkit.plugin.hookspecs import PROJECT, Hooks
@@ -18,6 +17,7 @@ from filterkit.stages.base import Stage
 if TYPE_CHECKING:
     import click
 
+    from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
 
 
@@ -129,7 +129,7 @@ def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:
     """The stages that metrics become."""
     if not metrics:
         return []
-    from filterkit.stages.metric_scaling import metric_stage  # most plugins have no metrics
+    from filterkit.stages.metric_scaling import metric_stage
 
     return [metric_stage(metric) for metric in metrics]
 
@@ -151,6 +151,8 @@ def _is_stage(item: Any) -> bool:
 
 
 def _is_metric(item: Any) -> bool:
+    from filterkit.counts.metric import Metric  # most plugins have no metrics
+
     return isinstance(item, Metric) and bool(item.name)
 
 

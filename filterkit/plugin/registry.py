@@ -26,7 +26,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._version import DISTRIBUTION
-from filterkit.counts.metric import Metric
 from filterkit.data.contract import record_plugin
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
@@ -39,6 +38,7 @@ from filterkit.stages.options import options_of
 if TYPE_CHECKING:
     import click
 
+    from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
 
 T = TypeVar("T")
