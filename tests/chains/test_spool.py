@@ -120,7 +120,7 @@ def test_what_is_within_the_budget_stays_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("no file is needed")
 
-    monkeypatch.setattr("filterkit.chains.spool.tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     batch = make(np.full((10, 10), 0.5), [0] * 10)
     size = SpooledBatch(batch).nbytes
     with Spool(2 * size) as spool:
