@@ -79,7 +79,8 @@ class Reader:
         self._first: dict[int, str] = {}  # the first value of each column of strings or bags
         self._rejects = rejects
         self._parser = BlockParser(self.schema, self.layout, rejects is not None)
-        self.count: int | None = None  # of rows, once all have been read
+        self._rows = 0  # all there are, once they have been read; some of them may still be worked on
+        self.count: int | None = None  # of rows, once all have been given out
 
     @property
     def live(self) -> bool:
@@ -160,7 +161,7 @@ class Reader:
             waiting.append(item)
             while waiting and all(column in self._first for column in waiting[0].omitted):
                 yield self._fill(waiting.pop(0))
-        self.count = start
+        self._rows = start
         for item in waiting:
             column = next(column for column in item.omitted if column not in self._first)
             raise ArffError(
@@ -210,6 +211,7 @@ class Reader:
                 some = True
         if not some:
             yield empty(self.schema)
+        self.count = self._rows
 
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
@@ -224,6 +226,7 @@ class Reader:
             for result in engine.map(function, self.ordered(parsed)):
                 if result is not PAUSE:
                     yield result
+        self.count = self._rows
 
     def _map_at_once(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         start = 0

@@ -41,10 +41,8 @@ def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[byte
     lines.append("")
     for first in range(0, len(schema.attributes), _DECLARATIONS):
         for plain, group in groupby(schema.attributes[first : first + _DECLARATIONS], _is_plain):
-            if plain:
-                lines += [f"@attribute {name} numeric" for name in quote_all([each.name for each in group])]
-            else:
-                lines += [line for each in group for line in _declaration(each)]
+            declare = _plain_declarations if plain else _declarations
+            lines += declare(list(group))
         yield ("\n".join(lines) + "\n").encode()
         lines = []
     lines += ["", "@data", ""]
@@ -52,8 +50,24 @@ def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[byte
 
 
 def _is_plain(attribute: Attribute) -> bool:
-    """Whether there is nothing to declare but a name and ``numeric``."""
-    return attribute.kind == "numeric" and attribute.weight == 1 and not attribute.scores
+    """Whether there is nothing to declare but a name, ``numeric`` and scores."""
+    return attribute.kind == "numeric" and attribute.weight == 1
+
+
+def _plain_declarations(attributes: list[Attribute]) -> list[str]:
+    """The lines that declare plain attributes; the same as those of `_declarations`, made in less time."""
+    names = quote_all([each.name for each in attributes])
+    return [f"@attribute {name} numeric{_scores(each)}" for name, each in zip(names, attributes)]
+
+
+def _scores(attribute: Attribute) -> str:
+    """The comments that tell the scores of an attribute."""
+    return "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
+
+
+def _declarations(attributes: list[Attribute]) -> list[str]:
+    """The lines that declare attributes of any kind."""
+    return [line for attribute in attributes for line in _declaration(attribute)]
 
 
 def _declaration(attribute: Attribute) -> list[str]:
@@ -63,8 +77,7 @@ def _declaration(attribute: Attribute) -> list[str]:
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:
         kind = f"date {quote(attribute.format)}"
     weight = "" if attribute.weight == 1 else f" {{{format_number(attribute.weight)}}}"
-    scores = visible("".join(f" % {metric}={format_number(score)}" for metric, score in attribute.scores))
-    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
+    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{_scores(attribute)}"]
     for inner in attribute.attributes:
         lines += [f"  {line}" for line in _declaration(inner)]
     if attribute.kind == "relational":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -116,6 +115,8 @@ class _Scratch:
     """A temporary file without a name. One thread appends to it while other threads read any part of it."""
 
     def __init__(self) -> None:
+        import tempfile  # takes a few milliseconds, and most runs need no file
+
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
         self._position = threading.Lock()  # held while the position in the file is used or moved
 
@@ -192,4 +193,6 @@ def _failures() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        import tempfile
+
         raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None

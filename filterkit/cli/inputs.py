@@ -19,6 +19,7 @@ from filterkit.files.rejects import Rejects
 
 if TYPE_CHECKING:
     from filterkit.files.formats import Format
+    from filterkit.plugin.registry import Names
 
 
 class Work(NamedTuple):
@@ -29,7 +30,7 @@ class Work(NamedTuple):
     progress: bool | None
 
 
-def open_input(path: str, options: InputOptions, formats: dict[str, Format], rejects: Rejects | None = None) -> Input:
+def open_input(path: str, options: InputOptions, formats: Names[Format], rejects: Rejects | None = None) -> Input:
     """Open an input that a chain is fitted on, or features are scored in.
 
     Parameters
@@ -60,7 +61,7 @@ def open_input(path: str, options: InputOptions, formats: dict[str, Format], rej
 
 
 def open_like(
-    path: str, like: Schema, options: InputOptions, formats: dict[str, Format], rejects: Rejects | None = None
+    path: str, like: Schema, options: InputOptions, formats: Names[Format], rejects: Rejects | None = None
 ) -> Input:
     """Open an input whose class or labels are those of the schema `like`; otherwise as `open_input`."""
     kind = format_of(path, formats)
@@ -106,12 +107,12 @@ def naming(reader: Input) -> Iterator[None]:
         raise
 
 
-def format_of(path: str, formats: dict[str, Format]) -> Format | None:
+def format_of(path: str, formats: Names[Format]) -> Format | None:
     """The format that the ending of a file's name stands for, compression aside; None for ARFF."""
     return formats.get(ending(path))
 
 
-def check_used(paths: Sequence[str], formats: dict[str, Format], given: dict[str, bool]) -> None:
+def check_used(paths: Sequence[str], formats: Names[Format], given: dict[str, bool]) -> None:
     """Refuse options about ARFF where all `paths` are of other formats.
 
     Parameters

@@ -28,7 +28,6 @@ from filterkit.cli.options import (
     target_options,
 )
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.cli.subcommand import given_options, run_subcommand
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import stage_command
@@ -154,13 +153,12 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
-    if not words and any(given_options(context)):
-        raise UsageError("INPUT is missing; see: filterkit --help")
     if not words:
-        draw(context.get_help() + "\n")
-        context.exit(2)
+        _answer_nothing(context)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
+        from filterkit.cli.subcommand import run_subcommand
+
         run_subcommand(known.subcommands[first], first, rest, context)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
@@ -171,6 +169,16 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     from filterkit.cli.run import run
 
     run(first, rest, Options(**options), known)
+
+
+def _answer_nothing(context: click.Context) -> NoReturn:
+    """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
+    from filterkit.cli.subcommand import given_options
+
+    if any(given_options(context)):
+        raise UsageError("INPUT is missing; see: filterkit --help")
+    draw(context.get_help() + "\n")
+    context.exit(2)
 
 
 def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
@@ -194,9 +202,8 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
 
 def _warn_of_broken(known: Registry) -> None:
     """Print one line for each plugin that cannot be used."""
-    for plugin in known.plugins:
-        if plugin.problem:
-            say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
+    for plugin in known.broken:
+        say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -20,7 +20,7 @@ from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.files.rejects import Rejects
 from filterkit.plugin.parsing import parse_stages, read_stages
-from filterkit.plugin.registry import Registry
+from filterkit.plugin.registry import Names, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Job:
     path: str
     stages: list[Stage]
     options: Options
-    formats: dict[str, Format]
+    formats: Names[Format]
     engine: Engine
 
     @property

@@ -25,6 +25,7 @@ from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
     from filterkit.files.formats import Format
+    from filterkit.plugin.registry import Names
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ class ChainWriter:
     formats : file formats beside ARFF, by ending.
     """
 
-    def __init__(self, fitted: FittedChain, options: Options, formats: dict[str, Format]) -> None:
+    def __init__(self, fitted: FittedChain, options: Options, formats: Names[Format]) -> None:
         sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
         self._schema = fitted.schema
         self._formatter = Formatter(fitted.schema, sparse, options.precision)

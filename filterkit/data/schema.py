@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,8 +116,8 @@ class Schema:
         """All columns in file order."""
         origin, make = self._lazy
         attributes, features = list(origin.attributes), make()
-        stated = [(before.name, nominal) for before, nominal in zip(origin.features, self.nominal.tolist())]
-        if [(feature.name, feature.kind == "nominal") for feature in features] != stated:
+        same_names = [feature.name for feature in features] == [before.name for before in origin.features]
+        if not same_names or [feature.kind == "nominal" for feature in features] != self.nominal.tolist():
             raise FilterkitError("attributes made for unchanged columns have other names or kinds than announced")
         for position, attribute in zip(self.feature_indices.tolist(), features):
             attributes[position] = attribute
@@ -293,15 +294,13 @@ class Schema:
             for position, attribute in zip(self.feature_indices.tolist(), features):
                 attributes[position] = attribute
             return self.replace(attributes=tuple(attributes), **changes)
-        made: dict[int, list[Attribute]] = {}
-        positions = self.feature_indices[source].tolist()
-        for position, attribute in zip(positions, features):
-            made.setdefault(position, []).append(attribute)
-        own = set(self.feature_indices.tolist())
-        attributes, place = [], {}
-        for i, attribute in enumerate(self.attributes):
-            place[i] = len(attributes)
-            attributes.extend(made.get(i, ()) if i in own else [attribute])
+        counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that take the place of each
+        counts[self.feature_indices] = np.bincount(source, minlength=self.width)
+        own, following = set(self.feature_indices.tolist()), iter(features)
+        attributes = []
+        for i, (attribute, count) in enumerate(zip(self.attributes, counts.tolist())):
+            attributes += islice(following, count) if i in own else [attribute]
+        place = dict(enumerate((counts.cumsum() - counts).tolist()))
         return self.replace(attributes=tuple(attributes), **self.targets_at(place), **changes)
 
     def with_more(self, features: list[Attribute]) -> Schema:

@@ -1,8 +1,10 @@
-"""Finds the installed plugins, and remembers them between runs.
+"""Finds the installed plugins, and remembers between runs which they are and what each offers.
 
-Importing Python's own `importlib.metadata` and asking it takes a sixth of a short run. The answer is therefore kept in
-the user's cache folder, together with the folders in which Python looks for packages and the time each was last
-changed. Installing, upgrading or removing a package changes one of these times; then Python is asked again.
+Importing Python's own `importlib.metadata` and asking it takes a sixth of a short run, and importing all plugins
+another sixth. The answers are therefore kept in the user's cache folder, together with the folders in which Python
+looks for packages, the files of all plugins, and the time each was last changed. Installing, upgrading or removing a
+package changes the time of a folder; then Python is asked again. Editing a plugin changes the time of a file; then all
+plugins are asked again what they offer.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import stat
 import sys
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -27,11 +30,13 @@ class Installed(NamedTuple):
     name : of the entry point.
     value : the module that it names, or ``module:name``.
     origin : the distribution that declares it, and its version.
+    offers : what the plugin is remembered to offer, each a kind and a name; empty if that is unknown.
     """
 
     name: str
     value: str
     origin: str
+    offers: tuple[str, ...] = ()
 
     @property
     def distribution(self) -> str:
@@ -49,6 +54,16 @@ def installed(group: str) -> list[Installed]:
         found = _ask(group)
         _write_cache(path, folders, found)
     return found
+
+
+def remember(group: str, found: list[Installed]) -> None:
+    """Remember what all plugins of a group offer, unless others have been installed since `installed` returned them."""
+    path, folders = _cache_file(group), _folders()
+    if path is None or folders is None:
+        return
+    known = _read_cache(path, folders)
+    if known is not None and [each[:3] for each in known] == [each[:3] for each in found]:
+        _write_cache(path, folders, found)
 
 
 def _ask(group: str) -> list[Installed]:
@@ -79,13 +94,22 @@ def _folders() -> str | None:
     """
     if sys.path[:1] in ([""], [os.getcwd()]):
         return None
-    known = []
-    for folder in [*sys.path, __file__]:
-        try:
-            known.append(f"{folder}={os.stat(folder).st_mtime_ns}")
-        except OSError:
-            known.append(f"{folder}=none")
-    return f"{sys.version} {os.pathsep.join(known)}".replace("\n", " ")
+    return f"{sys.version} {os.pathsep.join(map(_stamp, [*sys.path, __file__]))}".replace("\n", " ")
+
+
+def _stamp(path: str) -> str:
+    """A path, and when the file or folder was last changed."""
+    try:
+        return f"{path}={os.stat(path).st_mtime_ns}"
+    except OSError:
+        return f"{path}=none"
+
+
+def _sources(found: Iterable[Installed]) -> list[str]:
+    """The files of plugins: of all loaded modules in the packages that entry points name."""
+    packages = {each.value.partition(":")[0].partition(".")[0].strip() for each in found if each.offers}
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in packages]
+    return sorted({file for module in modules if (file := getattr(module, "__file__", None))})
 
 
 def _cache_file(group: str) -> str | None:
@@ -106,17 +130,27 @@ def _read_cache(path: str, folders: str) -> list[Installed] | None:
                 return None
             checksum, _, text = file.read(_MOST).partition(b"\n")
         if checksum == _checksum(text):
-            first, *lines = text.decode("utf-8", "surrogateescape").split("\n")
+            first, second, *lines = text.decode("utf-8", "surrogateescape").split("\n")
             if first == folders:
-                return [Installed(*line.split("\t")) for line in lines]
+                stamps = second.split("\t") if second else []
+                unchanged = all(_stamp(stamp.rpartition("=")[0]) == stamp for stamp in stamps)
+                return [_installed(*line.split("\t"), is_known=unchanged) for line in lines]
     return None
+
+
+def _installed(name: str, value: str, origin: str, *offers: str, is_known: bool) -> Installed:
+    return Installed(name, value, origin, offers if is_known else ())
 
 
 def _write_cache(path: str, folders: str, found: list[Installed]) -> None:
     """Write the cache file. If that fails, the next run asks Python again."""
     from filterkit.files.output import open_output
 
-    text = "\n".join([folders, *("\t".join(each) for each in found)]).encode("utf-8", "surrogateescape")
+    stamps = [_stamp(path) for path in _sources(found)]
+    lines = [[folders], stamps, *([*each[:3], *each.offers] for each in found)]
+    if any(character in field for line in lines[1:] for field in line for character in "\t\n"):
+        return
+    text = "\n".join(map("\t".join, lines)).encode("utf-8", "surrogateescape")
     with suppress(OSError, FilterkitError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):

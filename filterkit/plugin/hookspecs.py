@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from pluggy import HookimplMarker, HookspecMarker
 
-from filterkit.counts.metric import Metric
-from filterkit.stages.base import Stage
-
 if TYPE_CHECKING:
     import click
 
+    from filterkit.counts.metric import Metric
     from filterkit.engines.engine import Engine
     from filterkit.files.formats import Format
+    from filterkit.stages.base import Stage
 
 PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins
 

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from filterkit.counts.metric import Metric
 from filterkit.engines.engine import Engine
 from filterkit.errors import PluginError
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import metric_stage
 
 if TYPE_CHECKING:
     import click
 
+    from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Offers:
-    """Stages, formats, engines and subcommands. Each metric is among the stages, as the stage that it becomes."""
+    """Stages, metrics, formats, engines and subcommands. Among the stages are those that metrics become."""
 
     stages: list[type[Stage]] = field(default_factory=list)
+    metrics: list[Metric] = field(default_factory=list)
     formats: list[Format] = field(default_factory=list)
     engines: list[type[Engine]] = field(default_factory=list)
     subcommands: list[click.Command] = field(default_factory=list)
@@ -34,9 +34,14 @@ class Offers:
     def add(self, other: Offers) -> None:
         """Add the items of `other`."""
         self.stages += other.stages
+        self.metrics += other.metrics
         self.formats += other.formats
         self.engines += other.engines
         self.subcommands += other.subcommands
+
+    def listed(self) -> tuple[str, ...]:
+        """The kind and name of every offer, as `filterkit.plugin.discovery` remembers them."""
+        return tuple(f"{kind} {name}" for kind, name, _ in self.names())
 
     def names(self) -> Iterator[tuple[str, str, Any]]:
         """The kind, name and item of every offer. A format goes by the name of each of its endings."""
@@ -59,6 +64,12 @@ class HookCaller:
     def has(self, module: ModuleType) -> bool:
         """Whether a module is registered."""
         return self._manager.is_registered(module)
+
+    def wraps(self) -> bool:
+        """Whether a registered module wraps the hooks of others."""
+        plugins = self._manager.get_plugins()
+        callers = [caller for plugin in plugins for caller in self._manager.get_hookcallers(plugin) or ()]
+        return any(_wraps(each) for caller in callers for each in caller.get_hookimpls())
 
     def register(self, name: str, module: ModuleType) -> None:
         """Register the hooks in a module.
@@ -89,7 +100,8 @@ class HookCaller:
         stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name")
         metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name")
         return Offers(
-            stages=[*stages, *map(metric_stage, metrics)],
+            stages=[*stages, *_stages_of(metrics)],
+            metrics=metrics,
             formats=_checked("filterkit_formats", given, _is_format, "Format"),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
@@ -113,6 +125,15 @@ class HookCaller:
                 self._manager.subset_hook_caller(caller.name, others)()
 
 
+def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:
+    """The stages that metrics become."""
+    if not metrics:
+        return []
+    from filterkit.stages.metric_scaling import metric_stage
+
+    return [metric_stage(metric) for metric in metrics]
+
+
 def _wraps(implementation: pluggy.HookImpl) -> bool:
     return bool(implementation.wrapper or implementation.hookwrapper)
 
@@ -130,6 +151,8 @@ def _is_stage(item: Any) -> bool:
 
 
 def _is_metric(item: Any) -> bool:
+    from filterkit.counts.metric import Metric  # most plugins have no metrics
+
     return isinstance(item, Metric) and bool(item.name)
 
 

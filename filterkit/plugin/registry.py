@@ -3,42 +3,47 @@
 A plugin is an entry point of the group ``filterkit`` (`filterkit.plugin.discovery` finds them), or a Python file named
 with ``--plugin``. Each is imported by itself. A broken one causes a warning and a line in ``filterkit plugins``; the
 others work.
+
+Importing all plugins takes a sixth of a short run. If it is remembered from an earlier run what each installed plugin
+offers, a plugin is therefore loaded when one of its names is looked up. All are loaded when nothing is remembered, when
+a plugin offers something else than is remembered, and when more than single names are asked for. Nothing is remembered
+while a plugin is broken, offers nothing, or wraps the hooks of others.
 """
 
 from __future__ import annotations
 
 import copyreg
 import importlib
-import importlib.util
 import os
 import sys
-import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
+from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._version import DISTRIBUTION
-from filterkit.counts.metric import Metric
 from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PluginError, UsageError, quoted, suggestion
-from filterkit.plugin.discovery import installed
+from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import MetricScaling
 from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
     import click
 
+    from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False, repr=False)
@@ -66,6 +71,23 @@ class Plugin(Offers):
         return f"{self.name} of {os.path.basename(self.origin)}"
 
 
+class Names(Mapping[str, T]):
+    """What plugins offer of one kind, by name. Looking a name up loads its plugin; listing the names loads all."""
+
+    def __init__(self, registry: Registry, kind: str) -> None:
+        self._registry, self._kind = registry, kind
+
+    def __getitem__(self, name: str) -> T:
+        found: T = self._registry.find(self._kind, name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._registry.names(self._kind))
+
+    def __len__(self) -> int:
+        return len(self._registry.names(self._kind))
+
+
 class Registry:
     """All plugins, and what they offer by name.
 
@@ -73,7 +95,6 @@ class Registry:
 
     Attributes
     ----------
-    plugins : in the order of their names, then those from files.
     files : the paths of the files that plugins were loaded from.
     own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
@@ -83,33 +104,104 @@ class Registry:
     """
 
     def __init__(self) -> None:
-        self.plugins: list[Plugin] = []
         self.files: list[str] = []
         self.own = Plugin("filterkit itself", "")
-        self.stages: dict[str, type[Stage]] = {}
-        self.formats: dict[str, Format] = {}
-        self.engines: dict[str, type[Engine]] = {}
-        self.subcommands: dict[str, click.Command] = {}
+        self.stages: Names[type[Stage]] = Names(self, "stage")
+        self.formats: Names[Format] = Names(self, "format")
+        self.engines: Names[type[Engine]] = Names(self, "engine")
+        self.subcommands: Names[click.Command] = Names(self, "subcommand")
+        self._points: list[Installed] = []
+        self._waiting: dict[str, Installed] = {}  # by what they offer; none once all are loaded
+        self._installed: dict[Installed, Plugin] = {}  # those that are loaded
+        self._others: list[Plugin] = []  # from files
+        self._is_whole = False  # whether no installed plugin is left out
+        self._items: dict[str, dict[str, Any]] = {}  # by kind and name
         self._owners: dict[tuple[str, str], list[Plugin]] = {}
         self._hooks = HookCaller()
+        self._lock = RLock()
         self._take(self.own, Offers(engines=[LocalEngine, ProcessEngine]))
 
     def add_entry_points(self) -> None:
-        """Load all installed plugins; those of filterkit's own distribution alone if the environment variable
+        """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
+        found = installed(PROJECT)
         own_alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
+        self._points = [point for point in found if not own_alone or point.distribution == DISTRIBUTION]
+        self._is_whole = self._points == found
+        self._waiting = {offer: point for point in self._points for offer in point.offers}
+        if not all(point.offers for point in self._points):
+            self._load_all()
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """All plugins, in the order of their names, then those from files."""
+        self.load_all()
+        return [*(self._installed[point] for point in self._points), *self._others]
+
+    @property
+    def broken(self) -> list[Plugin]:
+        """The plugins that cannot be used, as far as plugins are loaded."""
+        return [plugin for plugin in (*self._installed.values(), *self._others) if plugin.problem]
+
+    def find(self, kind: str, name: str) -> Any:
+        """What plugins offer by this name, if exactly one does.
+
+        Raises
+        ------
+        KeyError : none does, or two do.
+        """
+        with self._lock:
+            point = self._waiting.get(f"{kind} {name}")
+            if point is not None and point not in self._installed:
+                self._load([point])
+                if self._installed[point].listed() != point.offers:
+                    self._load_all()
+            return self._items[kind][name]
+
+    def names(self, kind: str) -> list[str]:
+        """All names of what plugins offer of one kind."""
+        self.load_all()
+        return list(self._items.get(kind, ()))
+
+    def load_all(self) -> None:
+        """Load all installed plugins, unless they are loaded."""
+        with self._lock:
+            if self._waiting:
+                self._load_all()
+
+    def _load_all(self) -> None:
+        self._waiting = {}
+        self._load([point for point in self._points if point not in self._installed])
+        self._items, self._owners = {}, {}
+        for plugin in (self.own, *self.plugins):  # in their order
+            self._claim(plugin, plugin)
+        if self._is_whole:
+            self._remember()
+
+    def _load(self, points: list[Installed]) -> None:
+        """Load some of the installed plugins."""
         loaded = []
-        for point in installed(PROJECT):
-            if own_alone and point.distribution != DISTRIBUTION:
-                continue
-            plugin = Plugin(point.name, point.origin)
-            self.plugins.append(plugin)
+        for point in points:
+            plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _flagging(plugin):
                 module = _loaded(point.value)
                 self._hooks.register(plugin.name, module)
                 loaded.append((plugin, module))
         for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
+
+    def _remember(self) -> None:
+        """Remember what the installed plugins offer, if each may be loaded by itself."""
+        plugins = [self._installed[point] for point in self._points]
+        apart = all(plugin.listed() and not plugin.problem for plugin in plugins) and not self._hooks.wraps()
+        found = [
+            point._replace(offers=plugin.listed() if apart else ()) for point, plugin in zip(self._points, plugins)
+        ]
+        if found == self._points:
+            return
+        if any(point.offers for point in self._points):  # wrong ones; the next run finds out what is right
+            found = [point._replace(offers=()) for point in found]
+        remember(PROJECT, found)
 
     def add_file(self, path: str, by: str = "--plugin") -> None:
         """Load the plugin in a Python file.
@@ -123,6 +215,9 @@ class Registry:
         ------
         PluginError : the file cannot be loaded, or claims a name that is taken.
         """
+        import importlib.util
+
+        self.load_all()
         name = os.path.splitext(os.path.basename(path))[0]
         spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
@@ -130,7 +225,7 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
-        self.plugins.append(plugin)
+        self._others.append(plugin)
         self.files.append(path)
         with _flagging(plugin):
             spec.loader.exec_module(module)
@@ -144,14 +239,16 @@ class Registry:
 
     def add_own(self, module: ModuleType) -> None:
         """Take what one of filterkit's own modules offers through its hooks, once."""
+        self.load_all()
         if not self._hooks.has(module):
             self._hooks.register("filterkit", module)
             self._take(self.own, self._hooks.offers(module))
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Take a stage class that no plugin offers."""
+        self.load_all()
         plugin = Plugin(stage.name, stage.__module__)
-        self.plugins.append(plugin)
+        self._others.append(plugin)
         self._take(plugin, Offers(stages=[stage]))
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
@@ -165,12 +262,18 @@ class Registry:
             self._take(plugin, offers)
 
     def _take(self, plugin: Plugin, offers: Offers) -> None:
-        """Register the offers of a plugin by name, unless other plugins have claimed the names."""
+        """Register the offers of a plugin."""
         plugin.add(offers)
         if plugin is not self.own:
             _record(plugin.known_as(), offers)
+        for stage in offers.stages:
+            copyreg.pickle(stage, _reduced)
+        self._claim(plugin, offers)
+
+    def _claim(self, plugin: Plugin, offers: Offers) -> None:
+        """Give a plugin the names of its offers, unless other plugins have claimed them."""
         for kind, name, item in offers.names():
-            known: dict[str, Any] = getattr(self, f"{kind}s")
+            known = self._items.setdefault(kind, {})
             owners = self._owners.setdefault((kind, name), [])
             owners.insert(0 if plugin is self.own else len(owners), plugin)
             if len(owners) == 1 or plugin is self.own:
@@ -179,12 +282,12 @@ class Registry:
                 known.pop(name, None)
             for late in owners[1:]:
                 late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
-        for stage in offers.stages:
-            copyreg.pickle(stage, _reduced)
 
     @property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name."""
+        from filterkit.stages.metric_scaling import MetricScaling
+
         return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
@@ -194,10 +297,9 @@ class Registry:
         ------
         PluginError : no plugin offers it.
         """
-        plugin = next((plugin for plugin in self.plugins if any(s.name == stage for s in plugin.stages)), None)
-        if plugin is None:
+        if stage not in self.stages and ("stage", stage) not in self._owners:
             raise PluginError(f"no plugin offers the stage {quoted(stage)}; write a hook filterkit_stages that does")
-        return plugin.known_as()
+        return self._owners["stage", stage][0].known_as()
 
     def metric(self, name: str) -> Metric:
         """The metric of this name.
@@ -206,10 +308,12 @@ class Registry:
         ------
         UsageError : there is none; suggests one of a similar name.
         """
-        metrics = self.metrics
-        if name not in metrics:
-            raise UsageError(f"no metric {quoted(name)}{_choice(name, metrics)}")
-        return metrics[name]
+        from filterkit.stages.metric_scaling import MetricScaling
+
+        stage = self.stages.get(name)
+        if stage is None or not issubclass(stage, MetricScaling):
+            raise UsageError(f"no metric {quoted(name)}{_choice(name, self.metrics)}")
+        return stage.metric
 
     def engine(self, name: str) -> type[Engine]:
         """The engine class of this name.
@@ -230,6 +334,8 @@ class Registry:
         UsageError : there is none; suggests one of a similar name.
         PluginError : two plugins claim the name.
         """
+        if name not in self.stages:
+            self.load_all()  # what is remembered may be out of date
         if name in self.stages:
             return self.stages[name]
         if ("stage", name) in self._owners:
@@ -251,8 +357,7 @@ class Registry:
 
 def _record(plugin: str, offers: Offers) -> None:
     """Note the plugin of each stage, metric and format, for errors that name it."""
-    metrics = [stage.metric for stage in offers.stages if issubclass(stage, MetricScaling)]
-    for thing in (*offers.stages, *metrics, *offers.formats):
+    for thing in (*offers.stages, *offers.metrics, *offers.formats):
         record_plugin(thing, plugin)
 
 
@@ -271,11 +376,13 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may even exit
+        import traceback
+
         plugin.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
         plugin.trace = "".join(traceback.format_exception(error))
 
 
-def _choice(name: str, known: dict[str, Any]) -> str:
+def _choice(name: str, known: Mapping[str, Any]) -> str:
     """The end of a message about an unknown name: one that is similar, or all there are."""
     return suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}"
 

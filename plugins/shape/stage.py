@@ -216,7 +216,8 @@ def _numeric(attribute: Attribute, suffix: str) -> Attribute:
     """The attribute of shaped values; `attribute` itself if it says it all."""
     if attribute.kind == "numeric" and not suffix:
         return attribute
-    return Attribute(attribute.name + suffix, weight=attribute.weight, scores=attribute.scores)
+    # By position, which takes two thirds of the time of keywords; there may be many columns and classes.
+    return Attribute(attribute.name + suffix, "numeric", (), "", (), attribute.weight, attribute.scores)
 
 
 def _way(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:

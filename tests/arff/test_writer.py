@@ -331,8 +331,14 @@ def test_a_wide_header_declares_each_attribute_as_it_does_alone():
     attributes = [Attribute(name) for name in names]
     attributes[4095] = Attribute("n", "nominal", ("x", "y z"))
     attributes[4096] = Attribute("weighted", weight=2.0)
+    attributes[8000] = Attribute("both", weight=2.0, scores=(("bns", 0.5),))
+    attributes[9998] = Attribute("odd score", scores=(("a\nb", 1.0), ("bns", 2e-7)))
     attributes[9999] = Attribute("scored", scores=(("bns", 0.5),))
     pieces = list(header_pieces(Schema("r", attributes)))
     alone = [header_text(Schema("r", [each])).split("\n")[2] for each in attributes]
     assert len(pieces) > 2
-    assert b"".join(pieces).decode().split("\n")[2:-3] == alone
+    lines = b"".join(pieces).decode().split("\n")[2:-3]
+    assert lines == alone
+    assert lines[8000] == "@attribute both numeric {2} % bns=0.5"
+    assert lines[9998] == r"@attribute 'odd score' numeric % a\nb=1 % bns=2e-7"
+    assert lines[9999] == "@attribute scored numeric % bns=0.5"

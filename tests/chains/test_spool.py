@@ -121,7 +121,7 @@ def test_batches_within_the_budget_stay_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("no file is needed")
 
-    monkeypatch.setattr("filterkit.chains.spool.tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     batch = make(np.full((10, 10), 0.5), [0] * 10)
     size = SpooledBatch(batch).nbytes
     with Spool(2 * size) as spool:
@@ -209,7 +209,7 @@ def test_strings_count_towards_the_budget_and_come_back_from_disk():
     for budget in (0, 10**6):
         with Spool(budget) as spool:
             spool.append(SpooledBatch(data))
-            assert testing.same(next(iter(spool)).load(batch.schema), data)
+            assert testing.same(next(iter(spool)).load(data.schema), data)
     long = data.replace(passthrough=data.passthrough.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     with Spool(10**6) as spool:
         spool.append(SpooledBatch(long))

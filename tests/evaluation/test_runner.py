@@ -12,9 +12,9 @@ from sklearn.metrics import accuracy_score, f1_score, hamming_loss, recall_score
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError
 from filterkit.chains.crossfit import draw_folds
-from filterkit.evaluation import folds
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
+from filterkit.evaluation import folds
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.runner import Evaluator, named_chain, run

@@ -4,11 +4,12 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
-from filterkit.plugin.discovery import Installed, installed
+from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.registry import _loaded
 
 
@@ -89,6 +90,37 @@ def test_plugins_in_the_current_folder_are_not_cached(place, monkeypatch, tmp_pa
     monkeypatch.setattr(sys, "path", [str(place)])
     assert installed("some.group") == [ONE]
     assert not (tmp_path / "cache").exists()
+
+
+def test_what_plugins_offer_is_remembered_until_one_of_their_files_changes(place, monkeypatch):
+    module = place / "my_module.py"
+    module.write_text("")
+    monkeypatch.setitem(sys.modules, "my_module", types.SimpleNamespace(__file__=str(module)))
+    known = ONE._replace(offers=("stage a", "format .b"))
+    assert installed("some.group") == [ONE]
+    remember("some.group", [known])
+    monkeypatch.setattr("filterkit.plugin.discovery._ask", None)
+    assert installed("some.group") == [known] == installed("some.group")
+    os.utime(module, ns=(0, 1))
+    assert installed("some.group") == [ONE]
+    remember("some.group", [known])
+    assert installed("some.group") == [known]
+
+
+def test_what_was_installed_meanwhile_is_not_forgotten(place):
+    assert installed("some.group") == [ONE]
+    install(place, "two", "b = two.b")
+    remember("some.group", [ONE._replace(offers=("stage a",))])
+    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
+    remember("some.group", [ONE._replace(offers=("stage a",))])
+    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
+
+
+@pytest.mark.parametrize("name", ["stage tab\there", "stage line\nhere"])
+def test_names_that_the_memory_cannot_hold_are_not_remembered(place, name):
+    assert installed("some.group") == [ONE]
+    remember("some.group", [ONE._replace(offers=(name,))])
+    assert installed("some.group") == [ONE]
 
 
 DAMAGES = {

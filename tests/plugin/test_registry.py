@@ -1,6 +1,11 @@
 """The registry of plugins: broken plugins, names claimed twice, misspelt hooks, wrappers."""
 
+import importlib
+import os
+import sys
+import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -62,6 +67,7 @@ def found(monkeypatch):
 
         listed = [Installed(point.name, point.value, point.value) for point in points]
         monkeypatch.setattr("filterkit.plugin.registry.installed", lambda group: listed)
+        monkeypatch.setattr("filterkit.plugin.registry.remember", lambda group, points: None)
         monkeypatch.setattr("filterkit.plugin.registry._loaded", load)
         registry = Registry()
         registry.add_entry_points()
@@ -234,3 +240,243 @@ def test_filterkit_no_plugins_leaves_the_bundled_plugins(found, monkeypatch):
         Point("other", None, "filterkit_plugins.x 1"),
     ]
     assert [plugin.name for plugin in found(*points).plugins] == ["plus"]
+
+
+LAZY = '''\
+import click
+from filterkit import Metric, RowStage, hookimpl
+
+
+class {name}(RowStage):
+    """Do nothing."""
+
+    name = "{stage}"
+
+    def transform(self, batch):
+        return batch
+
+
+@hookimpl
+def filterkit_stages():
+    return [{name}]
+'''
+
+
+def lazy_module(stage):
+    """The text of a plugin with one stage."""
+    return LAZY.format(name=stage.capitalize(), stage=stage)
+
+
+class Place:
+    """A folder with installed plugins, each a module with the name of its entry point."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder = folder
+        self.environment = monkeypatch
+        self.info = folder / "some_plugins-1.0.dist-info"
+        self.info.mkdir(parents=True)
+        (self.info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-plugins\nVersion: 1.0\n")
+
+    def install(self, **modules):
+        """Install modules, given by their texts."""
+        for name, text in modules.items():
+            self.edit(name, text)
+        points = [f"{path.stem} = {path.stem}" for path in sorted(self.folder.glob("lazy_*.py"))]
+        (self.info / "entry_points.txt").write_text("\n".join(["[filterkit]", *points]))
+        os.utime(self.folder, ns=(0, time.time_ns()))  # as if no other change had come within one tick of the clock
+
+    def edit(self, name, text):
+        """Write a module, with a time that it has not had before."""
+        path = self.folder / f"{name}.py"
+        before = path.stat().st_mtime_ns if path.exists() else time.time_ns()
+        path.write_text(text)
+        os.utime(path, ns=(before + 10**9, before + 10**9))
+
+    def start(self):
+        """A registry as a new process has it."""
+        for name in self.loaded():
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        registry = Registry()
+        registry.add_entry_points()
+        return registry
+
+    def loaded(self):
+        """The modules of plugins that are imported."""
+        return sorted(name for name in sys.modules if name.startswith("lazy_"))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with two plugins, and a cache of its own."""
+    made = Place(tmp_path / "packages", monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    standard = [path for path in sys.path if "site-packages" not in path and path != os.getcwd()]
+    (tmp_path / "script").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "script"), str(made.folder), *standard])
+    made.install(lazy_one=lazy_module("one"), lazy_two=lazy_module("two"))
+    yield made
+    for name in made.loaded():
+        del sys.modules[name]
+
+
+def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(place):
+    place.start()
+    assert place.loaded() == ["lazy_one", "lazy_two"]  # nothing was remembered
+    registry = place.start()
+    assert place.loaded() == []
+    assert "three" not in registry.stages and ".two" not in registry.formats and "two" not in registry.subcommands
+    assert place.loaded() == []
+    assert registry.stage("two") is registry.stages["two"] is sys.modules["lazy_two"].Two
+    assert registry.origin("two") == "lazy_two of some-plugins 1.0"
+    assert place.loaded() == ["lazy_two"]
+    assert registry.broken == []
+    # The order is the same as if all had been loaded at once.
+    assert [*registry.stages] == ["one", "two"] and len(registry.stages) == 2
+    assert [plugin.name for plugin in registry.plugins] == ["lazy_one", "lazy_two"]
+    assert registry.stages["two"] is sys.modules["lazy_two"].Two
+
+
+@pytest.mark.parametrize(
+    ("hook", "offers", "find"),
+    [
+        ("stages", "[]", lambda registry: registry.stages["one"]),
+        ("metrics", "[Metric('m', max)]", lambda registry: registry.metric("m")),
+        ("metrics", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
+        ("engines", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engine("e")),
+        ("subcommands", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
+        ("formats", "[type('F', (), {'name': 'f', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
+    ],
+)
+def test_whatever_a_plugin_offers_is_found_by_name(place, hook, offers, find):
+    text = lazy_module("one").replace("[One]", f"[One] if '{hook}' == 'stages' else {offers}")
+    text = text.replace("filterkit_stages", f"filterkit_{hook}")
+    place.install(lazy_one=text, lazy_three=lazy_module("three"))
+    place.start()
+    registry = place.start()
+    assert find(registry) is not None
+    assert place.loaded() == ["lazy_one"]
+
+
+def test_a_suggestion_comes_from_all_plugins(place):
+    place.start()
+    with pytest.raises(UsageError, match="no stage 'tow'; did you mean 'two'"):
+        place.start().stage("tow")
+
+
+def test_an_edited_plugin_is_asked_again(place):
+    """As one of an editable install is."""
+    place.start()
+    place.edit("lazy_one", lazy_module("first"))
+    registry = place.start()
+    assert place.loaded() == ["lazy_one", "lazy_two"]
+    assert [*registry.stages] == ["first", "two"]
+    assert place.start().stage("first") and place.loaded() == ["lazy_one"]
+
+
+def test_an_edited_module_beside_a_plugin_counts_as_well(place):
+    (place.folder / "lazy_pack").mkdir()
+    (place.folder / "lazy_pack" / "__init__.py").write_text("from .inside import *")
+    place.edit("lazy_pack/inside", lazy_module("inside"))
+    with open(place.info / "entry_points.txt", "a") as points:
+        points.write("\npack = lazy_pack\n")
+    place.start()
+    place.start()
+    assert place.loaded() == []
+    place.edit("lazy_pack/inside", lazy_module("within"))
+    assert [*place.start().stages] == ["one", "two", "within"]
+
+
+def test_what_a_plugin_offers_counts_not_what_is_remembered(place):
+    """Though none of its files has changed."""
+    text = lazy_module("one").replace('"one"', "__import__('os').environ['NAME_OF_ONE']")
+    place.install(lazy_one=text)
+    place.environment.setenv("NAME_OF_ONE", "one")
+    place.start()
+    place.environment.setenv("NAME_OF_ONE", "other")
+    with pytest.raises(UsageError, match="no stage 'one'"):
+        place.start().stage("one")
+    assert place.loaded() == ["lazy_one", "lazy_two"]
+    place.environment.setenv("NAME_OF_ONE", "another")
+    assert place.start().stage("another").name == "another"
+    place.environment.setenv("NAME_OF_ONE", "two")
+    registry = place.start()
+    with pytest.raises(UsageError, match="no stage 'another'"):
+        registry.stage("another")
+    with pytest.raises(PluginError, match="two plugins claim the stage 'two'"):
+        registry.stage("two")
+
+
+def test_a_plugin_that_breaks_later_is_reported(place):
+    place.install(lazy_one="import os\nos.environ['WORKS']\n" + lazy_module("one"))
+    place.environment.setenv("WORKS", "yes")
+    place.start()
+    place.environment.delenv("WORKS")
+    registry = place.start()
+    assert registry.stage("two").name == "two"
+    with pytest.raises(UsageError, match="no stage 'one'"):
+        registry.stage("one")
+    assert [plugin.problem for plugin in registry.broken] == ["KeyError: 'WORKS'"]
+    assert [plugin.name for plugin in place.start().broken] == ["lazy_one"]  # nothing is remembered from now on
+
+
+WRAPPER = """\
+from filterkit import hookimpl
+
+
+@hookimpl(wrapper=True)
+def filterkit_stages():
+    return [[stage for stages in (yield) for stage in stages if stage.name != "one"]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("raise ValueError('broken')", ["one", "two"]),
+        (WRAPPER, ["two"]),
+        (lazy_module("one"), ["two"]),
+        ("", ["one", "two"]),
+    ],
+    ids=["broken", "wrapper", "claims a name", "offers nothing"],
+)
+def test_all_plugins_are_loaded_where_they_depend_on_each_other(place, text, names):
+    place.install(lazy_three=text)
+    problems = []
+    for _ in range(3):
+        registry = place.start()
+        assert {"lazy_one", "lazy_two"} <= {*place.loaded()}
+        assert sorted(registry.stages) == names
+        problems.append([plugin.problem for plugin in registry.broken])
+    assert problems[0] == problems[1] == problems[2]
+
+
+def test_the_plugins_of_filterkit_alone_do_not_change_what_is_remembered(place):
+    place.environment.setenv("FILTERKIT_NO_PLUGINS", "1")
+    assert [*place.start().stages] == [] == place.loaded()
+    place.environment.delenv("FILTERKIT_NO_PLUGINS")
+    place.start()
+    assert place.start().stage("one") and place.loaded() == ["lazy_one"]
+    place.environment.setenv("FILTERKIT_NO_PLUGINS", "1")
+    assert [*place.start().stages] == []
+    place.environment.delenv("FILTERKIT_NO_PLUGINS")
+    assert place.start().stage("one") and place.loaded() == ["lazy_one"]
+
+
+def test_all_plugins_are_loaded_before_that_of_a_file(place, tmp_path):
+    """Its wrapper applies to itself alone, as if the others had not waited."""
+    (tmp_path / "wrapper.py").write_text(WRAPPER)
+    place.start()
+    registry = place.start()
+    registry.add_file(str(tmp_path / "wrapper.py"))
+    assert sorted(registry.stages) == ["one", "two"]
+
+
+def test_threads_that_look_a_name_up_get_the_same(place):
+    place.start()
+    registry = place.start()
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: registry.stage("one"), range(64)))
+    assert found == {sys.modules["lazy_one"].One}
+    assert registry.broken == []
