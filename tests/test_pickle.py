@@ -14,7 +14,6 @@ import pytest
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowStage, Schema, testing
 from filterkit.counts.table import ContingencyTable
-from filterkit.engines.local import LocalEngine
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, named_chain, run
@@ -125,7 +124,7 @@ def test_results_of_an_evaluation_are_pickled_and_copied(again):
     evaluator = Evaluator(
         [("d", data)], Design((named_chain("bns l2 svm"), named_chain("select --by ig --top 1 svm")), 3)
     )
-    results = Results(result for _, found in run(evaluator, LocalEngine(1)) for result in found)
+    results = Results(result for _, found in run(evaluator) for result in found)
     assert again(results).text() == results.text()
     assert again(evaluator).parts == evaluator.parts
 

@@ -29,7 +29,7 @@ def grid(largest: np.ndarray) -> np.ndarray:
     largest : float64 (k,), the largest absolute value of each column.
     """
     exponent = -(-np.frexp(largest)[1].astype(np.int64) // BITS) - 1
-    return np.where(largest > 0, np.clip(exponent, -38, 39), -38)
+    return np.where(largest > 0, np.clip(exponent, -39, 39), -39)
 
 
 def unit(exponent: np.ndarray) -> np.ndarray:
@@ -76,11 +76,16 @@ class ExactSums(NamedTuple):
             carry = np.floor(digits[d] * 2.0**-BITS)
             digits[d] -= carry * 2.0**BITS
             digits[d - 1] += carry
-        zeros = np.zeros(digits.shape[1])
-        total = zeros, zeros
-        for d, digit in enumerate(digits):
-            total = add(total, (digit * 2.0 ** (-BITS * d), zeros))
-        return total
+        return sum_of((digits * 2.0 ** (-BITS * np.arange(len(digits))[:, None])).T)
+
+
+def sum_of(parts: np.ndarray) -> Pair:
+    """The sums over the last axis of an array, as pairs."""
+    zeros = np.zeros(parts.shape[:-1])
+    total = zeros, zeros
+    for part in np.moveaxis(parts, -1, 0):
+        total = add(total, (part, zeros))
+    return total
 
 
 def add_digits(numbers: np.ndarray, digits: np.ndarray, first: int) -> None:
@@ -152,10 +157,10 @@ def multiply(a: Pair, b: Pair) -> Pair:
     return high, error - (high - product)
 
 
-def divide(a: Pair, b: np.ndarray) -> Pair:
-    """The quotients of a pair and an array without zeros, as pairs."""
-    quotient = a[0] / b
-    product, error = two_product(quotient, b)
-    rest = (a[0] - product - error + a[1]) / b
+def divide(a: Pair, b: Pair) -> Pair:
+    """The quotients of two pairs, as pairs; `b` has no zeros."""
+    quotient = a[0] / b[0]
+    product, error = two_product(quotient, b[0])
+    rest = (a[0] - product - error + a[1] - quotient * b[1]) / b[0]
     high = quotient + rest
     return high, rest - (high - quotient)

@@ -23,6 +23,7 @@ from filterkit.counts.exact_sums import (
     divide,
     grid,
     multiply,
+    sum_of,
     two_product,
     unit,
 )
@@ -255,12 +256,13 @@ class Moments(Summary):
     @cached_property
     def _mean(self) -> Pair:
         """The means of the values divided by ``2**(26 * exponent)``."""
-        return divide(self._of_unit(self.sums, 1), np.where(self.present > 0, self.present, 1.0))
+        high, low = sum_of(self.total_parts - self.missing_parts)
+        return divide(self._of_unit(self.sums, 1), (np.where(high > 0, high, 1.0), low))
 
     @classmethod
     def _more(cls, rows: CountedRows, columns: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
         exponent = _grid_of(low, high)
-        weights = None if rows.parts is None else rows.batch.weights
+        weights = None if rows.parts is None else rows.parts.sum(axis=1)
         weight_exponent = 0
         if weights is not None:
             weight_exponent = int(grid(np.array([weights.max(initial=1.0)]))[0])

@@ -114,7 +114,8 @@ def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.nda
     """
     if weights is None:
         return np.bincount(at, minlength=length).astype(np.float64)[:, None]
-    return np.stack([np.bincount(at, part, minlength=length) for part in weights.T], axis=1)
+    sums = [np.bincount(at, part, minlength=length) for part in weights.T]
+    return np.stack(sums, axis=1).astype(np.float64, copy=False)  # bincount gives integers for no entries
 
 
 def in_parts(parts: np.ndarray, width: int) -> np.ndarray:

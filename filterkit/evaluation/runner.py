@@ -213,13 +213,15 @@ class Evaluator:
         return results
 
 
-def run(evaluator: Evaluator, engine: Engine, done: Collection[Part] = ()) -> Iterator[tuple[int, list[Result]]]:
+def run(
+    evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
+) -> Iterator[tuple[int, list[Result]]]:
     """Evaluate all parts that are not `done`, in any order.
 
     Parameters
     ----------
     evaluator : the data sets and chains.
-    engine : where they are evaluated, if there is enough work; else in this thread.
+    engine : where they are evaluated, if there is enough work; else, and without one, in this thread.
     done : data, task and fold of the parts to leave out.
 
     Yields
@@ -230,7 +232,8 @@ def run(evaluator: Evaluator, engine: Engine, done: Collection[Part] = ()) -> It
     began = time.perf_counter() + _STARTUP
     for number, part in enumerate(parts):
         left = len(parts) - number
-        if number and engine.jobs > 1 and (time.perf_counter() - began) / number * left > _WORTH_AN_ENGINE:
+        seconds_left = (time.perf_counter() - began) / max(number, 1) * left
+        if engine is not None and engine.jobs > 1 and number and seconds_left > _WORTH_AN_ENGINE:
             engine.prepare(show_warnings)
             with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:])) as found:
                 for finished, results in enumerate(found, 1):

@@ -6,6 +6,7 @@ from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
 
 import filterkit
 from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
+from filterkit.arff.blocks import BlockParser
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.rows import InMemoryRows, SpooledRows
@@ -95,13 +96,13 @@ def test_a_general_stage_may_read_the_rows_often_and_ends_a_run_of_column_stages
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatch):
     parsed = []
-    parse = Reader.parse
+    parse = BlockParser.__call__
 
     def counting(self, block):
         parsed.append(block.line)
         return parse(self, block)
 
-    monkeypatch.setattr(Reader, "parse", counting)
+    monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
     with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
         rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY)

@@ -91,7 +91,7 @@ def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
     own = rows.arranged_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
     rows.close()
-    assert arranged._spool._kept == own._spool._kept == []
+    assert arranged._spool._spooled == own._spool._spooled == []
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():

@@ -150,7 +150,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
     with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
         for block in blocks:
             spool.append(SpooledBatch(block))
-        schemas = [blocks[0].schema] * (2 * len(blocks))
+        schemas = [block.schema for block in blocks] * 2
         for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool], schemas), strict=False):
             assert_same(loaded, block)
 
@@ -191,7 +191,7 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
         assert_same(kept.load(batch.schema), batch)
         spool._file._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
-            kept.load()
+            kept.load(batch.schema)
 
 
 @pytest.mark.usefixtures("reading")
@@ -201,7 +201,7 @@ def test_batches_can_be_read_while_others_are_appended():
         for number, block in enumerate(blocks):
             spool.append(SpooledBatch(block))
             for kept, expected in zip(spool, blocks[: number + 1], strict=True):
-                assert_same(kept.load(), expected)
+                assert_same(kept.load(expected.schema), expected)
 
 
 def test_strings_count_towards_the_budget_and_come_back_from_disk():

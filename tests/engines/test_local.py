@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from filterkit.engines.local import LocalEngine, available_cores
+from filterkit.engines.engine import available_cores
+from filterkit.engines.local import LocalEngine
 
 JOBS = [1, 2, 4]
 

@@ -12,7 +12,6 @@ from sklearn.metrics import accuracy_score, f1_score, hamming_loss, recall_score
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageError
 from filterkit.chains.crossfit import draw_folds
-from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import folds
 from filterkit.evaluation import runner as evaluation
@@ -49,7 +48,7 @@ def without_seconds(results):
 
 def evaluated(batch, plan):
     """The results of all parts."""
-    return [result for _, results in run(Evaluator([("d", batch)], plan), LocalEngine(1)) for result in results]
+    return [result for _, results in run(Evaluator([("d", batch)], plan)) for result in results]
 
 
 @pytest.fixture
@@ -411,7 +410,7 @@ def test_no_row_is_trained_on_and_tested(shares, fits, tested):
 def test_a_run_yields_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
-    found = list(run(Evaluator(data, plan), LocalEngine(1)))
+    found = list(run(Evaluator(data, plan)))
     assert [left for left, _ in found] == list(range(17, -1, -1))
     assert all(len({result[:3] for result in results}) == 1 for _, results in found)
     names = {"one": ["a", "b", "c"], "two": ["setosa", "versicolor", "virginica"]}
@@ -423,9 +422,9 @@ def test_a_run_yields_every_part_once():
 def test_parts_already_done_are_left_out():
     data, plan = [("d", three())], design()
     done = {("d", "class", 0), ("d", "class", 2), ("other", "class", 1)}
-    ((left, results),) = run(Evaluator(data, plan), LocalEngine(1), done=done)
+    ((left, results),) = run(Evaluator(data, plan), done=done)
     assert (left, results[0][:3]) == (0, ("d", "class", 1))
-    assert list(run(Evaluator(data, plan), LocalEngine(1), done=Evaluator(data, plan).parts)) == []
+    assert list(run(Evaluator(data, plan), done=Evaluator(data, plan).parts)) == []
 
 
 def failing():
@@ -454,7 +453,7 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
 def test_processes_give_the_same_results(monkeypatch):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
-    alone = list(run(Evaluator(data, plan), LocalEngine(1)))
+    alone = list(run(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     here, evaluate = [], Evaluator.evaluate

@@ -1,0 +1,145 @@
+"""Summary and Moments: against a plain reference, and the same to the last bit however they are taken."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from agreement import make, sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filterkit import Attribute, Batch, Schema, StageError
+from filterkit.counts.summary import Moments, Summary
+from filterkit.counts.table import ContingencyTable
+
+VALUES = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float) | st.just(np.nan) | st.sampled_from([1e200, -1e-200])
+WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, 1 / 3, 1e-5, 0.0])
+
+
+@st.composite
+def rows(draw, weighted=True):
+    """A batch of two numeric columns and one nominal one."""
+    size = draw(st.integers(0, 12))
+    columns = [
+        draw(st.lists(kind, min_size=size, max_size=size))
+        for kind in (VALUES, VALUES, st.sampled_from([0.0, 1.0, 2.0, np.nan]))
+    ]
+    weights = draw(st.none() | st.lists(WEIGHTS, min_size=size, max_size=size)) if weighted else None
+    attributes = [Attribute("a"), Attribute("b"), Attribute("n", "nominal", ("x", "y", "z"))]
+    X = np.array(columns).T.reshape(size, 3)
+    return Batch(Schema("r", attributes), X, weights=None if weights is None else np.array(weights))
+
+
+def plain(batch, column):
+    """Number, mean and squared deviations of the values of a column, as fractions."""
+    weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+    pairs = [
+        (Fraction(v), Fraction(w)) for v, w in zip(batch.X[:, column].tolist(), weights.tolist()) if v == v and w > 0
+    ]
+    total = sum(w for _, w in pairs)
+    mean = sum(v * w for v, w in pairs) / total if total else Fraction(0)
+    return total, mean, sum(w * (v - mean) ** 2 for v, w in pairs)
+
+
+def taken(kind, batch):
+    return kind.of(batch, np.arange(batch.schema.width), False, "test")
+
+
+def content(found):
+    """All that a statistic says, to the last bit."""
+    said = [found.totals, found.missing, found.present, found.zeros, found.nonzero, found.labels.values]
+    said += [*found.extremes()]
+    if isinstance(found, Moments):
+        said += [found.mean(), found.squared_deviations(np.array([-600, -600, 0]))]
+    return [array.tobytes() for array in said]
+
+
+def sparsely(batch):
+    return batch.replace(schema=batch.schema.replace(sparse=True)).in_form(True)
+
+
+@given(rows())
+def test_moments_are_those_of_fractions(batch):
+    found = taken(Moments, batch)
+    for column in range(2):
+        total, mean, squares = plain(batch, column)
+        np.testing.assert_allclose(found.present[column], float(total), rtol=1e-12)
+        np.testing.assert_allclose(found.mean()[column], float(mean), rtol=1e-13, atol=1e-310)
+        scale = -600 if found.extremes()[1][column] > 1e100 else 0
+        expected = float(squares * Fraction(2) ** (2 * scale))
+        np.testing.assert_allclose(found.squared_deviations(scale)[column], expected, rtol=1e-11, atol=1e-300)
+
+
+@given(rows())
+def test_summaries_count_rows_and_find_extremes(batch):
+    found = taken(Summary, batch)
+    weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+    for column, values in enumerate(batch.X.T):
+        counted = values[(weights > 0) & ~np.isnan(values)]
+        for name, flags in (
+            ("missing", np.isnan(values)),
+            ("zeros", values == 0),
+            ("nonzero", (values != 0) & ~np.isnan(values)),
+        ):
+            np.testing.assert_allclose(getattr(found, name)[column], weights[flags].sum(), rtol=1e-12, atol=1e-18)
+        low, high = (extreme[column] for extreme in found.extremes())
+        assert (low, high) == ((counted.min(), counted.max()) if len(counted) else (0, 0))
+    expected = [weights[batch.X[:, 2] == code].sum() for code in range(3)]
+    np.testing.assert_allclose(found.labels.values, expected, rtol=1e-12, atol=1e-18)
+
+
+@pytest.mark.parametrize("kind", [Summary, Moments])
+@given(batch=rows(), cuts=st.lists(st.integers(0, 12), max_size=4), random=st.randoms())
+def test_they_are_the_same_in_any_grouping_order_and_form(kind, batch, cuts, random):
+    expected = content(taken(kind, batch))
+    bounds = [0, *sorted(min(cut, len(batch)) for cut in cuts), len(batch)]
+    parts = [
+        taken(kind, (sparsely if random.random() < 0.5 else lambda b: b)(batch.rows(low, high)))
+        for low, high in pairwise(bounds)
+    ]
+    random.shuffle(parts)
+    assert content(kind.merge(parts)) == expected
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = kind.merge([merged, part])
+    assert content(merged) == expected
+
+
+@pytest.mark.parametrize("kind", [Summary, Moments])
+@given(batch=rows(weighted=False))
+def test_a_table_gives_the_same(kind, batch):
+    columns = np.arange(batch.schema.width)
+    assert content(kind.of_table(ContingencyTable.of(batch, columns, False, "test"))) == content(taken(kind, batch))
+
+
+@given(batch=rows(), low=st.integers(0, 3), size=st.integers(0, 3))
+def test_some_columns_are_those_of_all(batch, low, size):
+    chosen = np.arange(3)[low : low + size]
+    if len(chosen):
+        alone = Moments.of(batch, chosen, False, "test")
+        cut = taken(Moments, batch).some(low, low + len(chosen))
+        assert cut.mean().tobytes() == alone.mean().tobytes()
+        assert cut.labels.values.tobytes() == alone.labels.values.tobytes()
+
+
+def test_a_large_mean_costs_no_digits():
+    values = 1e12 + np.arange(1000.0) / 8
+    found = taken(Moments, make(values[:, None], [0] * 1000))
+    assert found.mean()[0] == 1e12 + 999 / 16
+    assert found.squared_deviations()[0] == (1000**3 - 1000) / 12 / 64  # of the numbers 0 to 999, divided by 8
+
+
+def test_moments_agree_with_numpy_on_real_data():
+    batch = sample("wine")
+    found = taken(Moments, batch)
+    np.testing.assert_allclose(found.mean(), batch.X.mean(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(found.squared_deviations() / (len(batch) - 1), batch.X.var(axis=0, ddof=1), rtol=1e-11)
+
+
+@pytest.mark.parametrize("form", [lambda batch: batch, sparsely])
+def test_an_infinite_value_is_an_error_that_names_it(form):
+    batch = form(make([[1, 2], [3, np.inf]], [0, 1]))
+    with pytest.raises(StageError, match=r"attribute 'a1' has an infinite value") as caught:
+        taken(Moments, batch)
+    assert caught.value.row == 1
