@@ -96,7 +96,7 @@ class Normal(Stage):
             w = normal_vector(self.name, X, positive, self.cost, weights)
         else:
             w = self._fitted(X, positive, weights).coef_.ravel()
-        return np.abs(w)
+        return np.asarray(np.abs(w))
 
     def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
         """The logistic regression or perceptron that separates the positive rows from the others."""
