@@ -14,6 +14,7 @@ import numpy as np
 from filterkit import StageError
 
 RUN = r"\b\w\w+\b"
+_PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
 
 
 class Options(Protocol):
@@ -53,7 +54,9 @@ class Analyzer:
             self._stemmer = Stemmer.Stemmer(options.stem)
 
     def sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
-        """The words of an Arrow array of strings and the sequences of up to `ngrams` words, by their length.
+        """The words of an Arrow array of strings and the sequences of up to `ngrams` words.
+
+        The sequences of one length that are in the same text come out together.
 
         Parameters
         ----------
@@ -66,23 +69,31 @@ class Analyzer:
         if len(code):
             kept = np.array([word is not None for word in words], bool)[code]
             row, code = row[kept], code[kept]
-        starts, flat = _ragged(code, pieces)
-        longer: dict[int, list[Sequences]] = {}
+        step = max(_PIECES // self._options.ngrams, 1)
+        low = 0
+        while low < len(row):
+            high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
+            yield from self._sequences(row[low:high], *_ragged(code[low:high], pieces))
+            low = high
+
+    def _sequences(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
+        """As `sequences`, of words in the texts `row`, whose pieces begin at `starts` in `flat`."""
+        waiting: dict[int, list[Sequences]] = {}
         first = np.arange(len(row))
-        for words_more in range(self._options.ngrams):
-            first = first[first < len(row) - words_more]
-            first = first[row[first] == row[first + words_more]]
+        for more in range(self._options.ngrams):  # words after the first
+            first = first[: np.searchsorted(first, len(row) - more)]
+            first = first[row[first] == row[first + more]]
             if not len(first):
                 break
-            length = starts[first + words_more + 1] - starts[first]
-            for each in np.unique(length).tolist():
-                chosen = first[length == each]
-                places = starts[chosen][:, None] + np.arange(each)
-                longer.setdefault(each, []).append(Sequences(row[chosen], flat[places]))
-            # All that have as many pieces go out together, but no more words than needed are held at once.
-            for each in [each for each in longer if each <= words_more + 1]:
-                yield _together(longer.pop(each))
-        for parts in longer.values():
+            lengths = starts[first + more + 1] - starts[first]
+            for length in np.unique(lengths).tolist():
+                chosen = first[lengths == length]
+                pieces = flat[starts[chosen][:, None] + np.arange(length)]
+                waiting.setdefault(length, []).append(Sequences(row[chosen], pieces))
+            # Later sequences have more words, and so at least as many pieces more.
+            for length in [length for length in waiting if length <= more + 1]:
+                yield _together(waiting.pop(length))
+        for parts in waiting.values():
             yield _together(parts)
 
     def _word(self, word: str) -> str | None:

@@ -17,7 +17,7 @@ from .counts import Counter
 from .vocabulary import Vocabulary, kept_words
 
 # Bytes of counts that fitting holds in memory before it writes them to a temporary file.
-_HELD = 1 << 24
+_HELD = 1 << 23
 
 
 class Words(Stage):

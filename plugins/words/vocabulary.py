@@ -10,6 +10,7 @@ from .analyzer import Sequences
 from .counts import Counter, Counts, keys, pieces_of
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
+_TEXTS = 1 << 16  # how many texts Arrow holds at once
 
 
 def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None, keep: int | None) -> list[str]:
@@ -22,19 +23,20 @@ def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None
     least, most : the numbers of rows that a word must be in.
     keep : how many words of each class to keep, and all that are as frequent as the last of them.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     frequent = None if keep is None else _frequent(counter, keep)
     names, space = _strings(pieces), _strings([" "])[0]
-    texts = []
+    words: list[str] = []
     for length in counter.lengths:
         for part in counter.merged(length):
             key = _within(part, least, most, frequent)
-            columns = [pc.take(names, _integers(column)) for column in pieces_of(key, length).T]
-            texts.append(pc.binary_join_element_wise(*columns, space))
-    together = pa.chunked_array(texts, pa.large_string()).combine_chunks()
-    return list(pc.take(together, pc.sort_indices(together)).to_pylist())
+            for first in range(0, len(key), _TEXTS):
+                numbers = pieces_of(key[first : first + _TEXTS], length)
+                columns = [pc.take(names, _integers(column)) for column in numbers.T]
+                words += pc.binary_join_element_wise(*columns, space).to_pylist()
+    words.sort()
+    return words
 
 
 def _frequent(counter: Counter, keep: int) -> dict[int, int]:
@@ -80,24 +82,32 @@ class Vocabulary:
     """
 
     def __init__(self, words: list[str]) -> None:
-        import pyarrow.compute as pc
-
         self.width = len(words)
         self._numbers: dict[str, int] = {}
+        found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+        for first in range(0, len(words), _TEXTS):
+            pieces, starts = self._split(words[first : first + _TEXTS])
+            lengths = np.diff(starts)
+            for length in np.unique(lengths).tolist():
+                chosen = np.flatnonzero(lengths == length)
+                key = keys(pieces[starts[chosen][:, None] + np.arange(length)])
+                found.setdefault(length, []).append((key, (chosen + first).astype(np.int32)))
         self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
-        if not words:
-            return
-        split = pc.split_pattern(_strings(words), " ")
-        starts = np.frombuffer(split.buffers()[1], np.int32)[split.offset : split.offset + len(split) + 1]
-        encoded = split.flatten().dictionary_encode()
-        self._numbers = {piece: number for number, piece in enumerate(encoded.dictionary.to_pylist())}
-        pieces = np.frombuffer(encoded.indices.buffers()[1], np.int32)[encoded.indices.offset :]
-        lengths = np.diff(starts)
-        for length in np.unique(lengths).tolist():
-            columns = np.flatnonzero(lengths == length)
-            key = keys(pieces[starts[columns][:, None] + np.arange(length)].astype(np.int64))
+        for length, parts in found.items():
+            key, columns = (np.concatenate(arrays) for arrays in zip(*parts))
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
+
+    def _split(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the pieces of some words, int64, and where those of each word start and end."""
+        import pyarrow.compute as pc
+
+        split = pc.split_pattern(_strings(words), " ")
+        encoded = split.flatten().dictionary_encode()
+        numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in encoded.dictionary.to_pylist()]
+        indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(encoded), 4 * encoded.indices.offset)
+        starts = np.frombuffer(split.buffers()[1], np.int32, len(split) + 1, 4 * split.offset)
+        return np.array(numbers, np.int64)[indices], starts
 
     def number(self, piece: str) -> int:
         """The number of a piece, or -1 if no word of the vocabulary has it."""
@@ -113,18 +123,17 @@ class Vocabulary:
         ordered, columns = self._tables[length]
         place = np.minimum(np.searchsorted(ordered, key), len(ordered) - 1)
         found = ordered[place] == key
-        return sequences.row[known][found], columns[place[found]]
+        return sequences.row[known][found], columns[place[found]].astype(np.int64)
 
 
 def _strings(texts: list[str]) -> Any:
     """An Arrow array of texts; Arrow's own conversion would import pandas."""
     import pyarrow as pa
 
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+    data = "".join(texts).encode()
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts)), out=offsets[1:])
+    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def _integers(values: np.ndarray) -> Any:
