@@ -71,13 +71,20 @@ class Counts(NamedTuple):
 
 def counted(sequences: Sequences, label: np.ndarray) -> Counts:
     """The counts of a batch, whose rows are of the classes `label`, int64 (rows,)."""
-    classes = int(label.max(initial=0)) + 1
-    found, code = np.unique(keys(sequences.pieces), return_inverse=True)
-    cells, cell, occurrences = np.unique(code * classes + label[sequences.row], return_inverse=True, return_counts=True)
-    once = np.unique(sequences.row * len(cells) + cell) % max(len(cells), 1)
-    rows = np.bincount(once, minlength=len(cells))
-    place, of_class = np.divmod(cells, classes)
-    return Counts(found[place], of_class, rows, occurrences)
+    classes, rows = int(label.max(initial=0)) + 1, len(label)
+    found = code = keys(sequences.pieces)
+    if sequences.pieces.shape[1] > 1:
+        found, code = np.unique(found, return_inverse=True)
+    cells, occurrences = np.unique(code * rows + sequences.row, return_counts=True)
+    code, row = np.divmod(cells, rows)
+    cells = code * classes + label[row]
+    if classes > 1:
+        order = np.argsort(cells, kind="stable")
+        cells, occurrences = cells[order], occurrences[order]
+    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    code, of_class = np.divmod(cells[first], classes)
+    key = code if sequences.pieces.shape[1] == 1 else found[code]
+    return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
 
 
 def _merged(parts: list[Counts]) -> Counts:

@@ -97,6 +97,10 @@ class Vocabulary:
             key, columns = (np.concatenate(arrays) for arrays in zip(*parts))
             order = np.argsort(key, kind="stable")
             self._tables[length] = key[order], columns[order]
+        self._column = np.full(len(self._numbers) + 1, -1, np.int32)  # of each piece that is a word; -1 at the end
+        if 1 in self._tables:
+            key, columns = self._tables.pop(1)
+            self._column[key] = columns
 
     def _split(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the pieces of some words, int64, and where those of each word start and end."""
@@ -116,6 +120,9 @@ class Vocabulary:
     def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Row and column, int64 (n,), of each of the sequences that is in the vocabulary."""
         length = sequences.pieces.shape[1]
+        if length == 1:
+            column = self._column[sequences.pieces[:, 0]]
+            return sequences.row[column >= 0], column[column >= 0].astype(np.int64)
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         known = (sequences.pieces >= 0).all(axis=1)
