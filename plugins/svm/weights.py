@@ -35,9 +35,9 @@ class Normal(Stage):
     paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared
     with the rest. All models have an intercept that is not penalised.
 
-    The time of `svm` (libsvm, hinge loss, as in the paper) grows with the square of the number of rows; for many rows
-    use `--subset` or `logistic`. Missing values count as zeros. Nominal columns are left out and score 0. Columns are
-    scaled as by every scorer, see ``bns --help``.
+    `svm` has hinge loss, as in the paper. Up to 11,000 rows are solved by libsvm, whose time grows with the square of
+    the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal
+    columns are left out and score 0. Columns are scaled as by every scorer, see ``bns --help``.
     """
 
     name = "normal"

@@ -30,6 +30,10 @@ class Words(Stage):
 
     `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
     often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
+
+    Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
+    words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
+    also each sequence of `--ngrams`, about 300. `--min-docs 2` leaves out most sequences.
     """
 
     name = "words"
