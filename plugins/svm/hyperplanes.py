@@ -1,4 +1,4 @@
-"""Linear SVMs by libsvm, and checks of what libsvm cannot compute."""
+"""Linear SVMs by libsvm or, for many rows, by Newton steps; and checks of what neither can compute."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import numpy as np
 from filterkit import StageError
 from filterkit.plugin import LinearModel, Training, interruptible
 
-# Up to this many rows, the products of all pairs of rows are held in memory, 8 bytes each.
-_PRODUCTS = 11_000
+from . import newton
+
+# libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products.
+_LIBSVM_ROWS = 11_000
+_NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
 class Hyperplanes:
-    """Linear SVMs on the same training rows; they share the products of all pairs of rows where memory allows."""
+    """Linear SVMs on the same training rows; for libsvm they share the products of all pairs of rows."""
 
     def __init__(self, stage: str, training: Training) -> None:
         self.X = training.X
@@ -25,7 +28,7 @@ class Hyperplanes:
         self._weights = training.weights
         self._products: Any = None
         check_products(stage, self.X)
-        if 0 < len(training.truth) <= _PRODUCTS:
+        if 0 < len(training.truth) <= _LIBSVM_ROWS:
             from sklearn.metrics.pairwise import linear_kernel
 
             self._products = linear_kernel(self.X)
@@ -44,10 +47,12 @@ class Hyperplanes:
         """
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
+        if self._products is None:
+            planes = [by_newton(self._stage, self.X, positive, cost, self._weights) for cost in costs]
+            return np.stack([w for w, _ in planes], axis=1), np.array([b for _, b in planes])
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
         for number, cost in enumerate(costs):
-            kernel, rows = ("linear", self.X) if self._products is None else ("precomputed", self._products)
-            model = fitted_svc(self._stage, kernel, rows, positive, cost, self._weights)
+            model = fitted_svc(self._stage, "precomputed", self._products, positive, cost, self._weights)
             dual = model.dual_coef_
             multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
             intercepts[number] = model.intercept_[0]
@@ -59,8 +64,29 @@ class Hyperplanes:
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
 
+def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
+    """float64 (features,): the coefficients of one linear SVM; parameters and errors are those of `fitted_svc`."""
+    if len(positive) > _LIBSVM_ROWS:
+        return by_newton(stage, X, positive, cost, weights)[0]
+    w = fitted_svc(stage, "linear", X, positive, cost, weights).coef_
+    return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
+
+
+def by_newton(
+    stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
+) -> tuple[np.ndarray, float]:
+    """Coefficients, float64 (features,), and intercept of one linear SVM; parameters and errors are those of
+    `fitted_svc`."""
+    costs = np.full(len(positive), cost) if weights is None else cost * weights
+    try:
+        with np.errstate(all="ignore"):
+            return newton.solve(X, positive, costs, _NEWTON_STEPS)
+    except newton.NoSolution:
+        raise _no_solution(stage, cost, _NEWTON_STEPS) from None
+
+
 def check_products(stage: str, X: Any) -> None:
-    """Check that libsvm can tell the rows apart.
+    """Check that an SVM can tell the rows apart.
 
     Parameters
     ----------
@@ -114,12 +140,16 @@ def fitted_svc(
     with quietly():
         interruptible(partial(model.fit, sample_weight=weights), rows, positive)
     if model.fit_status_:
-        raise StageError(
-            stage,
-            f"no solution for C={cost:g} in {model.max_iter:,} steps, because values are large or columns of very "
-            "different size; put standardize, range or l2 before it",
-        )
+        raise _no_solution(stage, cost, model.max_iter)
     return model
+
+
+def _no_solution(stage: str, cost: float, steps: int) -> StageError:
+    return StageError(
+        stage,
+        f"no solution for C={cost:g} in {steps:,} steps, because values are large or columns of very different size; "
+        "put standardize, range or l2 before it",
+    )
 
 
 @contextmanager

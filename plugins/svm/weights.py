@@ -22,7 +22,7 @@ from filterkit.plugin import (
     share,
 )
 
-from .hyperplanes import check_products, fitted_svc, quietly
+from .hyperplanes import check_products, normal_vector, quietly
 
 Batches = Callable[[], Iterator[Batch]]
 
@@ -35,9 +35,9 @@ class Normal(Stage):
     paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared
     with the rest. All models have an intercept that is not penalised.
 
-    The time of `svm` (libsvm, hinge loss, as in the paper) grows with the square of the number of rows; for many rows
-    use `--subset` or `logistic`. Missing values count as zeros. Nominal columns are left out and score 0. Columns are
-    scaled as by every scorer, see ``bns --help``.
+    `svm` has hinge loss, as in the paper. Up to 11,000 rows are solved by libsvm, whose time grows with the square of
+    the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal
+    columns are left out and score 0. Columns are scaled as by every scorer, see ``bns --help``.
     """
 
     name = "normal"
@@ -93,11 +93,10 @@ class Normal(Stage):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            model = fitted_svc(self.name, "linear", X, positive, self.cost, weights)
+            w = normal_vector(self.name, X, positive, self.cost, weights)
         else:
-            model = self._fitted(X, positive, weights)
-        w = model.coef_
-        return np.asarray(np.abs(w.toarray() if hasattr(w, "toarray") else w)).ravel()
+            w = self._fitted(X, positive, weights).coef_.ravel()
+        return np.asarray(np.abs(w))
 
     def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
         """The logistic regression or perceptron that separates the positive rows from the others."""

@@ -35,7 +35,7 @@ def plane(text, batch):
 # ---- one hyperplane ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("products", [0, 11_000])
+@pytest.mark.parametrize("libsvm_rows", [0, 11_000])
 @pytest.mark.parametrize(
     ("X", "y", "options", "w", "b"),
     [
@@ -52,8 +52,8 @@ def plane(text, batch):
         ([[0], [2], [1], [3]], [0, 0, 1, 1], "", [2 / 3], -1),
     ],
 )
-def test_hyperplanes_worked_by_hand(X, y, options, w, b, products, monkeypatch):
-    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
+def test_hyperplanes_worked_by_hand(X, y, options, w, b, libsvm_rows, monkeypatch):
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
     for sparse in (False, True):
         got = plane(f"svm {options}", make(X, y, sparse=sparse))
         assert got[0] == pytest.approx(w, abs=2e-3)
@@ -78,10 +78,10 @@ def varied(name):
 SETS = ["breast-cancer", "breast-cancer-weighted", "iris", "digits", "fortunes", "sparse-counts-multiclass", "labels"]
 
 
-@pytest.mark.parametrize("products", [0, 11_000])
+@pytest.mark.parametrize("libsvm_rows", [0, 11_000])
 @pytest.mark.parametrize("name", SETS)
-def test_decisions_equal_those_of_scikit_learn(name, products, monkeypatch):
-    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
+def test_decisions_equal_those_of_scikit_learn(name, libsvm_rows, monkeypatch):
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
     batch = varied(name)
     if name == "digits":  # standardized, some columns are empty
         batch = filterkit.chain("impute").fit(batch).transform(batch)
@@ -129,8 +129,10 @@ def test_weights_count_as_rows():
     assert abs(weighted[0] - plain[0]).max() > 2e-2
 
 
+@pytest.mark.parametrize("libsvm_rows", [0, 11_000])
 @pytest.mark.parametrize("options", ["", "--calibrate", "--c 0.1,1,10 --criterion f1"])
-def test_blocks_and_jobs_do_not_change_the_model(options):
+def test_blocks_and_jobs_do_not_change_the_model(options, libsvm_rows, monkeypatch):
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
     for name in ("iris", "sparse-counts-multiclass"):
         batch = sample(name)
         parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
@@ -461,10 +463,11 @@ def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
 
 
 @pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal"])
-@pytest.mark.parametrize("products", [0, 11_000])
-def test_a_solution_that_takes_too_many_steps_is_an_error(text, products, monkeypatch):
-    monkeypatch.setattr(hyperplanes, "_PRODUCTS", products)
+@pytest.mark.parametrize("libsvm_rows", [0, 11_000])
+def test_a_solution_that_takes_too_many_steps_is_an_error(text, libsvm_rows, monkeypatch):
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
     monkeypatch.setattr(hyperplanes, "_most_steps", lambda rows: 3)
+    monkeypatch.setattr(hyperplanes, "_NEWTON_STEPS", 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(StageError, match=r"no solution for C=.* in 3 steps.* put standardize, range or l2 before"):

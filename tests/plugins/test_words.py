@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import dense, shared
+from filterkit_plugins.words import analyzer, counts, stage
 
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit.chains.saved import load, save
 
 TEXTS = [
     "The quick brown fox, the QUICK one!",
@@ -58,9 +60,17 @@ def expected(texts, train=None, **options):
         ("--max-docs 1", {"max_df": 1}),
         (r"--pattern '[a-z]+'", {"token_pattern": "[a-z]+"}),
         (r"--pattern '\w' --ngrams 2", {"token_pattern": r"\w", "ngram_range": (1, 2)}),
+        # Words with spaces: the same text is found in several ways.
+        (r"--pattern '\w+ \w+|\w+|' --ngrams 3", {"token_pattern": r"\w+ \w+|\w+|", "ngram_range": (1, 3)}),
+        (r"--pattern '\w+ +|\w+' --ngrams 2 --min-docs 2",
+         {"token_pattern": r"\w+ +|\w+", "ngram_range": (1, 2), "min_df": 2}),
     ],
-)
-def test_counts_equal_those_of_countvectorizer(options, peers):
+)  # fmt: skip
+@pytest.mark.parametrize("little", [False, True])
+def test_counts_equal_those_of_countvectorizer(options, peers, little, monkeypatch):
+    if little:  # memory, so that counts go to a file and sequences are cut into blocks
+        monkeypatch.setattr(stage, "_HELD", 500)
+        monkeypatch.setattr(analyzer, "_PIECES", 3)
     names, X = run(make(), f"words {options}")
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, **peers))
 
@@ -173,3 +183,66 @@ def test_counts_of_reuters_texts_equal_those_of_countvectorizer():
 def test_sequences_longer_than_the_texts_do_not_occur():
     batch = make(["one two three", "two three"], [0, 1])
     assert run(batch, "words --ngrams 100")[0] == run(batch, "words --ngrams 3")[0]
+
+
+def many(rows):
+    """Texts whose words repeat, some of them often."""
+    random = np.random.default_rng(rows)
+    return [" ".join(f"w{n}" for n in random.zipf(1.3, random.integers(0, 30)) % 300) for _ in range(rows)]
+
+
+@pytest.mark.parametrize("options", ["", "--ngrams 2", "--ngrams 3 --min-docs 2", "--ngrams 2 --keep 5", "--keep 20"])
+def test_neither_memory_nor_blocks_nor_jobs_matter(options, monkeypatch):
+    texts = many(400)
+    batch = make(texts, np.arange(400) % 7 - 1, "abcdef")
+    fitted = filterkit.chain(f"words {options}").fit(batch)
+    spilled = []
+    monkeypatch.setattr(stage, "_HELD", 3_000)
+    monkeypatch.setattr(counts._Run, "__init__", counted_calls(counts._Run.__init__, spilled))
+    parts = [batch.rows(first, min(first + 13, 400)) for first in range(0, 400, 13)]
+    other = filterkit.chain(f"words {options}").fit(iter(parts), jobs=2, memory=1 << 16)
+    assert other.schema == fitted.schema
+    assert len(spilled) > 1
+    whole = dense(fitted.transform(batch))
+    np.testing.assert_array_equal(np.vstack([dense(other.transform(part)) for part in parts]), whole)
+
+
+def counted_calls(function, calls):
+    def counted(*arguments):
+        calls.append(1)
+        return function(*arguments)
+
+    return counted
+
+
+@pytest.mark.parametrize("keep", [1, 3, 10, 1000])
+def test_the_most_frequent_sequences_of_each_class_by_hand(keep, monkeypatch):
+    monkeypatch.setattr(stage, "_HELD", 5_000)
+    texts, y = many(150), np.arange(150) % 4 - 1
+    names, X = run(make(texts, y, "abc"), "words --ngrams 2")
+    expected = np.zeros(len(names), bool)
+    for label in range(-1, 3):
+        sums = X[y == label].sum(axis=0)
+        expected |= sums >= max(np.sort(sums)[::-1][min(keep, len(sums)) - 1], 1)
+    assert run(make(texts, y, "abc"), f"words --ngrams 2 --keep {keep}")[0] == [n for n, e in zip(names, expected) if e]
+
+
+def test_a_full_disk(monkeypatch):
+    monkeypatch.setattr(stage, "_HELD", 500)
+
+    class Full:
+        def __init__(self, **_):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(counts.tempfile, "TemporaryFile", Full)
+    with pytest.raises(StageError, match=r"^words: temporary folder .*: No space left on device"):
+        filterkit.chain("words").fit(make(many(50)))
+
+
+def test_a_saved_chain_finds_the_same_words(tmp_path):
+    batch = make()
+    fitted = filterkit.chain("words --ngrams 3").fit(batch)
+    save(fitted, tmp_path / "chain")
+    loaded = load(tmp_path / "chain")
+    assert loaded.schema == fitted.schema
+    np.testing.assert_array_equal(dense(loaded.transform(batch)), dense(fitted.transform(batch)))

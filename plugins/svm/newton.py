@@ -1,0 +1,186 @@
+"""Linear SVMs of many rows, by the augmented Lagrangian method of Yan and Li (2020), with a free intercept.
+
+Each round puts a parabola in place of the corner of every row's hinge loss, moved by the row's multiplier and steeper
+from round to round. What is left to minimise has a first derivative everywhere, and Newton's method finds its minimum
+in few steps. A step costs some products with the rows inside their parabola, and in the end these are few.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margin being 1
+_STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
+_STEEPER = 3.0  # from round to round
+_ROUNDING = 1e-12  # of a sum of costs
+_STEPS_OF_ROUND = 50
+_PRODUCTS_OF_STEP = 500
+_LEFT_BY_STEP = 1e-4  # of the squared residual of the equation of a step
+
+
+class NoSolution(Exception):
+    """No solution was found within the number of steps allowed."""
+
+
+def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> tuple[np.ndarray, float]:
+    """Coefficients, float64 (features,), and intercept of the SVM that separates the positive rows from the others.
+
+    They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
+    the intercept is not penalised, and the solution is exact but for 1e-3 of the margin.
+
+    Parameters
+    ----------
+    X : float64 (rows, features), ndarray or `csr_array`.
+    positive : bool (rows,), some True and some False.
+    costs : float64 (rows,), above 0: C times the weight of each row.
+    most_steps : how many Newton steps to allow.
+
+    Raises
+    ------
+    NoSolution : the steps were not enough, or numbers became infinite.
+    """
+    rows, sparse = len(positive), hasattr(X, "tocsr")
+    transposed = X.T.tocsr() if sparse else X.T
+    # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    values = (X.data if sparse else X).ravel()
+    spread = max(float(values @ values) / rows - float(mean @ mean), 1e-300)
+    sign = np.where(positive, 1.0, -1.0)
+
+    def normal(multipliers: np.ndarray) -> np.ndarray:
+        signed = multipliers * sign
+        return np.asarray(transposed @ signed - signed.sum() * mean)
+
+    w, scores, multipliers = np.zeros(X.shape[1]), np.zeros(rows), np.zeros(rows)
+    steepest = _STEEPEST * float(costs.max())
+    steepness = min(1 / spread, steepest)  # the second derivative of the parabolas
+    steps, precision = 0, 1e-4
+    while True:
+        shift = multipliers / steepness
+        for _ in range(_STEPS_OF_ROUND):
+            intercept = _balanced(1 - sign * scores + shift, positive, costs, steepness)
+            lack = 1 - sign * (scores + intercept) + shift
+            multipliers = np.clip(steepness * lack, 0, costs)
+            gradient = w - normal(multipliers)
+            if not np.linalg.norm(gradient) > precision * (1 + np.linalg.norm(w)):
+                break
+            inside = X[np.flatnonzero((multipliers > 0) & (multipliers < costs))]
+            step = _newton_step(inside, gradient, steepness)
+            gain = X @ step - mean @ step
+            change = (inside @ step - mean @ step).mean() if inside.shape[0] else 0.0
+            length = _length(lack, sign * (gain - change), costs, steepness, float(w @ step), float(step @ step))
+            if not length:  # no more digits
+                break
+            w, scores, steps = w + length * step, scores + length * gain, steps + 1
+        w = normal(multipliers)
+        scores = X @ w - mean @ w
+        if not np.isfinite(scores).all() or steps >= most_steps:
+            raise NoSolution
+        exact = sign - scores  # the intercept with which a row would be at its margin
+        low = np.where(positive, multipliers < costs, multipliers > 0)  # rows that want no smaller intercept
+        high = np.where(positive, multipliers > 0, multipliers < costs)  # rows that want no larger one
+        least, most = float(exact[low].max()), float(exact[high].min())
+        if least - most <= _TOLERANCE:
+            free = exact[low & high]
+            return w, float(free.mean() if len(free) else (least + most) / 2) - float(mean @ w)
+        steepness = min(steepness * _STEEPER, steepest)
+        precision, steps = max(precision / 2, 1e-7), steps + 1
+
+
+def _balanced(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
+    """The intercept at which the multipliers of the positive rows and those of the others have the same sum.
+
+    The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
+
+    Parameters
+    ----------
+    lack : float64 (rows,), what each row lacks to the margin while the intercept is 0.
+    positive, costs : as in `solve`.
+    steepness : a row that lacks v has the multiplier v times `steepness`, but at least 0 and at most its cost.
+    """
+    width = costs / steepness
+    enter = np.where(positive, lack - width, -lack)
+    bends = np.concatenate([enter, enter + width])
+    order = np.argsort(bends)
+    bends = bends[order]
+    inside = np.cumsum(np.repeat([1, -1], len(lack))[order])[:-1]
+    fall = np.cumsum(steepness * inside * np.diff(bends))
+    difference = float(costs[positive].sum())  # before the first bend
+    line = int(np.searchsorted(fall, difference * (1 - _ROUNDING)))
+    if line == len(fall):  # by rounding alone
+        return float(bends[-1])
+    beyond = int(np.searchsorted(fall, difference * (1 + _ROUNDING), side="right"))
+    if beyond > line:  # it is 0 from a bend to another, and libsvm takes the middle too
+        return float(bends[line + 1] + bends[beyond]) / 2
+    before = float(fall[line - 1]) if line else 0.0
+    return float(bends[line] + (difference - before) / (steepness * inside[line]))
+
+
+def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndarray:
+    """float64 (features,): the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
+
+    The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
+    intercept moves along. Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
+    """
+    rows = inside.shape[0]
+    if not rows:
+        return -gradient
+    if hasattr(inside, "tocsr"):
+        transposed = inside.T.tocsr()
+        squares = np.bincount(inside.indices, inside.data * inside.data, inside.shape[1])
+        sums = np.bincount(inside.indices, inside.data, inside.shape[1])
+    else:
+        transposed, squares, sums = inside.T, np.einsum("ij,ij->j", inside, inside), inside.sum(axis=0)
+    inverse = 1 / (1 + steepness * np.maximum(squares - sums * sums / rows, 0))
+    step, residual = np.zeros(len(gradient)), -gradient
+    towards = scaled = inverse * residual
+    size = residual @ scaled
+    enough = _LEFT_BY_STEP * size
+    for _ in range(_PRODUCTS_OF_STEP):
+        scores = inside @ towards
+        curved = towards + steepness * (transposed @ (scores - scores.mean()))
+        length = size / (towards @ curved)
+        step, residual = step + length * towards, residual - length * curved
+        scaled = inverse * residual
+        before, size = size, residual @ scaled
+        if not size > enough:
+            break
+        towards = scaled + size / before * towards
+    return step
+
+
+def _length(
+    lack: np.ndarray, gain: np.ndarray, costs: np.ndarray, steepness: float, slope: float, curvature: float
+) -> float:
+    """How much of a step to take to be near the lowest point: at most 1, and 0 if there is no way down.
+
+    Parameters
+    ----------
+    lack : float64 (rows,), what each row lacks to the margin before the step.
+    gain : float64 (rows,), what the whole step adds to the margin of each row.
+    costs, steepness : as in `_balanced`.
+    slope, curvature : the derivatives of half the squared length of the coefficients along the step.
+    """
+
+    def slope_at(length: float) -> float:
+        return slope + length * curvature - float(np.clip(steepness * (lack - length * gain), 0, costs) @ gain)
+
+    low, high = 0.0, 1.0
+    low_slope, high_slope = slope_at(low), slope_at(high)
+    if not low_slope < 0:
+        return 0.0
+    if not high_slope > 0:
+        return 1.0
+    flat = -0.01 * low_slope
+    while True:
+        share = low_slope / (low_slope - high_slope)
+        middle = low + (high - low) * min(max(share, 0.05), 0.95)
+        there = slope_at(middle)
+        if abs(there) <= flat or not low < middle < high:
+            return middle
+        if there > 0:
+            high, high_slope = middle, there
+        else:
+            low, low_slope = middle, there

@@ -1,0 +1,250 @@
+"""Counting words and sequences of words within a bounded amount of memory.
+
+Counts are sorted arrays. When they take too much memory, they are written to a temporary file as a sorted *run*, and in
+the end all runs are merged block by block.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from filterkit import StageError
+
+from .analyzer import Sequences
+
+_ITEM = 32  # bytes that the counts of a pair of words take
+
+
+def keys(pieces: np.ndarray) -> np.ndarray:
+    """(n,): one key for each row of pieces, int64 (n, length), of 32 bits each; bytes if int64 is too small for it."""
+    length = pieces.shape[1]
+    if length == 1:
+        return pieces[:, 0]
+    if length == 2:
+        return np.asarray(pieces[:, 0] << 32 | pieces[:, 1])
+    return np.ascontiguousarray(pieces, ">i4").view(f"S{4 * length}")[:, 0]
+
+
+def pieces_of(key: np.ndarray, length: int) -> np.ndarray:
+    """int64 (n, length): the pieces that `keys` made these keys of."""
+    if length == 1:
+        return key[:, None]
+    if length == 2:
+        return np.stack([key >> 32, key & 0xFFFFFFFF], axis=1)
+    return np.ascontiguousarray(key).view(">i4").reshape(-1, length).astype(np.int64)
+
+
+class Counts(NamedTuple):
+    """How often words or sequences of one length occur; ordered by key and class, each pair once.
+
+    Attributes
+    ----------
+    key : (n,), see `keys`.
+    label : int64 (n,), the class.
+    rows : int64 (n,), in how many rows of the class it occurs.
+    occurrences : int64 (n,), how often it occurs in them.
+    """
+
+    key: np.ndarray
+    label: np.ndarray
+    rows: np.ndarray
+    occurrences: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays."""
+        return sum(array.nbytes for array in self)
+
+    @property
+    def length(self) -> int:
+        """How many counts there are."""
+        return len(self.key)
+
+    def part(self, start: int, stop: int) -> Counts:
+        """Those from position `start` up to `stop`."""
+        return Counts(*(array[start:stop] for array in self))
+
+
+def counted(sequences: Sequences, label: np.ndarray) -> Counts:
+    """The counts of a batch, whose rows are of the classes `label`, int64 (rows,)."""
+    classes, rows = int(label.max(initial=0)) + 1, len(label)
+    found = code = keys(sequences.pieces)
+    if sequences.pieces.shape[1] > 1:
+        found, code = np.unique(found, return_inverse=True)
+    cells, occurrences = np.unique(code * rows + sequences.row, return_counts=True)
+    code, row = np.divmod(cells, rows)
+    cells = code * classes + label[row]
+    if classes > 1:
+        order = np.argsort(cells, kind="stable")
+        cells, occurrences = cells[order], occurrences[order]
+    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    code, of_class = np.divmod(cells[first], classes)
+    key = code if sequences.pieces.shape[1] == 1 else found[code]
+    return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
+
+
+def _merged(parts: list[Counts]) -> Counts:
+    if len(parts) == 1:
+        return parts[0]
+    key, label, rows, occurrences = (np.concatenate(arrays) for arrays in zip(*parts))
+    order = np.lexsort((label, key)) if label.any() else np.argsort(key, kind="stable")
+    key, label = key[order], label[order]
+    new = np.ones(len(key), bool)
+    new[1:] = (key[1:] != key[:-1]) | (label[1:] != label[:-1])
+    first = np.flatnonzero(new)
+    return Counts(
+        key[first], label[first], np.add.reduceat(rows[order], first), np.add.reduceat(occurrences[order], first)
+    )
+
+
+class Counter:
+    """Adds up counts; a context, because it may hold a temporary file.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    budget : about how many bytes of counts to hold in memory; some copies come on top of them.
+    """
+
+    def __init__(self, stage: str, budget: int) -> None:
+        self._stage = stage
+        self._budget = budget
+        self._held: dict[int, list[Counts]] = {}
+        self._bytes = 0
+        self._runs: dict[int, list[_Run]] = {}
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, sequences: Sequences, label: np.ndarray) -> None:
+        """Add the sequences of a batch, whose rows are of the classes `label`, int64 (rows,)."""
+        counts = counted(sequences, label)
+        self._held.setdefault(sequences.pieces.shape[1], []).append(counts)
+        self._bytes += counts.nbytes
+        if self._bytes > self._budget:
+            for length, parts in self._held.items():
+                self._held[length] = [_merged(parts)]
+            self._bytes = sum(part.nbytes for parts in self._held.values() for part in parts)
+            if 2 * self._bytes > self._budget:
+                self._spill()
+
+    def _spill(self) -> None:
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="filterkit-")
+            for length, (counts,) in self._held.items():
+                self._runs.setdefault(length, []).append(_Run(self._file, counts))
+        except OSError as error:
+            raise self._failure(error) from None
+        self._held, self._bytes = {}, 0
+
+    def _failure(self, error: OSError) -> StageError:
+        return StageError(self._stage, f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}")
+
+    @property
+    def lengths(self) -> list[int]:
+        """The lengths of the sequences, ascending."""
+        return sorted(self._held.keys() | self._runs.keys())
+
+    def merged(self, length: int) -> Iterator[Counts]:
+        """The counts of the sequences of one length, by key; all classes of a key come in one part."""
+        held = [_merged(self._held[length])] if length in self._held else []
+        runs = self._runs.get(length, [])
+        if not runs:
+            yield from held
+            return
+        sources: list[_Source] = [*runs, *held]
+        block = max(self._budget // (2 * _ITEM * len(sources)), 256)
+        try:
+            yield from _merged_blocks([_Reader(source, block) for source in sources])
+        except OSError as error:
+            raise self._failure(error) from None
+
+
+def _merged_blocks(readers: list[_Reader]) -> Iterator[Counts]:
+    """The counts of all readers by key; all classes of a key come in one part."""
+    while readers:
+        end = min((reader.counts.key[-1] for reader in readers if reader.more), default=None)
+        parts = [part for part in (reader.take(end) for reader in readers) if len(part.key)]
+        if parts:
+            yield _merged(parts)
+        readers = [reader for reader in readers if len(reader.counts.key)]
+
+
+class _Source(Protocol):
+    """Counts in memory or in a file."""
+
+    @property
+    def length(self) -> int: ...
+
+    def part(self, start: int, stop: int) -> Counts: ...
+
+
+class _Reader:
+    """Reads counts block by block.
+
+    Attributes
+    ----------
+    counts : what has been read and not been taken.
+    """
+
+    def __init__(self, source: _Source, block: int) -> None:
+        self._source = source
+        self._block = block
+        self._next = 0
+        self._read()
+
+    def _read(self) -> Counts:
+        stop = min(self._next + self._block, self._source.length)
+        self.counts, self._next = self._source.part(self._next, stop), stop
+        return self.counts
+
+    @property
+    def more(self) -> bool:
+        """Whether there is more to read."""
+        return self._next < self._source.length
+
+    def take(self, end: Any) -> Counts:
+        """Take the counts whose key is less than `end`, or all if it is None; then read on if only `end` is left."""
+        have = self.counts
+        count = len(have.key) if end is None else int(np.searchsorted(have.key, end))
+        self.counts = have.part(count, len(have.key))
+        if self.more and self.counts.key[-1] == end:
+            rest = self.counts
+            self.counts = Counts(*map(np.concatenate, zip(rest, self._read())))
+        return have.part(0, count)
+
+
+class _Run:
+    """Counts in a file."""
+
+    def __init__(self, file: IO[bytes], counts: Counts) -> None:
+        self._file = file
+        self._dtypes = [array.dtype for array in counts]
+        self._starts = []
+        self.length = len(counts.key)
+        file.seek(0, 2)
+        for array in counts:
+            self._starts.append(file.tell())
+            file.write(np.ascontiguousarray(array).view(np.uint8).data)
+        file.flush()
+
+    def part(self, start: int, stop: int) -> Counts:
+        """Those from position `start` up to `stop`."""
+        arrays = []
+        for place, dtype in zip(self._starts, self._dtypes):
+            self._file.seek(place + start * dtype.itemsize)
+            data = self._file.read((stop - start) * dtype.itemsize)
+            if len(data) != (stop - start) * dtype.itemsize:
+                raise OSError("the temporary file is shorter than what was written to it")
+            arrays.append(np.frombuffer(data, dtype))
+        return Counts(*arrays)

@@ -1,0 +1,176 @@
+"""String attributes as counts of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, Fitted, Schema, Stage, StageError, UsageError, option
+from filterkit.plugin import Csr, suggestion
+
+from .analyzer import RUN, Analyzer
+from .counts import Counter
+from .vocabulary import Vocabulary, kept_words
+
+# Bytes of counts that fitting holds in memory before it writes them to a temporary file.
+_HELD = 1 << 23
+
+
+class Words(Stage):
+    """Turn string attributes into counts of their words, one column for each word of the training rows.
+
+    A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in scikit-learn's
+    CountVectorizer. The columns are in alphabetical order and take the place of the string attribute. A missing text
+    has no words. Rows become sparse, and zero becomes special. If an attribute has the same name as a word, the name of
+    the string attribute is put before the word.
+
+    `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
+    often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
+
+    Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
+    words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
+    also each sequence of `--ngrams`, about 300. `--min-docs 2` leaves out most sequences.
+    """
+
+    name = "words"
+    group = "Work with text"
+
+    attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.")
+    lower: bool = option(True, "Turn text to lower case.")
+    pattern: str = option(RUN, "A regular expression that matches one word.")
+    stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file of words.")
+    stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
+    ngrams: int = option(1, "Also count sequences of up to N words.", minimum=1, maximum=100)
+    min_docs: int = option(1, "Keep only words that are in at least N training rows.", minimum=1)
+    max_docs: int | None = option(None, "Keep only words that are in at most N training rows.", minimum=1)
+    keep: int | None = option(None, "Keep only the N most frequent words of each class.", minimum=1)
+    prefix: str = option("", "Put this before the name of every word.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        import re
+
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise UsageError(f"words: --pattern '{self.pattern}': {error}") from None
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        chosen = self._chosen(schema)
+        analyzer = Analyzer(self)
+        target = schema.class_attribute
+        by_class = self.keep is not None and target is not None and target.kind == "nominal"
+        with ExitStack() as stack:
+            counters = [stack.enter_context(Counter(self.name, _HELD // len(chosen))) for _ in chosen]
+            numbers: list[dict[str, int]] = [{} for _ in chosen]
+            for batch in rows():
+                label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
+                for place, counter, known in zip(chosen, counters, numbers):
+                    for sequences in analyzer.sequences(_texts(batch, place), partial(_number, known)):
+                        counter.add(sequences, label)
+            vocabularies = [
+                kept_words(counter, list(known), self.min_docs, self.max_docs, self.keep)
+                for counter, known in zip(counters, numbers)
+            ]
+        return FittedWords(analyzer, schema, chosen, vocabularies, self.prefix)
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        vocabularies, chosen = state["vocabularies"], self._chosen(schema)
+        words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
+        if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
+            raise StageError(self.name, "the vocabulary is not one")
+        return FittedWords(Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
+
+    def _chosen(self, schema: Schema) -> list[int]:
+        """The positions in `schema.passthrough` of the string attributes to use."""
+        texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
+        if not self.attribute:
+            if not texts:
+                raise StageError(self.name, "there is no string attribute")
+            return texts
+        names = {schema.passthrough[i].name: i for i in texts}
+        for name in self.attribute:
+            if name not in names:
+                raise StageError(
+                    self.name, f"--attribute: there is no string attribute '{name}'{suggestion(name, list(names))}"
+                )
+        return sorted(names[name] for name in self.attribute)
+
+
+def _texts(batch: Batch, place: int) -> Any:
+    assert batch.passthrough is not None
+    return batch.passthrough.column(place).combine_chunks()
+
+
+def _number(known: dict[str, int], piece: str) -> int:
+    return known.setdefault(piece, len(known))
+
+
+class FittedWords(Fitted):
+    """Counts words, by one vocabulary for each string attribute."""
+
+    def __init__(
+        self, analyzer: Analyzer, schema: Schema, chosen: list[int], vocabularies: list[list[str]], prefix: str
+    ) -> None:
+        self._analyzer = analyzer
+        self._chosen = chosen
+        self._words = vocabularies
+        self._vocabularies = [Vocabulary(words) for words in vocabularies]
+        self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
+        taken = set(schema.names)
+        attributes: list[Attribute] = []
+        places: dict[int, int] = {}
+        kept: list[int] = []  # the outgoing column of each column of X
+        self._start: list[int] = [0] * len(chosen)  # the first outgoing column of each vocabulary
+        column = other = 0
+        for i, attribute in enumerate(schema.attributes):
+            if i in schema.targets:
+                places[i] = len(attributes)
+                attributes.append(attribute)
+            elif attribute.kind in ("numeric", "nominal"):
+                kept.append(column)
+                column += 1
+                attributes.append(attribute)
+            else:
+                if other in chosen:
+                    which = chosen.index(other)
+                    self._start[which] = column
+                    for word in vocabularies[which]:
+                        name = prefix + word
+                        if name in taken:
+                            name = f"{attribute.name}:{name}"
+                            taken.add(name)
+                        attributes.append(Attribute(name))
+                    if which + 1 < len(chosen):  # the words of one text differ from each other
+                        taken.update(a.name for a in attributes[len(attributes) - len(vocabularies[which]) :])
+                    column += len(vocabularies[which])
+                else:
+                    attributes.append(attribute)
+                other += 1
+        self._kept = np.array(kept, np.int64)
+        self._columns = column
+        self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(places))
+
+    def get_state(self) -> dict[str, Any]:
+        return {"vocabularies": self._words, "stop": sorted(self._analyzer.stop)}
+
+    def transform(self, batch: Batch) -> Batch:
+        X = batch.in_form(True).csr
+        rows, columns, values = [X.row_of_entry], [self._kept[X.indices]], [X.data]
+        for place, vocabulary, start in zip(self._chosen, self._vocabularies, self._start):
+            found = [vocabulary.find(s) for s in self._analyzer.sequences(_texts(batch, place), vocabulary.number)]
+            if found:
+                row, column = (np.concatenate(arrays) for arrays in zip(*found))
+                cell, count = np.unique(row * vocabulary.width + column, return_counts=True)
+                row, column = np.divmod(cell, max(vocabulary.width, 1))
+                rows.append(row)
+                columns.append(column + start)
+                values.append(count.astype(np.float64))
+        shape = (len(batch), self._columns)
+        matrix = Csr.from_entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
+        passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
+        return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)

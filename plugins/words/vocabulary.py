@@ -1,0 +1,150 @@
+"""The words and sequences that are kept: choosing them, and finding them again in texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .analyzer import Sequences
+from .counts import Counter, Counts, keys, pieces_of
+
+_OCCURRENCES = 44  # bits for a number of occurrences, beside a class
+_TEXTS = 1 << 16  # how many texts Arrow holds at once
+
+
+def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None, keep: int | None) -> list[str]:
+    """The words and sequences within the limits of the stage, in alphabetical order.
+
+    Parameters
+    ----------
+    counter : the counts of the training rows.
+    pieces : the texts of the pieces, by their numbers.
+    least, most : the numbers of rows that a word must be in.
+    keep : how many words of each class to keep, and all that are as frequent as the last of them.
+    """
+    import pyarrow.compute as pc
+
+    frequent = None if keep is None else _frequent(counter, keep)
+    names, space = _strings(pieces), _strings([" "])[0]
+    words: list[str] = []
+    for length in counter.lengths:
+        for part in counter.merged(length):
+            key = _within(part, least, most, frequent)
+            for first in range(0, len(key), _TEXTS):
+                numbers = pieces_of(key[first : first + _TEXTS], length)
+                columns = [pc.take(names, _integers(column)) for column in numbers.T]
+                words += pc.binary_join_element_wise(*columns, space).to_pylist()
+    words.sort()
+    return words
+
+
+def _frequent(counter: Counter, keep: int) -> dict[int, int]:
+    """For each class, how often a word must occur in it to be among the `keep` most frequent ones."""
+    words: dict[int, int] = {}  # how many words have a number of occurrences in a class
+    for length in counter.lengths:
+        for part in counter.merged(length):
+            pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
+            for pair, count in zip(pairs.tolist(), counts.tolist()):
+                words[pair] = words.get(pair, 0) + count
+    least: dict[int, int] = {}
+    left: dict[int, int] = {}
+    for pair in sorted(words, reverse=True):
+        label, occurrences = pair >> _OCCURRENCES, pair & (1 << _OCCURRENCES) - 1
+        if left.setdefault(label, keep) > 0:
+            least[label] = occurrences
+            left[label] -= words[pair]
+    return least
+
+
+def _within(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
+    """The keys within the limits."""
+    if not part.length:
+        return part.key
+    first = np.flatnonzero(np.append(True, part.key[1:] != part.key[:-1]))
+    rows = np.add.reduceat(part.rows, first)
+    kept = rows >= least
+    if most is not None:
+        kept &= rows <= most
+    if frequent is not None:
+        needed = np.zeros(max(frequent, default=0) + 1, np.int64)
+        needed[list(frequent)] = list(frequent.values())
+        kept &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
+    return part.key[first[kept]]
+
+
+class Vocabulary:
+    """Finds the columns of words and sequences.
+
+    Parameters
+    ----------
+    words : the texts of the columns.
+    """
+
+    def __init__(self, words: list[str]) -> None:
+        self.width = len(words)
+        self._numbers: dict[str, int] = {}
+        found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+        for first in range(0, len(words), _TEXTS):
+            pieces, starts = self._split(words[first : first + _TEXTS])
+            lengths = np.diff(starts)
+            for length in np.unique(lengths).tolist():
+                chosen = np.flatnonzero(lengths == length)
+                key = keys(pieces[starts[chosen][:, None] + np.arange(length)])
+                found.setdefault(length, []).append((key, (chosen + first).astype(np.int32)))
+        self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
+        for length, parts in found.items():
+            key, columns = (np.concatenate(arrays) for arrays in zip(*parts))
+            order = np.argsort(key, kind="stable")
+            self._tables[length] = key[order], columns[order]
+        self._column = np.full(len(self._numbers) + 1, -1, np.int32)  # of each piece that is a word; -1 at the end
+        if 1 in self._tables:
+            key, columns = self._tables.pop(1)
+            self._column[key] = columns
+
+    def _split(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the pieces of some words, int64, and where those of each word start and end."""
+        import pyarrow.compute as pc
+
+        split = pc.split_pattern(_strings(words), " ")
+        encoded = split.flatten().dictionary_encode()
+        numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in encoded.dictionary.to_pylist()]
+        indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(encoded), 4 * encoded.indices.offset)
+        starts = np.frombuffer(split.buffers()[1], np.int32, len(split) + 1, 4 * split.offset)
+        return np.array(numbers, np.int64)[indices], starts
+
+    def number(self, piece: str) -> int:
+        """The number of a piece, or -1 if no word of the vocabulary has it."""
+        return self._numbers.get(piece, -1)
+
+    def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+        """Row and column, int64 (n,), of each of the sequences that is in the vocabulary."""
+        length = sequences.pieces.shape[1]
+        if length == 1:
+            column = self._column[sequences.pieces[:, 0]]
+            return sequences.row[column >= 0], column[column >= 0].astype(np.int64)
+        if length not in self._tables:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        known = (sequences.pieces >= 0).all(axis=1)
+        key = keys(sequences.pieces[known])
+        ordered, columns = self._tables[length]
+        place = np.minimum(np.searchsorted(ordered, key), len(ordered) - 1)
+        found = ordered[place] == key
+        return sequences.row[known][found], columns[place[found]].astype(np.int64)
+
+
+def _strings(texts: list[str]) -> Any:
+    """An Arrow array of texts; Arrow's own conversion would import pandas."""
+    import pyarrow as pa
+
+    data = "".join(texts).encode()
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts)), out=offsets[1:])
+    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _integers(values: np.ndarray) -> Any:
+    """An Arrow array of int64 values; Arrow's own conversion would import pandas."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
