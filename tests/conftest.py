@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from filterkit.arff import blocks
-
 ROOT = Path(__file__).resolve().parent.parent
 
 # No test depends on how fast the machine is.
@@ -76,11 +74,20 @@ def _need_java():
         pytest.skip("java is not installed")
 
 
+def take_the_exact_path_alone(monkeypatch):
+    """Make readers read all rows by the exact path."""
+    monkeypatch.setattr("filterkit.arff.blocks.SMALL", 1 << 62)
+    monkeypatch.setattr("filterkit.arff.blocks._fast_is_loaded", lambda: False)
+
+
 @pytest.fixture(params=["exact", "fast"])
 def way(request, monkeypatch):
     """Both ways to read rows: the exact path alone, and the fast path wherever it takes a block."""
-    monkeypatch.setattr(blocks, "SMALL", 1 << 62 if request.param == "exact" else 0)
-    monkeypatch.setattr(blocks, "SMALLEST_HALF", 0)
+    monkeypatch.setattr("filterkit.arff.blocks.SMALLEST_HALF", 0)
+    if request.param == "exact":
+        take_the_exact_path_alone(monkeypatch)
+    else:
+        monkeypatch.setattr("filterkit.arff.blocks.SMALL", 0)
     return request.param
 
 

@@ -288,8 +288,8 @@ def test_every_subcommand_and_its_options_are_documented():
                     assert re.search(rf"^\| .*`{flag}`.* \| \S.* \|$", text, re.M), f"{command.name} {flag}"
 
 
-# --block-size is for tests; a subcommand may have --engine only to refuse it with a message of its own.
-HIDDEN = {"--block-size", "--engine"}
+# --block-size is for tests.
+HIDDEN = {"--block-size"}
 
 
 def test_only_known_options_are_hidden():

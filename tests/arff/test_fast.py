@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from conftest import take_the_exact_path_alone
 from content import content, load, write_text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filterkit import ArffError
 from filterkit.arff import exact, fast
+from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import Layout
 from filterkit.data.schema import Attribute, Schema
 
@@ -258,8 +260,8 @@ def test_invalid_rows_are_left_to_the_exact_path(sparse, text):
 
 
 def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "SMALL", 0)
-    monkeypatch.setattr(blocks, "SMALLEST_HALF", 0)
+    monkeypatch.setattr("filterkit.arff.blocks.SMALL", 0)
+    monkeypatch.setattr("filterkit.arff.blocks.SMALLEST_HALF", 0)
     path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n{}\n3,4\n{}{2}\n")
     assert [tuple(row.values()) for row in content(load(path))["rows"]] == [
         (1.0, [1.0, 2.0]),
@@ -281,14 +283,14 @@ def count(monkeypatch):
         return batch
 
     monkeypatch.setattr(fast, "parse_block", counting)
-    monkeypatch.setattr(blocks, "SMALL", 0)
+    monkeypatch.setattr("filterkit.arff.blocks.SMALL", 0)
     return counts
 
 
 def read_both_ways(path, monkeypatch, **options):
     """The file as the reader reads it by default, which must equal what the exact path alone reads."""
     batch = load(path, **options)
-    monkeypatch.setattr(blocks, "SMALL", 1 << 62)
+    take_the_exact_path_alone(monkeypatch)
     assert same(batch, load(path, **options))
     return batch
 
@@ -298,7 +300,7 @@ SAMPLES = ["breast-cancer", "digits", "fortunes", "iris", "wine", "mixed", "one-
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_take_the_fast_path(arff_samples, count, monkeypatch, name):
-    monkeypatch.setattr(blocks, "SMALLEST_HALF", 0)
+    monkeypatch.setattr("filterkit.arff.blocks.SMALLEST_HALF", 0)
     read_both_ways(arff_samples / f"{name}.arff", monkeypatch, class_="last")
     assert count == {"taken": 1, "left": 0}
 
@@ -325,7 +327,7 @@ def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, count
     assert batch.X[9000, 2] == np.inf
     size = len("\n".join(rows))
     assert count["taken"] >= 4
-    assert count["left"] <= 2 + np.log2(size / blocks.SMALLEST_HALF)
+    assert count["left"] <= 2 + np.log2(size / SMALLEST_HALF)
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])

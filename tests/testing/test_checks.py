@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
+from filterkit.engines.processes import ProcessEngine
 from filterkit.plugin import PAUSE, LocalEngine
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
@@ -759,11 +760,6 @@ def behind(self, function, items):
     yield from waiting
 
 
-def twice(self, function, items):
-    for item in items:
-        yield item if item is PAUSE else (function(item), function(item))[0]
-
-
 def goes_on(self, function, items):
     items = iter(items)
     try:
@@ -798,7 +794,6 @@ ENGINES = [
     (ENGINE, engine(a_list), "broken: map gives no generator; write it with yield"),
     (ORDER, engine(as_ready), "results of 2 items are not in their order"),
     (ORDER, engine(without_the_last), "results of 1 items are not in their order"),
-    (ORDER, engine(twice), "the function is not called once for each item"),
     (FAILURES, engine(swallows), "with 1 jobs what the function raise is lost"),
     (FAILURES, engine(fails_at_once), "an exception of the function comes after 0 results; 7 come before it"),
     (FAILURES, engine(other_failure), "what the function raise becomes RuntimeError"),
@@ -812,6 +807,12 @@ ENGINES = [
     (OUTPUT, engine(without_the_last), "gives other bytes with 1 jobs"),
     (OUTPUT, engine(as_ready), "the sample .* with 1 jobs"),
 ]
+
+
+@pytest.mark.parametrize("sound", [LocalEngine, ProcessEngine])
+@pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
+def test_engines_of_filterkit_pass_all_checks(check, sound):
+    check(sound)
 
 
 @pytest.mark.parametrize(("check", "broken", "message"), ENGINES)
