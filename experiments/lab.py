@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 
 import filterkit
-from filterkit.engines.local import available_cores
+from filterkit.engines.engine import available_cores
 from filterkit.evaluation.comparison import paired
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import registry
 
 TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
@@ -95,13 +96,15 @@ def compare(
         journal = Journal(str(given.journals / f"{name}.jsonl"), data, plan)
     rows = [] if journal is None else list(journal.results)
     began = said = time.monotonic()
-    for left, results in run(Evaluator(data, plan), given.jobs, set() if journal is None else journal.done, plugins):
-        rows += results
-        if journal is not None:
-            journal.add(results)
-        if time.monotonic() > said + 30 or not left:
-            said = time.monotonic()
-            print(f"{name}: {left} folds of tasks left after {said - began:.0f} s", file=sys.stderr)
+    done = set() if journal is None else journal.done
+    with make_engine("processes", given.jobs, registry()) as engine:
+        for left, results in run(Evaluator(data, plan), engine, done):
+            rows += results
+            if journal is not None:
+                journal.add(results)
+            if time.monotonic() > said + 30 or not left:
+                said = time.monotonic()
+                print(f"{name}: {left} folds of tasks left after {said - began:.0f} s", file=sys.stderr)
     return Results(rows)
 
 

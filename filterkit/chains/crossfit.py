@@ -16,6 +16,7 @@ import numpy as np
 
 from filterkit.chains.passes import Statistics
 from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.states import StatesByStrip
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_state
@@ -23,7 +24,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learned
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
@@ -65,8 +66,8 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
         raise StageError(stage.name, too_many_folds(stage.folds(), number))
     count = useful_folds(stage.folds(), number)
     fold = draw_folds(classes, count, stage.fold_seed())
-    wholes: list[State] = []
-    parts: list[list[State]] = [[] for _ in range(count)]
+    wholes = StatesByStrip()
+    parts = [StatesByStrip() for _ in range(count)]
     totals = None
     for table in Statistics(  # one table of some columns after the other
         MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, memory
@@ -76,16 +77,14 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
         whole = learned(stage, totals)
         folds = [_fold(stage, table, totals, number, count) for number in range(count)]
         changes = check_state(stage, stage.choose_columns(folds), len(totals))
-        wholes.append({**whole, **changes})
+        wholes.add({**whole, **changes})
         for states, each in zip(parts, folds, strict=True):
-            states.append({**each.state, **changes})
+            states.add({**each.state, **changes})
     assert totals is not None
-    fitted = stage.finish(rows.schema, _joined(stage, wholes), totals.totals)
+    fitted = stage.finish(rows.schema, wholes.joined(), totals.totals)
     if not stage.cross_fits():
         return fitted
-    others = [
-        FittedColumns(stage, rows.schema, fitted.schema, _joined(stage, states), fitted.columns) for states in parts
-    ]
+    others = [FittedColumns(stage, rows.schema, fitted.schema, states.joined(), fitted.columns) for states in parts]
     return CrossFitted(fitted, others, fold)
 
 
@@ -96,10 +95,6 @@ def _unpaired(pairs: Schema, schema: Schema) -> Schema:
     attributes = list(pairs.attributes)
     attributes[pairs.class_index] = target
     return pairs.replace(attributes=tuple(attributes), positive=schema.positive)
-
-
-def _joined(stage: ColumnStage, states: list[State]) -> State:
-    return states[0] if len(states) == 1 else stage.join(states)
 
 
 def counted_classes(rows: TrainingRows) -> np.ndarray:

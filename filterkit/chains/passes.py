@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.states import StatesByStrip
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import check_sum, sum_of_weights
@@ -106,7 +107,7 @@ class _Walk:
         self._stages = stages[:count]
         self._schema = schema
         self._taking = taking
-        self._states: list[list[State]] = [[] for _ in self._stages]
+        self._states = [StatesByStrip() for _ in self._stages]
         self._totals: list[np.ndarray] = []
         self._widths = [0] * count  # of what has come to each stage
 
@@ -118,7 +119,7 @@ class _Walk:
             self._widths[number] += len(part)
             view = self._taking.seen_by(stage, part)
             state = learned(stage, view)
-            self._states[number].append(state)
+            self._states[number].add(state)
             if len(self._totals) <= number:
                 self._totals.append(view.totals)
             if number + 1 < len(self._stages):
@@ -130,7 +131,7 @@ class _Walk:
         fitted: list[FittedColumns] = []
         schema = self._schema
         for stage, states, totals in zip(self._stages, self._states, self._totals):
-            fitted.append(_finished(stage, schema, stage.join(states), totals))
+            fitted.append(_finished(stage, schema, states.joined(), totals))
             schema = fitted[-1].schema
         return fitted
 
@@ -184,7 +185,7 @@ class Statistics:
         low = 0
         while True:
             strip = self._pass(low, width)
-            limit = max(1, self._budget * 2 // _WORKING)
+            limit = max(1, 2 * self._budget // _WORKING)
             count = max(1, -(-strip.nbytes // limit))
             self.whole = len(strip) == width and count == 1
             low += len(strip)
@@ -201,19 +202,20 @@ class Statistics:
         """One pass over the rows: the statistic of the columns from `low` to as near `high` as the budget allows."""
         take = _Take(self._kind, low, high, self._supervised, self._reader)
         waiting = _Waiting(self._rows.jobs)
+        limit = self._budget
         weights, rows = 0.0, 0
         for found in self._rows.map(take):
             self._unlabelled |= found.unlabelled
             self._weighted |= found.weighted
             weights, rows = weights + found.weights, rows + found.rows
             waiting.add(found.statistic.first_columns(take.high - low))
-            while waiting.nbytes > self._budget and (len(waiting.statistics) > 1 or take.high - low > 1):
-                if len(waiting.statistics) > 1:
-                    waiting.merge_all()
-                else:
+            if waiting.nbytes > limit:
+                waiting.merge_all()
+                while waiting.nbytes > self._budget // 2 and take.high - low > 1:
                     # Only this process changes it. Work that began before covers columns that are dropped above.
                     take.high = low + (take.high - low) // 2
                     waiting.statistics = [waiting.statistics[0].first_columns(take.high - low)]
+                limit = max(self._budget, 2 * waiting.nbytes)  # a large column is not merged with every batch
         check_sum(self._reader, weights, rows)
         if not waiting.statistics:
             waiting.add(take(empty(self._rows.schema)).statistic)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from filterkit.chains.scratch import Scratch
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
-from filterkit.errors import file_error
 
 
 class Spool:
@@ -27,7 +24,7 @@ class Spool:
 
     def __init__(self, budget: int) -> None:
         self._left = budget
-        self._file: _Scratch | None = None
+        self._file: Scratch | None = None
         self._spooled: list[SpooledBatch] = []
 
     def __enter__(self) -> Spool:
@@ -46,10 +43,9 @@ class Spool:
         """Add a batch at the end."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            with _failures():
-                if self._file is None:
-                    self._file = _Scratch()
-                spooled.write(self._file)
+            if self._file is None:
+                self._file = Scratch()
+            spooled.write(self._file)
         self._spooled.append(spooled)
 
     def __iter__(self) -> Iterator[SpooledBatch]:
@@ -77,11 +73,11 @@ class SpooledBatch:
             self._arrays["passthrough"] = _table_bytes(batch.passthrough)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
-        self._file: _Scratch | None = None
+        self._file: Scratch | None = None
 
-    def write(self, file: _Scratch) -> None:
+    def write(self, file: Scratch) -> None:
         """Move the arrays to the end of `file`."""
-        offsets = file.append([array.data.cast("B") for array in self._arrays.values()])
+        offsets = file.append(list(self._arrays.values()))
         for offset, (name, array) in zip(offsets, self._arrays.items(), strict=True):
             self._places[name] = (offset, array.dtype, len(array))
         self._file = file
@@ -94,7 +90,11 @@ class SpooledBatch:
         """The arrays by name."""
         if self._file is None:
             return self._arrays
-        return {name: _read(self._file, *place) for name, place in self._places.items()}
+        arrays = {}
+        for name, (offset, dtype, length) in self._places.items():
+            arrays[name] = np.empty(length, dtype)
+            self._file.read(offset, arrays[name])
+        return arrays
 
     def load(self, schema: Schema) -> Batch:
         """The batch as it was, with its `schema`; may be called in any thread or process."""
@@ -109,41 +109,6 @@ class SpooledBatch:
         if y is not None and schema.labels:
             y = y.reshape(self.rows, -1)
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
-
-
-class _Scratch:
-    """A temporary file without a name. One thread appends to it while other threads read any part of it."""
-
-    def __init__(self) -> None:
-        import tempfile  # takes a few milliseconds, and most runs need no file
-
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
-        self._position = threading.Lock()  # held while the position in the file is used or moved
-
-    def append(self, pieces: list[memoryview]) -> list[int]:
-        """Write `pieces` at the end; returns the offset of each."""
-        offsets = []
-        with self._position:
-            for piece in pieces:
-                offsets.append(self._file.tell())
-                self._file.write(piece)
-            self._file.flush()
-        return offsets
-
-    def read_into(self, view: memoryview, offset: int) -> int:
-        """Read from `offset` into `view`; returns the number of bytes read, which may be fewer, and 0 at the end."""
-        if hasattr(os, "preadv"):
-            return os.preadv(self._file.fileno(), [view], offset)
-        with self._position:  # Windows reads from the position only
-            self._file.seek(offset)
-            try:
-                return int(self._file.readinto(view))  # type: ignore[attr-defined]
-            finally:
-                self._file.seek(0, os.SEEK_END)
-
-    def close(self) -> None:
-        """Free the disk space."""
-        self._file.close()
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
@@ -172,27 +137,3 @@ def _table(data: np.ndarray) -> Any:
     import pyarrow as pa
 
     return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
-
-
-def _read(file: _Scratch, offset: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
-    array = np.empty(length, dtype)
-    view = array.data.cast("B")
-    with _failures():
-        while len(view):
-            count = file.read_into(view, offset)
-            if not count:
-                raise OSError("the temporary file is shorter than what was written to it")
-            view = view[count:]
-            offset += count
-    return array
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turn the errors of the temporary file into errors that name its folder."""
-    try:
-        yield
-    except OSError as error:
-        import tempfile
-
-        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None

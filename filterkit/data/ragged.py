@@ -82,7 +82,8 @@ class Ragged:
         if found is not None:
             return found
         changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1
-        if len(values) > 256 * (len(changes) + 1):  # few long runs: searching row by row is faster
+        # Searching row by row is faster for few long runs, and saves the keys of rows that are long themselves.
+        if max(len(values), len(self.values) // 2) > 256 * (len(changes) + 1):
             return self._search_runs(rows, values, changes)
         return np.searchsorted(self._key, sort_key(rows, values))
 

@@ -162,14 +162,6 @@ class ColumnStage(Stage):
         """Entries of the state that depend on a comparison of the folds; they replace those of `fit_columns`."""
         return {}
 
-    def join(self, states: list[State]) -> State:
-        """Join the states of strips of columns, in order; takes the entries out of them, to save memory."""
-        joined: State = {}
-        for key in list(states[0]):
-            parts = [state.pop(key) for state in states]
-            joined[key] = Ragged.concatenate(parts) if isinstance(parts[0], Ragged) else np.concatenate(parts)
-        return joined
-
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         """Make the fitted stage; parameters as for `output_columns`."""
         columns = self.output_columns(schema, state, totals)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
-from filterkit.chains.spool import Spool, SpooledBatch, _Scratch
+from filterkit.chains.scratch import Scratch
+from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.plugin import Csr
 
 MEMORY, DISK = 1 << 30, 0
@@ -182,8 +183,8 @@ def reading(request, monkeypatch):
 
 @pytest.mark.usefixtures("reading")
 def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
-    whole = _Scratch.read_into
-    monkeypatch.setattr(_Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
+    whole = Scratch.read_into
+    monkeypatch.setattr(Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with Spool(DISK) as spool:
         spool.append(SpooledBatch(batch))

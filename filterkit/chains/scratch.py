@@ -1,0 +1,76 @@
+"""Scratch: arrays in a temporary file without a name, of which nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+
+import numpy as np
+
+from filterkit.errors import file_error
+
+
+class Scratch:
+    """A temporary file. One thread appends arrays to it while other threads read any of them.
+
+    Raises
+    ------
+    FilterkitError : in all methods: the file cannot be used; the message names its folder.
+    """
+
+    def __init__(self) -> None:
+        import tempfile  # takes a few milliseconds, and most runs need no file
+
+        with _failures():
+            self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
+        self._position = threading.Lock()  # held while the position in the file is used or moved
+
+    def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
+        """Write arrays, each in one piece, at the end; returns the offset of each."""
+        offsets = []
+        with _failures(), self._position:
+            for array in arrays:
+                offsets.append(self._file.tell())
+                self._file.write(array.data.cast("B") if array.size else b"")
+            self._file.flush()
+        return offsets
+
+    def read(self, offset: int, array: np.ndarray) -> None:
+        """Fill `array`, which is in one piece, with what was written at `offset`."""
+        view = array.data.cast("B") if array.size else memoryview(b"")
+        with _failures():
+            while len(view):
+                count = self.read_into(view, offset)
+                if not count:
+                    raise OSError("the temporary file is shorter than what was written to it")
+                view = view[count:]
+                offset += count
+
+    def read_into(self, view: memoryview, offset: int) -> int:
+        """Read from `offset` into `view`; returns the number of bytes read, which may be fewer, and 0 at the end."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [view], offset)
+        with self._position:  # Windows reads from the position only
+            self._file.seek(offset)
+            try:
+                return int(self._file.readinto(view))  # type: ignore[attr-defined]
+            finally:
+                self._file.seek(0, os.SEEK_END)
+
+    def close(self) -> None:
+        """Free the disk space."""
+        self._file.close()
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Turn the errors of the temporary file into errors that name its folder."""
+    try:
+        yield
+    except OSError as error:
+        import tempfile
+
+        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None
