@@ -78,6 +78,8 @@ class Ragged:
         int64 (n,): an index into `self.values`, that of the first entry of the row that is not less than the value, or
         the end of the row.
         """
+        if not len(values):
+            return np.empty(0, np.int64)
         found = self._search_counts(rows, values)
         if found is not None:
             return found
@@ -99,8 +101,6 @@ class Ragged:
 
     def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
         """As `search`, by a table, if all `values` are small whole numbers, as word counts are; else None."""
-        if not len(values):
-            return None
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None
