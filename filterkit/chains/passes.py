@@ -174,6 +174,7 @@ class Statistics:
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
+        table.first = statistic.first
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
     def parts(self) -> Iterator[Statistic]:

@@ -144,3 +144,63 @@ def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
         filterkit.chain(text).fit(make(X, y, weights=[1, 1, 1, small])).stages[0].get_state() for small in (2.0**-65, 0)
     )
     assert plain(one) == plain(other)
+
+
+class Passes(InMemoryRows):
+    """Rows that count how often they are mapped over."""
+
+    count = 0
+
+    def map(self, function, last=False):
+        self.count += 1
+        return super().map(function, last)
+
+
+def fitted_with(text, batch, memory):
+    """The states of the stages, and in how many passes they were found."""
+    rows = Passes(batch.schema, [batch.rows(i, i + 20) for i in range(0, len(batch), 20)], LocalEngine(1), 0)
+    found, _ = filterkit.chain(text).fit_rows(rows, memory)
+    return plain([stage.get_state() for stage in found.stages]), rows.count
+
+
+def test_strips_go_through_all_stages_that_follow_each_other():
+    """The stages after the first cost no further passes, unless one before compares columns."""
+    batch = sample("wine", "first")
+    strips = fitted_with("shape", batch, 20_000)[1]
+    assert strips > 4
+    for text, passes in (
+        ("shape bns", strips),
+        ("shape bns ig standardize", strips),
+        ("shape --no-zero bins", strips),
+    ):
+        assert fitted_with(text, batch, 20_000)[1] == passes, text
+    for text, passes in (("standardize", 1), ("impute range standardize", 3)):
+        assert fitted_with(text, batch, 100_000)[1] == passes, text
+    assert fitted_with("select --by ig --top 3 bns", batch, 20_000)[1] > strips
+    assert fitted_with("select --by ig --top 3 bns", batch, 1 << 30)[1] == 1
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "mixed"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shape bns standardize",
+        "shape rand select --top 3 ig",
+        "ordinal --real bns --score-only select --top 4",
+        "rand --seed 4 --score-only select --fraction 1/2 shape rand",
+        "bns standardize impute range",
+        "tfidf shape --only *1* bns",
+    ],
+)
+def test_the_budget_does_not_change_what_is_learned(text, name):
+    batch = sample(name, "first" if name == "wine" else None).rows(0, 80)
+    if name == "mixed":
+        text = text.replace("ordinal --real ", "").replace("tfidf ", "")
+    try:
+        expected = fitted_with(text, batch, 1 << 30)[0]
+    except filterkit.FilterkitError as error:
+        with pytest.raises(type(error)):
+            fitted_with(text, batch, 1)
+        return
+    for memory in (5_000, 20_000):
+        assert fitted_with(text, batch, memory)[0] == expected
