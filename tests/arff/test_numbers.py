@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.arff.fast_writer import number_texts, round_significant
+from filterkit.arff.fast_writer import FastFormatter, round_significant
 from filterkit.arff.numbers import format_number, parse_number
 
 INF = math.inf
