@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import are_whole, row_texts, spaced_texts
+from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.numbers import rounded, weight_text
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
 _AT_ONCE = 1 << 16  # numbers formatted at once: few enough for the processor's cache
-_COUNTS = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold
+_COUNTS, _ = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold
 
 
 class FastFormatter:
@@ -185,17 +185,26 @@ def _weight_texts(batch: Batch) -> Any:
 
 
 def _distinct_texts(values: np.ndarray, precision: int | None) -> tuple[Any, np.ndarray | None]:
-    """The texts of `values`, each after a blank, as a string array and int32 codes, which say which text each value has.
+    """The texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
     The codes are None where the texts are those of all values in order.
     """
     values = _rounded(values, precision)
-    if are_whole(values) and values.max(initial=0) < len(_COUNTS):
+    if _are_small_counts(values):
         return _COUNTS, values.astype(np.int32)
     encoded = _dictionary(values)
     if encoded is None:
-        return spaced_texts(values), None
-    return spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64)), arrow.plain_values(encoded.indices)
+        return spaced_texts(values)
+    texts, codes = spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64))
+    places = arrow.plain_values(encoded.indices)
+    return texts, places if codes is None else codes[places]
+
+
+def _are_small_counts(values: np.ndarray) -> bool:
+    """Whether `_COUNTS` has the texts of all values."""
+    with np.errstate(invalid="ignore"):  # of NaN
+        counts = (values >= 0) & (values < len(_COUNTS)) & (values == np.rint(values))
+    return bool(counts.all()) and not np.signbit(values).any()
 
 
 def _dictionary(values: np.ndarray) -> Any | None:

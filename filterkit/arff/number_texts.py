@@ -1,7 +1,6 @@
 """Many numbers as text at once: the same text as `filterkit.arff.numbers.format_number`, made by orjson.
 
-JSON spells some numbers otherwise: ``1.0`` for 1, and an exponent in another way. What differs is cut out of the JSON
-and replaced.
+JSON spells some numbers otherwise: ``1.0`` for 1, and an exponent in another way. These are given other texts.
 """
 
 from __future__ import annotations
@@ -10,77 +9,81 @@ from typing import Any
 
 import numpy as np
 import orjson
+import pyarrow as pa
 
 from filterkit.arff.numbers import format_number
 from filterkit.data import arrow
 
-_LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have no exponent in either spelling
+_LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
+_COMMA, _BLANK, _ZERO = b", 0"
 _ROW_END, _NULL, _POINT = b"]n."
 _LENGTHS = np.zeros(256, np.int32)
 _LENGTHS[[_ROW_END, _NULL, _POINT]] = len("],["), len("null"), len(".0")
 
 
+def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """The texts of float64 (n,) values, each after a blank.
+
+    Returns
+    -------
+    texts : an Arrow array of strings.
+    codes : int32 (n,), which of the texts each value has; None where that is the one at the same place.
+    """
+    whole, odd = _are_whole(values), _are_odd(values)
+    whole &= ~(odd | (np.signbit(values) & (values == 0)))
+    odd |= (values == 0) & ~whole
+    if whole.all():
+        return _split(_json(values.astype(np.int64))), None
+    texts = [_split(_json(values))]
+    if not (whole.any() or odd.any()):
+        return texts[0], None
+    codes = np.arange(len(values), dtype=np.int32)
+    for chosen, others in (
+        (whole, _split(_json(values[whole].astype(np.int64)))),
+        (odd, arrow.strings([f" {word}" for word in _words(values[odd])])),
+    ):
+        codes[chosen] = sum(map(len, texts)) + np.arange(len(others))
+        texts.append(others)
+    return pa.concat_arrays(texts), codes
+
+
 def row_texts(X: np.ndarray) -> Any:
     """An Arrow array of the rows of a float64 matrix with at least one row and column, each with commas between."""
-    text, marks, words = _json(np.ascontiguousarray(X))
-    text, ends = text[2:-2], text[2:-2] == _ROW_END  # without [[ and ]]
-    pieces, cuts = _replaced(text, ends if marks is None else ends | marks[2:-2], words)
-    offsets = np.zeros(len(X) + 1, np.int32)
+    X = np.ascontiguousarray(X)
+    whole, odd = _are_whole(X), _are_odd(X)
+    words = _words(X[odd])
+    if whole.all() and not words and not np.signbit(X).any():
+        X, whole = X.astype(np.int64), np.zeros(0, bool)
+    text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
+    marks = text == _ROW_END
+    if words:
+        marks |= text == _NULL
+    if whole.any():
+        ends = np.append(text[2:], _ROW_END)
+        marks[:-1] |= (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
+    cuts = np.flatnonzero(marks)
+    pieces = _replaced(text, cuts, words)
     bounds = arrow.bounds(pieces)
-    offsets[1:-1] = bounds[1:-1:2][text[cuts] == _ROW_END]
-    offsets[-1] = bounds[-1]
-    return arrow.strings_at(offsets, pieces.buffers()[2])
+    rows = np.zeros(len(X) + 1, np.int32)
+    rows[1:-1] = bounds[1:-1:2][text[cuts] == _ROW_END]
+    rows[-1] = bounds[-1]
+    return arrow.strings_at(rows, pieces.buffers()[2])
 
 
-def spaced_texts(values: np.ndarray) -> Any:
-    """An Arrow array of the texts of float64 (n,) values, each after a blank."""
-    text, marks, words = _json(values)
-    if marks is not None:
-        text = np.frombuffer(arrow.text_of(_replaced(text, marks, words)[0]), np.uint8)
-    text = text[:-1].copy()
-    commas = np.flatnonzero(text == ord(","))
-    text[0] = text[commas] = ord(" ")
-    offsets = np.zeros(len(values) + 1, np.int32)
-    offsets[1:-1], offsets[-1] = commas, len(text)
-    return arrow.strings_at(offsets, text)
+def _json(values: np.ndarray) -> np.ndarray:
+    """A float64 or int64 array as JSON: uint8 (n,)."""
+    return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
 
 
-def are_whole(values: np.ndarray) -> bool:
-    """Whether all of some float64 values are whole numbers from 0 to 10^15, none of them -0."""
-    return bool(_whole(values).all() and values.max(initial=0) < 1e15) and not np.signbit(values).any()
-
-
-def _whole(values: np.ndarray) -> np.ndarray:
+def _are_whole(values: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # of NaN
         return np.asarray(values == np.rint(values))
 
 
-def _json(values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """A float64 array as JSON, and what has to be replaced in it.
-
-    Returns
-    -------
-    text : uint8 (n,), the JSON.
-    marks : bool (n,), where each ``null`` and ``.0`` begins that has to be replaced; None if none has.
-    words : what replaces each ``null``; nothing replaces ``.0``.
-    """
-    if are_whole(values):
-        return _dumped(values.astype(np.int64)), None, []
+def _are_odd(values: np.ndarray) -> np.ndarray:
+    """Where the JSON of a number is not its text, or its text without ``.0``."""
     size = np.abs(values)
-    differs = ~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0))
-    words = _words(values[differs])
-    text = _dumped(np.where(differs, np.nan, values) if words else values)
-    marks = text == _NULL if words else None
-    if _whole(values).any():
-        points = np.zeros(len(text), bool)
-        next_ = text[2:]
-        points[:-2] = (text[:-2] == _POINT) & (text[1:-1] == ord("0")) & ((next_ == ord(",")) | (next_ == _ROW_END))
-        marks = points if marks is None else marks | points
-    return text, marks, words
-
-
-def _dumped(values: np.ndarray) -> np.ndarray:
-    return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
+    return ~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0))
 
 
 def _words(values: np.ndarray) -> list[str]:
@@ -89,28 +92,33 @@ def _words(values: np.ndarray) -> list[str]:
     return [known.get(value, "?") for value in values.tolist()]
 
 
-def _replaced(text: np.ndarray, marks: np.ndarray, words: list[str]) -> tuple[Any, np.ndarray]:
-    """JSON with something else in place of what is marked.
+def _split(text: np.ndarray) -> Any:
+    """The numbers of a JSON list, each after a blank."""
+    text = text[:-1].copy()
+    commas = np.flatnonzero(text == _COMMA)
+    bounds = np.zeros(len(commas) + 2, np.int32)
+    bounds[1:-1], bounds[-1] = commas, len(text)
+    text[bounds[:-1]] = _BLANK
+    return arrow.strings_at(bounds, text)
+
+
+def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
+    """JSON with something else at some places.
 
     Parameters
     ----------
     text : uint8 (n,).
-    marks : bool (n,), true where a ``null``, a ``.0`` or the end of a row begins.
-    words : what replaces each ``null``.
+    cuts : int64, where each ``],[``, ``null`` or ``.0`` begins that is replaced, in order.
+    words : what replaces each ``null``; nothing replaces the others.
 
     Returns
     -------
-    pieces : an Arrow array of strings; each piece with an odd number replaces something, and is empty unless that
-        was a ``null``.
-    cuts : int64, where that was in `text`.
+    An Arrow array of strings; each piece with an odd number replaces something.
     """
-    cuts = np.flatnonzero(marks)
     kinds = text[cuts]
-    offsets = np.zeros(2 * len(cuts) + 2, np.int32)
-    offsets[1:-1:2], offsets[2:-1:2], offsets[-1] = cuts, cuts + _LENGTHS[kinds], len(text)
-    odd = np.zeros(2 * len(cuts) + 1, bool)
-    odd[1::2] = True
+    bounds = np.zeros(2 * len(cuts) + 2, np.int32)
+    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = cuts, cuts + _LENGTHS[kinds], len(text)
+    replaced = np.arange(len(bounds) - 1) % 2 == 1
     which = np.zeros(len(cuts), np.int32)
     which[kinds == _NULL] = np.arange(1, len(words) + 1)
-    found = arrow.take(arrow.strings(["", *words]), which)
-    return arrow.replace(arrow.strings_at(offsets, text), odd, found), cuts
+    return arrow.replace(arrow.strings_at(bounds, text), replaced, arrow.take(arrow.strings(["", *words]), which))

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 try:
-    from pyarrow._compute import CastOptions, CountOptions, JoinOptions, call_function
+    from pyarrow._compute import CountOptions, JoinOptions, call_function
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
-    from pyarrow.compute import CastOptions, CountOptions, JoinOptions, call_function
+    from pyarrow.compute import CountOptions, JoinOptions, call_function
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
