@@ -17,8 +17,6 @@ from filterkit.data import arrow
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
 _COMMA, _BLANK, _ZERO = b", 0"
 _ROW_END, _NULL, _POINT = b"]n."
-_LENGTHS = np.zeros(256, np.int32)
-_LENGTHS[[_ROW_END, _NULL, _POINT]] = len("],["), len("null"), len(".0")
 
 
 def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
@@ -55,12 +53,11 @@ def row_texts(X: np.ndarray) -> Any:
     if whole.all() and not words and not np.signbit(X).any():
         X, whole = X.astype(np.int64), np.zeros(0, bool)
     text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
+    if whole.any():
+        text = _without_point_zero(text)
     marks = text == _ROW_END
     if words:
         marks |= text == _NULL
-    if whole.any():
-        ends = np.append(text[2:], _ROW_END)
-        marks[:-1] |= (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
     cuts = np.flatnonzero(marks)
     pieces = _replaced(text, cuts, words)
     bounds = arrow.bounds(pieces)
@@ -102,13 +99,23 @@ def _split(text: np.ndarray) -> Any:
     return arrow.strings_at(bounds, text)
 
 
+def _without_point_zero(text: np.ndarray) -> np.ndarray:
+    """JSON without the ``.0`` at the end of numbers; the last one ends with the text."""
+    ends = np.append(text[2:], _ROW_END)
+    points = (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
+    keep = np.ones(len(text), bool)
+    keep[:-1] &= ~points
+    keep[1:] &= ~points
+    return text[keep]
+
+
 def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
     """JSON with something else at some places.
 
     Parameters
     ----------
     text : uint8 (n,).
-    cuts : int64, where each ``],[``, ``null`` or ``.0`` begins that is replaced, in order.
+    cuts : int64, where each ``],[`` and each ``null`` begins.
     words : what replaces each ``null``; nothing replaces the others.
 
     Returns
@@ -117,7 +124,11 @@ def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
     """
     kinds = text[cuts]
     bounds = np.zeros(2 * len(cuts) + 2, np.int32)
-    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = cuts, cuts + _LENGTHS[kinds], len(text)
+    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = (
+        cuts,
+        cuts + np.where(kinds == _NULL, len("null"), len("],[")),
+        len(text),
+    )
     replaced = np.arange(len(bounds) - 1) % 2 == 1
     which = np.zeros(len(cuts), np.int32)
     which[kinds == _NULL] = np.arange(1, len(words) + 1)
