@@ -229,5 +229,8 @@ def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
     """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds."""
     if digits >= 17:
         return values
-    distinct, which = np.unique(values, return_inverse=True)
-    return np.array([rounded(value, digits) for value in distinct.tolist()])[which].reshape(values.shape)
+    bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
+    distinct, which = np.unique(bits, return_inverse=True)
+    return np.array([rounded(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
+        values.shape
+    )

@@ -80,7 +80,7 @@ def _are_whole(values: np.ndarray) -> np.ndarray:
 def _are_odd(values: np.ndarray) -> np.ndarray:
     """Where the JSON of a number is not its text, or its text without ``.0``."""
     size = np.abs(values)
-    return ~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0))
+    return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
 def _words(values: np.ndarray) -> list[str]:
@@ -106,7 +106,7 @@ def _without_point_zero(text: np.ndarray) -> np.ndarray:
     keep = np.ones(len(text), bool)
     keep[:-1] &= ~points
     keep[1:] &= ~points
-    return text[keep]
+    return np.asarray(text[keep])
 
 
 def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
