@@ -36,12 +36,12 @@ def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
     if not (whole.any() or odd.any()):
         return texts[0], None
     codes = np.arange(len(values), dtype=np.int32)
-    for chosen, others in (
-        (whole, _split(_json(values[whole].astype(np.int64)))),
-        (odd, arrow.strings([f" {word}" for word in _words(values[odd])])),
-    ):
-        codes[chosen] = sum(map(len, texts)) + np.arange(len(others))
-        texts.append(others)
+    if whole.any():
+        texts.append(_split(_json(values[whole].astype(np.int64))))
+        codes[whole] = len(values) + np.arange(len(texts[-1]))
+    if odd.any():
+        codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
+        texts.append(arrow.strings([f" {word}" for word in _words(values[odd])]))
     return pa.concat_arrays(texts), codes
 
 
