@@ -190,11 +190,11 @@ def test_installation_advice_names_the_distribution():
 @pytest.mark.parametrize(
     ("command", "absent"),
     [
-        ("import filterkit", {"scipy", "pyarrow", "sklearn", "pandas", "arff"}),
+        ("import filterkit", {"scipy", "pyarrow", "orjson", "sklearn", "pandas", "arff"}),
         (
             "import os; from filterkit.cli.main import _main; "
             "_main(['-o', os.devnull, 'arff_samples/iris.arff', 'l2'])",
-            {"scipy", "pyarrow", "sklearn", "pandas", "arff"},
+            {"scipy", "pyarrow", "orjson", "sklearn", "pandas", "arff"},
         ),
     ],
     ids=["import", "iris l2"],

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.numbers import format_number, rounded, weight_text
+from filterkit.arff.number_texts import row_texts, spaced_texts
+from filterkit.arff.numbers import rounded, weight_text
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
-_AT_ONCE = 1 << 16  # sparse entries formatted at once: few enough for the processor's cache
-_COUNTS = arrow.texts_of(arrow.numbers(np.arange(1024)))  # the numbers that most columns of counts hold
+_AT_ONCE = 1 << 16  # numbers formatted at once: few enough for the processor's cache
+_COUNTS, _ = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold
 
 
 class FastFormatter:
@@ -38,23 +39,29 @@ class FastFormatter:
             cuts = np.searchsorted(entries, np.arange(_AT_ONCE, int(entries[-1]), _AT_ONCE))
             bounds = sorted({0, *cuts.tolist(), len(batch)})  # np.unique would import numpy.ma
             return [piece for first, stop in pairwise(bounds) for piece in self._sparse(batch.rows(first, stop))]
-        return [arrow.text_of(arrow.join(self._dense(batch), _weight_texts(batch), "\n"))]
+        step = max(_AT_ONCE // max(batch.X.shape[1], 1), 1)
+        bounds = [*range(0, len(batch), step), len(batch)]
+        return [self._dense(batch.rows(first, stop)) for first, stop in pairwise(bounds)]
 
     @cached_property
     def _indices(self) -> Any:
         """The positions of all attributes as texts."""
-        return arrow.texts_of(arrow.numbers(np.arange(len(self._format.schema.attributes))))
+        return row_texts(np.arange(float(len(self._format.schema.attributes)))[:, None])
 
     @cached_property
     def _prefixes(self) -> Any:
-        """``,12 `` for each attribute, 12 being its position."""
-        return arrow.join(",", self._indices, " ")
+        """``,12`` for each attribute, 12 being its position."""
+        return arrow.join(",", self._indices)
+
+    def _numbers(self, X: np.ndarray) -> Any:
+        """The rows of a matrix of numbers, with commas between them."""
+        return row_texts(_rounded(X, self._format.precision))
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
         """The texts of some values of one attribute."""
         if self._format.labels[position] is not None:
             return self._nominal_texts(position, values)
-        return number_texts(np.ascontiguousarray(values, np.float64), self._format.precision)
+        return self._numbers(values[:, None])
 
     def _nominal_texts(self, position: int, codes: np.ndarray) -> Any:
         """The labels of the codes of one attribute; NaN or a negative code is missing."""
@@ -66,8 +73,8 @@ class FastFormatter:
 
     # Dense rows
 
-    def _dense(self, batch: Batch) -> Any:
-        """One string for each row. Adjacent numeric columns are formatted together."""
+    def _dense(self, batch: Batch) -> memoryview:
+        """The values of each row, with commas between them. Adjacent numeric columns are formatted together."""
         schema, labels = self._format.schema, self._format.labels
         column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
         passthrough = iter(self._format.passthrough_texts(batch))
@@ -79,7 +86,7 @@ class FastFormatter:
                 while stop in column_of and labels[stop] is None:
                     stop += 1
                 first = column_of[position]
-                parts.append(_joined_numbers(batch.X[:, first : first + stop - position], self._format.precision))
+                parts.append(self._numbers(batch.X[:, first : first + stop - position]))
                 position = stop
                 continue
             if position in column_of:
@@ -90,7 +97,8 @@ class FastFormatter:
             else:
                 parts.append(arrow.strings(next(passthrough)))
             position += 1
-        return parts[0] if len(parts) == 1 else arrow.join(*parts, separator=",")
+        line = [each for part in parts for each in (part, ",")][:-1]
+        return arrow.text_of(arrow.join(*line, _weight_texts(batch), "\n"))
 
     # Sparse rows
 
@@ -113,12 +121,12 @@ class FastFormatter:
         return self._any_rows(batch, position, arrow.take(texts, codes))
 
     def _labels(self, position: np.ndarray, values: np.ndarray) -> Any:
-        """The labels of some nominal values of several attributes."""
+        """The labels of some nominal values of several attributes, each after a blank."""
         texts = []
         for at, value in zip(position.tolist(), values.tolist(), strict=True):
             labels = self._format.labels[at]
             assert labels is not None
-            texts.append(labels[-1 if value != value else int(value)])
+            texts.append(" " + labels[-1 if value != value else int(value)])
         return arrow.strings(texts)
 
     def _filled_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
@@ -138,7 +146,7 @@ class FastFormatter:
             ends = arrow.strings(["}"] * len(batch))
         ends = arrow.join(ends, _weight_texts(batch), "\n")
         before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", arrow.take(self._indices, position[first]), " ")
+        starts = arrow.join(before, "{", arrow.take(self._indices, position[first]))
         pieces = pa.concat_arrays([self._prefixes, starts, texts])
         chosen = np.empty((len(codes), 2), np.int32)
         chosen[:, 0] = position
@@ -155,15 +163,15 @@ class FastFormatter:
             assert batch.y is not None
             row.append(np.flatnonzero(batch.y != 0))
             where.append(np.full(len(row[-1]), schema.class_index))
-            what.append(self._texts(schema.class_index, batch.y[row[-1]]))
+            what.append(arrow.join(" ", self._texts(schema.class_index, batch.y[row[-1]])))
         for index, column in zip(schema.passthrough_indices, self._format.passthrough_texts(batch), strict=True):
             row.append(np.arange(len(batch)))
             where.append(np.full(len(batch), index))
-            what.append(arrow.strings(column))
+            what.append(arrow.join(" ", arrow.strings(column)))
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(arrow.take(self._indices, positions[order]), texts, separator=" ")
+        pairs = arrow.join(arrow.take(self._indices, positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
         lines = arrow.join_lists(offsets, pairs, ",")
         return [arrow.text_of(arrow.join("{", lines, "}", _weight_texts(batch), "\n"))]
@@ -176,38 +184,27 @@ def _weight_texts(batch: Batch) -> Any:
     return arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
 
 
-def _joined_numbers(X: np.ndarray, precision: int | None) -> Any:
-    """The rows of a matrix of numbers as comma-separated texts."""
-    texts = number_texts(np.ascontiguousarray(X).ravel(), precision)
-    if X.shape[1] == 1:
-        return texts
-    return arrow.join_lists(np.arange(X.shape[0] + 1, dtype=np.int32) * np.int32(X.shape[1]), texts, ",")
-
-
-def number_texts(values: np.ndarray, precision: int | None = None) -> Any:
-    """`format_number` of each of the float64 `values`, as an Arrow string array."""
-    texts, codes = _distinct_texts(values, precision)
-    return texts if codes is None else arrow.take(texts, codes)
-
-
 def _distinct_texts(values: np.ndarray, precision: int | None) -> tuple[Any, np.ndarray | None]:
-    """The texts of `values` as a string array and int32 codes, which say which text each value has.
+    """The texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
     The codes are None where the texts are those of all values in order.
     """
-    if precision is not None:
-        values = round_significant(values, precision)
-    finite = np.isfinite(values)
-    if finite.all() and (values == np.rint(values)).all() and not np.signbit(values).any():
-        largest = values.max(initial=0.0)
-        if largest < len(_COUNTS):
-            return _COUNTS, values.astype(np.int32)
-        if largest < 1e15:
-            return arrow.texts_of(arrow.numbers(values.astype(np.int64))), None
+    values = _rounded(values, precision)
+    if _are_small_counts(values):
+        return _COUNTS, values.astype(np.int32)
     encoded = _dictionary(values)
     if encoded is None:
-        return _formatted(values), None
-    return _formatted(arrow.plain_values(encoded.dictionary).view(np.float64)), arrow.plain_values(encoded.indices)
+        return spaced_texts(values)
+    texts, codes = spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64))
+    places = arrow.plain_values(encoded.indices)
+    return texts, places if codes is None else codes[places]
+
+
+def _are_small_counts(values: np.ndarray) -> bool:
+    """Whether `_COUNTS` has the texts of all values."""
+    with np.errstate(invalid="ignore"):  # of NaN
+        counts = (values >= 0) & (values < len(_COUNTS)) & (values == np.rint(values))
+    return bool(counts.all()) and not np.signbit(values).any()
 
 
 def _dictionary(values: np.ndarray) -> Any | None:
@@ -223,25 +220,17 @@ def _dictionary(values: np.ndarray) -> Any | None:
     return arrow.dictionary(bits)
 
 
-def _formatted(values: np.ndarray) -> Any:
-    """The text of each of `values`."""
-    texts = arrow.texts_of(arrow.numbers(values))
-    size = np.abs(values)
-    # Arrow's text differs from Python's repr for these; they are rare.
-    differs = ~np.isfinite(values) | (size >= 1e10) | ((size < 1e-4) & (size > 0))
-    return _replaced(texts, values, differs) if differs.any() else texts
-
-
-def _replaced(texts: Any, values: np.ndarray, chosen: np.ndarray) -> Any:
-    """`texts` with those of the `chosen` values made by `format_number`, once for each distinct value."""
-    distinct, which = np.unique(values[chosen], return_inverse=True)
-    words = arrow.strings([format_number(value) for value in distinct.tolist()])
-    return arrow.replace(texts, chosen, arrow.take(words, which))
+def _rounded(values: np.ndarray, precision: int | None) -> np.ndarray:
+    """`values` rounded to `precision`, if there is one."""
+    return values if precision is None else round_significant(values, precision)
 
 
 def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
     """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds."""
     if digits >= 17:
         return values
-    distinct, which = np.unique(values, return_inverse=True)
-    return np.array([rounded(value, digits) for value in distinct.tolist()])[which].reshape(values.shape)
+    bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
+    distinct, which = np.unique(bits, return_inverse=True)
+    return np.array([rounded(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
+        values.shape
+    )

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 try:
-    from pyarrow._compute import CastOptions, CountOptions, JoinOptions, call_function
+    from pyarrow._compute import CountOptions, JoinOptions, call_function
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
-    from pyarrow.compute import CastOptions, CountOptions, JoinOptions, call_function
+    from pyarrow.compute import CountOptions, JoinOptions, call_function
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
@@ -42,6 +42,11 @@ def strings(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 
+def strings_at(offsets: np.ndarray, text: Any) -> Any:
+    """An Arrow array of strings in a buffer of UTF-8 text, between each two consecutive int32 `offsets`; no copy."""
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
 def join(*parts: Any, separator: str = "") -> Any:
     """The texts of several arrays joined element by element; a single text joins every element."""
     scalars = [strings([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
@@ -58,11 +63,6 @@ def take(array: Any, places: Any) -> Any:
     """The elements of `array` at `places`, an Arrow array of integers or a numpy array of int32 or int64."""
     places = numbers(places) if isinstance(places, np.ndarray) else places
     return call_function("array_take", [array, places])
-
-
-def texts_of(array: Any) -> Any:
-    """The texts that Arrow gives to numbers."""
-    return call_function("cast", [array], CastOptions(target_type=pa.string()))
 
 
 def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
@@ -99,16 +99,16 @@ def _valid(missing: np.ndarray | None) -> Any:
 
 def text_of(array: Any) -> memoryview:
     """The bytes of all strings of an Arrow array, concatenated, without a copy."""
-    offsets = _offsets(array)
+    offsets = bounds(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
 def lengths(array: Any) -> np.ndarray:
     """int32 (n,): the bytes of each string of an Arrow array, 0 for null."""
-    return np.diff(_offsets(array))
+    return np.diff(bounds(array))
 
 
-def _offsets(array: Any) -> np.ndarray:
+def bounds(array: Any) -> np.ndarray:
     """int32 (n + 1,): where each string of an Arrow array begins in its buffer, and where the last one ends."""
     if not len(array):
         return np.zeros(1, np.int32)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.arff.fast_writer import number_texts, round_significant
+from filterkit.arff.fast_writer import round_significant
+from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.numbers import format_number, parse_number
 
 INF = math.inf
@@ -167,37 +168,63 @@ def doubles():
     return numbers
 
 
-def test_number_texts_equal_format_number():
+def spaced(numbers):
+    """The texts of numbers, which are each made after a blank."""
+    texts, codes = spaced_texts(np.array(numbers, np.float64))
+    texts = texts.to_pylist()
+    assert all(text.startswith(" ") for text in texts)
+    return [texts[at][1:] for at in (range(len(numbers)) if codes is None else codes.tolist())]
+
+
+def rows(numbers, width):
+    """The texts of rows of numbers."""
+    return row_texts(np.array(numbers, np.float64).reshape(-1, width)).to_pylist()
+
+
+def test_many_texts_at_once_equal_format_number():
     numbers = doubles()
-    assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+    expected = [format_number(number) for number in numbers]
+    assert spaced(numbers) == expected
+    assert rows(numbers, 1) == expected
+    assert rows(numbers, len(numbers)) == [",".join(expected)]
+    expected = expected[: len(expected) // 7 * 7]
+    found = rows(numbers[: len(expected)], 7)
+    assert found == [",".join(expected[at : at + 7]) for at in range(0, len(expected), 7)]
 
 
-@pytest.mark.parametrize("length", [1, 15, 16, 40, 1000])
-def test_number_texts_equal_format_number_where_few_numbers_repeat(length):
-    """In the dictionary, zeros of both signs are two entries, and all NaNs are one."""
-    odd = [0.0, -0.0, math.nan, -math.nan, INF, -INF, 1 / 3, -1 / 3, 1e300, 5e-324, 0.1]
-    for shift in range(len(odd)):
-        numbers = [odd[(at + shift) % len(odd)] for at in range(length)]
-        assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+@pytest.mark.parametrize("exponent", range(-8, -2))
+def test_many_texts_at_once_equal_format_number_where_exponents_begin(exponent):
+    """JSON begins to write exponents elsewhere."""
+    numbers = [
+        sign * digits * 10.0**each for digits in (1, 1.5, 9.9) for sign in (1, -1) for each in (exponent, 12 - exponent)
+    ]
+    expected = [format_number(number) for number in numbers]
+    assert spaced(numbers) == expected
+    assert rows(numbers, 2) == [",".join(expected[at : at + 2]) for at in range(0, len(expected), 2)]
 
 
-def test_number_texts_equal_format_number_where_repeating_ends():
-    numbers = [0.1, 0.25] * 500 + doubles()
-    assert number_texts(np.array(numbers)).to_pylist() == [format_number(number) for number in numbers]
+ODD = [0.0, -0.0, math.nan, -math.nan, INF, -INF, 1 / 3, -1 / 3, 1e300, 5e-324, 0.1, 7.0]
 
 
-@pytest.mark.parametrize("digits", [1, 3, 6, 15, 16, 17, 20])
-def test_number_texts_equal_format_number_at_a_precision(digits):
-    numbers = doubles()[::7]
-    assert number_texts(np.array(numbers), digits).to_pylist() == [format_number(number, digits) for number in numbers]
+@pytest.mark.parametrize("first", range(len(ODD)))
+@pytest.mark.parametrize("second", range(len(ODD)))
+def test_texts_of_numbers_side_by_side_equal_format_number(first, second):
+    numbers = [ODD[first], ODD[second]]
+    expected = [format_number(number) for number in numbers]
+    assert spaced(numbers) == expected
+    assert rows(numbers, 1) == expected
+    assert rows(numbers, 2) == [",".join(expected)]
+    assert rows(numbers * 2, 2) == [",".join(expected)] * 2
 
 
 @pytest.mark.parametrize(
     "numbers",
-    [[], [0.0], [0.0, 1.0, 1023.0], [0.0, 1024.0], [5.0, 1e14], [1e15], [1e16], [-1.0, 2.0], [1.0, -0.0], [0.5]],
+    [[0.0], [0.0, 1.0, 1023.0], [0.0, 1024.0], [5.0, 1e14], [1e15], [1e16], [-1.0, 2.0], [1.0, -0.0], [0.5]],
 )
-def test_number_texts_of_whole_numbers(numbers):
-    assert number_texts(np.array(numbers, np.float64)).to_pylist() == [format_number(number) for number in numbers]
+def test_texts_of_whole_numbers(numbers):
+    expected = [format_number(number) for number in numbers]
+    assert spaced(numbers) == expected
+    assert rows(numbers, 1) == expected
 
 
 def test_round_significant_keeps_what_is_not_finite():

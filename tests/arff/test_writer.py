@@ -12,7 +12,7 @@ from content import content, load, write_text
 from weka import WEKA_CONTENT
 
 import filterkit
-from filterkit.arff import writer
+from filterkit.arff import fast_writer, writer
 from filterkit.arff.row_format import quote
 from filterkit.arff.writer import Formatter, header_pieces, header_text
 from filterkit.data.schema import Attribute, Schema
@@ -178,6 +178,23 @@ def test_random_doubles_read_back_to_the_bit(tmp_path, way, sparse):
     again = load(rewritten(tmp_path, batch, sparse))
     found = again.X.toarray() if sparse else again.X
     np.testing.assert_array_equal(found, numbers)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("precision", [None, 1, 3, 15, 17, 20])
+@pytest.mark.parametrize("at_once", [7, 1 << 16])
+def test_numbers_of_every_kind_are_written_alike(tmp_path, monkeypatch, sparse, precision, at_once):
+    """Counts, numbers that repeat, and numbers whose text is not that of JSON, in pieces of any size."""
+    monkeypatch.setattr(fast_writer, "_AT_ONCE", at_once)
+    source = random.Random(4)
+    odd = [0.0, -0.0, np.nan, np.inf, -np.inf, 1 / 3, 1e300, 5e-324, 1e-4, 9.99e-5, 1e15, 1e16, 7.0]
+    repeated = [source.choice(odd) for _ in range(300)]
+    counts = [float(source.choice([0, 1, 2, 1023])) for _ in range(150)]
+    short = [round(source.uniform(-10, 10), source.randrange(4)) for _ in range(150)]
+    for numbers in (repeated, counts, short, [1024.0] * 9, repeated + counts + short):
+        schema = Schema("r", [Attribute(f"a{i}") for i in range(3)])
+        batch = filterkit.Batch(schema, np.array(numbers).reshape(-1, 3))
+        rewritten(tmp_path, batch, sparse, precision=precision)
 
 
 def test_rows_are_written_with_weights_in_the_form_of_the_batch(tmp_path):

@@ -1,0 +1,135 @@
+"""Many numbers as text at once: the same text as `filterkit.arff.numbers.format_number`, made by orjson.
+
+JSON spells some numbers otherwise: ``1.0`` for 1, and an exponent in another way. These are given other texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from filterkit.arff.numbers import format_number
+from filterkit.data import arrow
+
+_LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
+_COMMA, _BLANK, _ZERO = b", 0"
+_ROW_END, _NULL, _POINT = b"]n."
+
+
+def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """The texts of float64 (n,) values, each after a blank.
+
+    Returns
+    -------
+    texts : an Arrow array of strings.
+    codes : int32 (n,), which of the texts each value has; None where that is the one at the same place.
+    """
+    whole, odd = _are_whole(values), _are_odd(values)
+    whole &= ~(odd | (np.signbit(values) & (values == 0)))
+    odd |= (values == 0) & ~whole
+    if whole.all():
+        return _split(_json(values.astype(np.int64))), None
+    texts = [_split(_json(values))]
+    if not (whole.any() or odd.any()):
+        return texts[0], None
+    codes = np.arange(len(values), dtype=np.int32)
+    if whole.any():
+        texts.append(_split(_json(values[whole].astype(np.int64))))
+        codes[whole] = len(values) + np.arange(len(texts[-1]))
+    if odd.any():
+        codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
+        texts.append(arrow.strings([f" {word}" for word in _words(values[odd])]))
+    return pa.concat_arrays(texts), codes
+
+
+def row_texts(X: np.ndarray) -> Any:
+    """An Arrow array of the rows of a float64 matrix with at least one row and column, each with commas between."""
+    X = np.ascontiguousarray(X)
+    whole, odd = _are_whole(X), _are_odd(X)
+    words = _words(X[odd])
+    if whole.all() and not words and not np.signbit(X).any():
+        X, whole = X.astype(np.int64), np.zeros(0, bool)
+    text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
+    if whole.any():
+        text = _without_point_zero(text)
+    marks = text == _ROW_END
+    if words:
+        marks |= text == _NULL
+    cuts = np.flatnonzero(marks)
+    pieces = _replaced(text, cuts, words)
+    bounds = arrow.bounds(pieces)
+    rows = np.zeros(len(X) + 1, np.int32)
+    rows[1:-1] = bounds[1:-1:2][text[cuts] == _ROW_END]
+    rows[-1] = bounds[-1]
+    return arrow.strings_at(rows, pieces.buffers()[2])
+
+
+def _json(values: np.ndarray) -> np.ndarray:
+    """A float64 or int64 array as JSON: uint8 (n,)."""
+    return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
+
+
+def _are_whole(values: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):  # of NaN
+        return np.asarray(values == np.rint(values))
+
+
+def _are_odd(values: np.ndarray) -> np.ndarray:
+    """Where the JSON of a number is not its text, or its text without ``.0``."""
+    size = np.abs(values)
+    return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
+
+
+def _words(values: np.ndarray) -> list[str]:
+    """`format_number` of each value, which is called once for each distinct one."""
+    known = {value: format_number(value) for value in set(values[values == values].tolist())}
+    return [known.get(value, "?") for value in values.tolist()]
+
+
+def _split(text: np.ndarray) -> Any:
+    """The numbers of a JSON list, each after a blank."""
+    text = text[:-1].copy()
+    commas = np.flatnonzero(text == _COMMA)
+    bounds = np.zeros(len(commas) + 2, np.int32)
+    bounds[1:-1], bounds[-1] = commas, len(text)
+    text[bounds[:-1]] = _BLANK
+    return arrow.strings_at(bounds, text)
+
+
+def _without_point_zero(text: np.ndarray) -> np.ndarray:
+    """JSON without the ``.0`` at the end of numbers; the last one ends with the text."""
+    ends = np.append(text[2:], _ROW_END)
+    points = (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
+    keep = np.ones(len(text), bool)
+    keep[:-1] &= ~points
+    keep[1:] &= ~points
+    return np.asarray(text[keep])
+
+
+def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
+    """JSON with something else at some places.
+
+    Parameters
+    ----------
+    text : uint8 (n,).
+    cuts : int64, where each ``],[`` and each ``null`` begins.
+    words : what replaces each ``null``; nothing replaces the others.
+
+    Returns
+    -------
+    An Arrow array of strings; each piece with an odd number replaces something.
+    """
+    kinds = text[cuts]
+    bounds = np.zeros(2 * len(cuts) + 2, np.int32)
+    bounds[1:-1:2], bounds[2:-1:2], bounds[-1] = (
+        cuts,
+        cuts + np.where(kinds == _NULL, len("null"), len("],[")),
+        len(text),
+    )
+    replaced = np.arange(len(bounds) - 1) % 2 == 1
+    which = np.zeros(len(cuts), np.int32)
+    which[kinds == _NULL] = np.arange(1, len(words) + 1)
+    return arrow.replace(arrow.strings_at(bounds, text), replaced, arrow.take(arrow.strings(["", *words]), which))
