@@ -185,7 +185,7 @@ class Statistics:
         while True:
             strip = self._pass(low, width)
             limit = max(1, self._budget * 2 // _WORKING)
-            count = max(1, -(-strip.nbytes // limit))
+            count = max(1, -(-strip.working_bytes // limit))
             self.whole = len(strip) == width and count == 1
             low += len(strip)
             if self.whole:
@@ -226,7 +226,8 @@ def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:
     """`count` ranges of columns, which hold about the same number of bytes; fewer if a column is larger than that."""
     wanted = np.arange(1, count) / count
     if isinstance(statistic, ContingencyTable):
-        cuts = np.searchsorted(statistic.indptr, wanted * int(statistic.indptr[-1])).tolist()
+        upto = statistic.indptr + np.arange(len(statistic) + 1)
+        cuts = np.searchsorted(upto, wanted * int(upto[-1])).tolist()
     else:
         cuts = (wanted * len(statistic)).astype(np.int64).tolist()
     bounds = sorted({0, *cuts, len(statistic)})
