@@ -103,7 +103,7 @@ def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.n
     """`chi_classes` from the sums of count² / total: the sum of (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
-    return np.maximum(_ratio(sums - rows * share, share * (1 - share)), 0.0)
+    return np.asarray(np.maximum(_ratio(sums - rows * share, share * (1 - share)), 0.0))
 
 
 def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -139,7 +139,7 @@ def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """What one class adds to the sum of `_ig_of_sums`."""
-    return _times_log(counts) + _times_log(totals - counts)
+    return np.asarray(_times_log(counts) + _times_log(totals - counts))
 
 
 def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -58,6 +58,7 @@ def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memor
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
     taking = Statistics(rows, stages[0], memory)
+    taking.stages = stages
     walk: _Walk | None = None
     for part in taking.parts():
         if taking.whole:
@@ -147,10 +148,12 @@ class Statistics:
     Attributes
     ----------
     whole : whether the part that came last covers all columns.
+    stages : those that may be fitted on it.
     """
 
     def __init__(self, rows: TrainingRows, stage: ColumnStage, memory: int) -> None:
         self.whole = False
+        self.stages = [stage]
         self._rows = rows
         self._kind = stage.learns_from
         self._supervised = stage.needs_class
@@ -185,7 +188,7 @@ class Statistics:
         while True:
             strip = self._pass(low, width)
             limit = max(1, self._budget * 2 // _WORKING)
-            count = max(1, -(-strip.working_bytes // limit))
+            count = max(1, -(-max(stage.working_bytes(strip) for stage in self.stages) // limit))
             self.whole = len(strip) == width and count == 1
             low += len(strip)
             if self.whole:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from filterkit.counts.weights import in_parts, sum_parts
+from filterkit.counts.weights import add_parts, in_parts, sum_parts
 from filterkit.data.ragged import begins_run, ranges
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
@@ -157,14 +157,13 @@ def over_classes(parts: Parts) -> np.ndarray:
     """float64 (n, 1, parts): the weights of all classes together."""
     if isinstance(parts, SparseParts):
         return sum_parts(parts.place, parts.parts, len(parts))[:, None]
-    return parts.sum(axis=1, keepdims=True)
+    return np.asarray(parts.sum(axis=1, keepdims=True))
 
 
-def sum_all(several: Sequence[Parts]) -> Parts:
+def sum_all(several: list[Parts]) -> Parts:
     """The sums of the weights of several at the same places."""
-    width = max(map(width_of, several))
     if not any(isinstance(each, SparseParts) for each in several):
-        return np.asarray(sum(in_parts(each, width) for each in several))  # type: ignore[arg-type]
+        return add_parts(several)  # type: ignore[arg-type]
     one = concatenate(several)
     assert isinstance(one, SparseParts)
     places = len(several[0])

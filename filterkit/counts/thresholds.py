@@ -16,6 +16,7 @@ import numpy as np
 from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.class_runs import ClassCells, best_of_runs, class_cells, class_runs, sums_from
 from filterkit.counts.metric import Metric
+from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.contract import check_numbers
 from filterkit.data.ragged import begins_run
@@ -84,7 +85,8 @@ class Thresholds:
     def rows(self) -> np.ndarray:
         """float64 (tests,): the weight of the rows of any class that each test selects."""
         if self.many_classes:
-            return self._selected_of(self._cells.without_classes())[:, 0]
+            rows: np.ndarray = self._selected_of(self._cells.without_classes())[:, 0]
+            return rows
         return sum_over_classes(self.selected)
 
     def _selected_of(self, cells: ContingencyTable) -> np.ndarray:
@@ -282,6 +284,14 @@ class Thresholds:
         present = totals[totals > 0]
         nothing = float(term(np.zeros(len(present)), present).sum())
         return np.append(sums[self._tests] + nothing, nothing)
+
+
+def scoring_bytes(statistic: Statistic) -> int:
+    """The bytes of the arrays that scoring works with; see `ColumnStage.working_bytes`."""
+    if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
+        return statistic.working_bytes
+    scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
+    return min(2 * statistic.nbytes + scores, statistic.working_bytes)
 
 
 def _weighted(scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float) -> np.ndarray:

@@ -73,6 +73,10 @@ class ColumnStage(Stage):
         """See `Stage.fit_in`."""
         fitting.on_columns(self)
 
+    def working_bytes(self, statistic: Statistic) -> int:
+        """The bytes of the arrays that `fit_columns` works with, which decide how many columns it gets at once."""
+        return statistic.working_bytes
+
     def fit_columns(self, table: Any) -> State:
         """Learn what is needed to transform each column.
 
@@ -257,6 +261,7 @@ class FittedColumns(Fitted):
         self.schema = outgoing
         self.state = state
         self.columns = columns
+        self.growth = max(1.0, len(columns) / max(incoming.width, 1))
         every = np.arange(incoming.width + 1)
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
