@@ -152,10 +152,8 @@ class ContingencyTable(Statistic):
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing."""
-        if isinstance(self.cell_parts, SparseParts):
-            sums = class_parts.sum_by(class_parts.over_classes(self.cell_parts), self.column_of_cell, len(self))
-            return added(class_parts.filled(sums, 1))[:, 0]
-        return sum_over_classes(self.totals - self.zeros - self.missing)
+        table = self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
+        return sum_over_classes(table.totals - table.zeros - table.missing)
 
     @cached_property
     def missing_rows(self) -> np.ndarray:

@@ -95,7 +95,8 @@ class Thresholds:
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
             selected = np.where(nominal[:, None], cells.counts, selected)
-        return np.clip(selected.take(self._tests, axis=0), 0.0, cells.totals)  # sums of fractions may be rounded
+        # Sums of fractional weights may be rounded.
+        return np.asarray(np.clip(selected.take(self._tests, axis=0), 0.0, cells.totals))
 
     @cached_property
     def _class_cells(self) -> ClassCells:
