@@ -292,6 +292,8 @@ def scoring_bytes(statistic: Statistic) -> int:
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
     scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
+    if not (statistic.values > 0).all():
+        scores *= 4  # zeros are cells
     return min(2 * statistic.nbytes + scores, statistic.working_bytes)
 
 
