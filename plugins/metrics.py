@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import sum_over_classes
+from filterkit.plugin import ClassSums, sum_over_classes
 
 
 def _inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +94,18 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return statistic
 
 
+def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """What one class adds to the sum of `_chi_of_sums`."""
+    return np.asarray(counts * counts / totals)
+
+
+def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """`chi_classes` from the sums of count² / total: the sum of (count − rows · total / all)² / total, scaled."""
+    total = totals.sum()
+    share = rows / total
+    return np.asarray(np.maximum(_ratio(sums - rows * share, share * (1 - share)), 0.0))
+
+
 def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Document frequency: the number of rows that have the feature, tp + fp.
 
@@ -123,6 +135,23 @@ def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
     bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
+
+
+def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """What one class adds to the sum of `_ig_of_sums`."""
+    return np.asarray(_times_log(counts) + _times_log(totals - counts))
+
+
+def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """`ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
+    total = totals.sum()
+    bits = _entropy(totals[None]) - _times_log(rows) - _times_log(total - rows) + sums
+    return np.asarray(np.maximum(bits / total, 0.0))
+
+
+def _times_log(numbers: np.ndarray) -> np.ndarray:
+    """n log₂ n, 0 for 0."""
+    return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -209,19 +238,19 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
 @hookimpl
 def filterkit_metrics() -> list[Metric]:
     return [
-        Metric("acc", acc),
-        Metric("acc2", acc2),
-        Metric("bns", bns),
-        Metric("chi", chi, chi_classes),
+        Metric("acc", acc, best_at_ends=True),
+        Metric("acc2", acc2, best_at_ends=True),
+        Metric("bns", bns, best_at_ends=True),
+        Metric("chi", chi, chi_classes, class_sums=ClassSums(_chi_term, _chi_of_sums), best_at_ends=True),
         Metric("dfreq", dfreq, needs_class=False),
-        Metric("f1", f1),
-        Metric("hellinger", hellinger),
-        Metric("hyp", hyp),
-        Metric("ig", ig, ig_classes),
-        Metric("oddn", oddn),
-        Metric("odds", odds),
-        Metric("pmi", pmi),
-        Metric("pow", power),
-        Metric("pr", pr),
+        Metric("f1", f1, best_at_ends=True),
+        Metric("hellinger", hellinger, best_at_ends=True),
+        Metric("hyp", hyp, best_at_ends=True),
+        Metric("ig", ig, ig_classes, class_sums=ClassSums(_ig_term, _ig_of_sums), best_at_ends=True),
+        Metric("oddn", oddn, best_at_ends=True),
+        Metric("odds", odds, best_at_ends=True),
+        Metric("pmi", pmi, best_at_ends=True),
+        Metric("pow", power, best_at_ends=True),
+        Metric("pr", pr, best_at_ends=True),
         Metric("rand", rand, needs_class=False, by_column=rand_columns),
     ]

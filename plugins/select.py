@@ -9,12 +9,13 @@ from filterkit.plugin import (
     COMBINATIONS,
     ContingencyTable,
     State,
+    Statistic,
     Thresholds,
     find_metric,
     one_against_rest,
     score_columns,
+    scoring_bytes,
     suggestion,
-    sum_over_classes,
 )
 
 _NEARLY = 1 + 1e-12  # allows for rounding: 29 rows are 0.29 of 100, although 0.29 * 100 is a little less than 29
@@ -77,9 +78,12 @@ class Select(ColumnStage):
     def needs_class(self) -> bool:
         return self._by is not None and self._by.needs_class
 
+    def working_bytes(self, statistic: Statistic) -> int:
+        return super().working_bytes(statistic) if self._by is None else scoring_bytes(statistic)
+
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        state: State = {"rows": sum_over_classes(table.totals - table.zeros - table.missing)}
+        state: State = {"rows": table.nonzero_rows}
         thresholds = Thresholds(table)
         state["varied"] = thresholds.varied
         if self._by is not None:

@@ -59,6 +59,7 @@ def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memor
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
     taking = Statistics(rows, stages[0], memory)
+    taking.stages = stages
     walk: _Walk | None = None
     for part in taking.parts():
         if taking.whole:
@@ -111,20 +112,27 @@ class _Walk:
         self._totals: list[np.ndarray] = []
         self._widths = [0] * count  # of what has come to each stage
 
-    def take(self, part: Statistic) -> None:
-        """Fit all stages on the next columns."""
-        for number, stage in enumerate(self._stages):
-            check_class(stage, part.schema)
-            part.first = self._widths[number]
-            self._widths[number] += len(part)
-            view = self._taking.seen_by(stage, part)
+    def take(self, part: Statistic, number: int = 0) -> None:
+        """Fit the stages from that with this number on, on the next columns that come to it."""
+        stage = self._stages[number]
+        check_class(stage, part.schema)
+        part.first = self._widths[number]
+        self._widths[number] += len(part)
+        is_last = number + 1 == len(self._stages)
+        cuts = self._taking.cuts(part, [stage]) if number else []  # the first stage gets parts of the right size
+        for begin, end in cuts or [(0, len(part))]:
+            some = part.some(begin, end) if len(cuts) > 1 else part
+            some.first = part.first
+            if len(cuts) > 1 and not is_last:
+                some = some.alone()
+            view = self._taking.seen_by(stage, some)
             state = learned(stage, view)
             self._states[number].add(state)
             if len(self._totals) <= number:
                 self._totals.append(view.totals)
-            if number + 1 < len(self._stages):
-                assert isinstance(part, ContingencyTable)
-                part = _finished(stage, part.schema, state, view.totals).push(part)
+            if not is_last:
+                assert isinstance(some, ContingencyTable)
+                self.take(_finished(stage, some.schema, state, view.totals).push(some), number + 1)
 
     def finish(self) -> list[FittedColumns]:
         """The stages, fitted on all columns."""
@@ -148,10 +156,12 @@ class Statistics:
     Attributes
     ----------
     whole : whether the part that came last covers all columns.
+    stages : those that may be fitted on it.
     """
 
     def __init__(self, rows: TrainingRows, stage: ColumnStage, memory: int) -> None:
         self.whole = False
+        self.stages = [stage]
         self._rows = rows
         self._kind = stage.learns_from
         self._supervised = stage.needs_class
@@ -186,18 +196,23 @@ class Statistics:
         low = 0
         while True:
             strip = self._pass(low, width)
-            limit = max(1, 2 * self._budget // _WORKING)
-            count = max(1, -(-strip.nbytes // limit))
-            self.whole = len(strip) == width and count == 1
+            cuts = self.cuts(strip, self.stages)
+            self.whole = len(strip) == width and len(cuts) < 2
             low += len(strip)
             if self.whole:
                 yield strip
             else:
-                for begin, end in _cuts(strip, min(count, len(strip))):
+                for begin, end in cuts:
                     yield strip.some(begin, end).alone()
             if low >= width:
                 return
             del strip
+
+    def cuts(self, statistic: Statistic, stages: list[ColumnStage]) -> list[tuple[int, int]]:
+        """Ranges of columns of a statistic, each small enough for `stages` to work on."""
+        limit = max(1, self._budget * 2 // _WORKING)
+        count = max(1, -(-max(stage.working_bytes(statistic) for stage in stages) // limit))
+        return _cuts(statistic, min(count, len(statistic)))
 
     def _pass(self, low: int, high: int) -> Statistic:
         """One pass over the rows: the statistic of the columns from `low` to as near `high` as the budget allows."""
@@ -229,7 +244,8 @@ def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:
     """`count` ranges of columns, which hold about the same number of bytes; fewer if a column is larger than that."""
     wanted = np.arange(1, count) / count
     if isinstance(statistic, ContingencyTable):
-        cuts = np.searchsorted(statistic.indptr, wanted * int(statistic.indptr[-1])).tolist()
+        upto = statistic.indptr + np.arange(len(statistic) + 1)
+        cuts = np.searchsorted(upto, wanted * int(upto[-1])).tolist()
     else:
         cuts = (wanted * len(statistic)).astype(np.int64).tolist()
     bounds = sorted({0, *cuts, len(statistic)})

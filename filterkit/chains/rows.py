@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain
-from typing import Generic, Protocol, TypeVar
+from itertools import accumulate, chain, pairwise
+from operator import mul
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
@@ -22,6 +23,8 @@ from filterkit.errors import FilterkitError
 from filterkit.stages.base import Fitted, Rows, TrainingStage, transform
 
 T = TypeVar("T")
+
+_MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; they take some 30 MB until written
 
 
 class RowSource:
@@ -49,8 +52,8 @@ class RowSource:
         """See `Rows`."""
         return self.engine.jobs
 
-    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """See `Rows`."""
+    def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
+        """See `Rows`; `growth` is how many values the function makes of each value, for shorter batches if many."""
         raise NotImplementedError
 
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
@@ -109,7 +112,8 @@ class MappedRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
-        return self._rows.map(_TransformAndApply(self._stages, function), last)
+        growth = max(accumulate((stage.growth for stage in self._stages), mul))
+        return self._rows.map(_TransformAndApply(self._stages, function), last, growth)
 
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
@@ -145,10 +149,11 @@ class SpooledRows(RowSource):
         self._once = once
         self._spool: Spool | None = None
 
-    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """See `Rows`."""
+    def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
+        """See `RowSource.map`."""
         if self._spool is not None:
-            return self.engine.map(_LoadAndApply(self.schema, function), self._spool)
+            pieces = (_Piece(each, *cut) for each in self._spool for cut in _cuts(each.rows, each.values, growth))
+            return self.engine.map(_LoadAndApply(self.schema, function), pieces)
         if last:
             return self._once(function)
         return self._first(function)
@@ -178,9 +183,9 @@ class InMemoryRows(RowSource):
         starts = accumulate((len(batch) for batch in batches), initial=0)
         self._batches = [batch.replace(start=start) for batch, start in zip(batches, starts, strict=False)]
 
-    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """See `Rows`."""
-        return self.engine.map(function, self._batches)
+    def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
+        """See `RowSource.map`."""
+        return self.engine.map(function, chain.from_iterable(_pieces(batch, growth) for batch in self._batches))
 
     def through(self, stage: Fitted) -> InMemoryRows:
         """These rows as they come out of a fitted stage, also in memory; closed together with these."""
@@ -211,15 +216,38 @@ class _PackAndApply(Generic[T]):
         return SpooledBatch(batch), self.function(batch)
 
 
+def _cuts(rows: int, values: int, growth: float) -> list[tuple[int, int]]:
+    """Ranges of the rows of a batch, in order; several if its `values` grow to so many that memory may run out."""
+    count = min(int(values * growth) // _MOST_VALUES + 1, max(rows, 1)) if growth > 1 else 1
+    return list(pairwise([rows * number // count for number in range(count + 1)]))
+
+
+def _pieces(batch: Batch, growth: float) -> Iterator[Batch]:
+    """A batch, in pieces of some rows if many values come out of it."""
+    values = len(batch.csr.data) if batch.sparse else batch.X.size
+    cuts = _cuts(len(batch), values, growth)
+    return iter([batch]) if len(cuts) == 1 else (batch.rows(first, stop) for first, stop in cuts)
+
+
+class _Piece(NamedTuple):
+    """The rows of a spooled batch from `first` up to, but not including, `stop`."""
+
+    spooled: SpooledBatch
+    first: int
+    stop: int
+
+
 @dataclass(frozen=True)
 class _LoadAndApply(Generic[T]):
-    """Loads a batch of a spool, and applies a function to it."""
+    """Loads some rows of a spooled batch, and applies a function to them."""
 
     schema: Schema
     function: Callable[[Batch], T]
 
-    def __call__(self, spooled: SpooledBatch) -> T:
-        return self.function(spooled.load(self.schema))
+    def __call__(self, piece: _Piece) -> T:
+        batch = piece.spooled.load(self.schema)
+        is_all = piece.stop - piece.first == len(batch)
+        return self.function(batch if is_all else batch.rows(piece.first, piece.stop))
 
 
 @contextmanager

@@ -56,6 +56,12 @@ class SpooledBatch:
     """One batch of a spool: packed arrays, or their positions in a file; may be made in any thread or process.
 
     A pickle of it holds the arrays, wherever they are.
+
+    Attributes
+    ----------
+    rows, start : as of the batch.
+    values : the number of values of X that are stored.
+    nbytes : the bytes of the arrays.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -71,6 +77,7 @@ class SpooledBatch:
                 self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
         if batch.passthrough is not None:
             self._arrays["passthrough"] = _table_bytes(batch.passthrough)
+        self.values = sum(len(self._arrays[name]) for name in ("data", "X") if name in self._arrays)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
         self._file: Scratch | None = None

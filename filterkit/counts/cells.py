@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from filterkit.counts.class_parts import FEW, Parts, SparseParts
 from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import begins_run, row_starts
 from filterkit.errors import StageError, quoted
 
 
-def cells_of(
-    rows: CountedRows, columns: np.ndarray, reader: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
     """The cells of the contingency table of some rows.
 
     Parameters
@@ -23,7 +22,7 @@ def cells_of(
 
     Returns
     -------
-    `indptr`, `values`, `exact_parts` and `missing_parts` of `ContingencyTable`.
+    `indptr`, `values`, `cell_parts` and `gap_parts` of `ContingencyTable`.
 
     Raises
     ------
@@ -35,18 +34,28 @@ def cells_of(
     if len(infinite):
         raise infinite_value(rows, int(columns[column[infinite[0]]]), int(row[infinite[0]]), reader)
     absent = np.isnan(value)
-    missing_parts = np.zeros((len(columns), classes, 1 if weights is None else weights.shape[1]))
+    missing = _missing(rows, column[absent], row[absent], len(columns))
     if absent.any():
-        at = column[absent].astype(np.int64) * classes + y[row[absent]]
-        missing = sum_parts(at, None if weights is None else weights[row[absent]], len(columns) * classes)
-        missing_parts = missing.reshape(missing_parts.shape)
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
     code, distinct = _codes(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
     cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
-    return row_starts(cell_column, len(columns)), cell_value, parts, missing_parts
+    return row_starts(cell_column, len(columns)), cell_value, parts, missing
+
+
+def _missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
+    """The weights of missing values: the column and the row of each are given."""
+    weights = None if rows.parts is None else rows.parts[row]
+    if rows.classes > FEW:
+        parts = np.ones((len(row), 1)) if weights is None else weights
+        return SparseParts.added(column, rows.y[row], parts, columns, rows.classes)
+    shape = (columns, rows.classes, 1 if rows.parts is None else rows.parts.shape[1])
+    if not len(row):
+        return np.zeros(shape)
+    at = column.astype(np.int64) * rows.classes + rows.y[row]
+    return sum_parts(at, weights, columns * rows.classes).reshape(shape)
 
 
 def infinite_value(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
@@ -97,7 +106,7 @@ def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _cells(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, Parts]:
     """The column, value and parts of each cell.
 
     `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
@@ -121,11 +130,15 @@ def _cells(
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
     begin = begins_run(cell)
-    number = np.cumsum(begin) - 1
-    parts = np.zeros((np.count_nonzero(begin), classes, amounts.shape[1]))
-    at = number * classes + (key - cell * classes)
-    for part, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
-        part[at] = amount
-    cell = cell[np.flatnonzero(begin)]
+    first = np.flatnonzero(begin)
+    parts: Parts
+    if classes > FEW:
+        parts = SparseParts(np.append(first, len(key)), (key - cell * classes).astype(np.int32), amounts, classes)
+    else:
+        at = (np.cumsum(begin) - 1) * classes + (key - cell * classes)
+        parts = np.zeros((len(first), classes, amounts.shape[1]))
+        for part, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
+            part[at] = amount
+    cell = cell[first]
     column = cell // max(len(distinct), 1)
     return column, distinct[cell - column * len(distinct)], parts

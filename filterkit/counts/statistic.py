@@ -64,6 +64,11 @@ class Statistic:
         raise NotImplementedError(f"{type(self).__name__} has no nbytes")
 
     @property
+    def working_bytes(self) -> int:
+        """The bytes of the arrays that a stage is given to work with, if that differs from `nbytes`."""
+        return self.nbytes
+
+    @property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of the rows of each class that count; of all as one if not supervised."""
         raise NotImplementedError(f"{type(self).__name__} has no totals")

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from filterkit.counts import class_parts
 from filterkit.counts.cells import cells_of
+from filterkit.counts.class_parts import Parts, SparseParts, added
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, in_parts, rows_that_count
+from filterkit.counts.weights import add_parts, rows_that_count
 from filterkit.data.ragged import begins_run, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -39,8 +41,7 @@ class ContingencyTable(Statistic):
     columns : int64 (k,), the ascending numbers of the columns of X that the table covers.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), non-zero, finite and ascending within a column.
-    exact_parts : float64 (cells, classes, parts), the weights of `counts` in parts whose sums are exact.
-    missing_parts : float64 (k, classes, parts), those of `missing`.
+    cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse.
     total_parts : float64 (classes, parts), those of `totals`.
     """
 
@@ -50,16 +51,16 @@ class ContingencyTable(Statistic):
         columns: np.ndarray,
         indptr: np.ndarray,
         values: np.ndarray,
-        exact_parts: np.ndarray,
-        missing_parts: np.ndarray,
+        cell_parts: Parts,
+        gap_parts: Parts,
         total_parts: np.ndarray,
     ) -> None:
         self.schema = schema
         self.columns = columns
         self.indptr = indptr
         self.values = values
-        self.exact_parts = exact_parts
-        self.missing_parts = missing_parts
+        self.cell_parts = cell_parts
+        self.gap_parts = gap_parts
         self.total_parts = total_parts
 
     @classmethod
@@ -86,44 +87,92 @@ class ContingencyTable(Statistic):
     @property
     def nbytes(self) -> int:
         """See `Statistic.nbytes`."""
-        return self.values.nbytes + self.exact_parts.nbytes + self.missing_parts.nbytes
+        return self.values.nbytes + self.cell_parts.nbytes + self.gap_parts.nbytes
+
+    @property
+    def working_bytes(self) -> int:
+        """See `Statistic.working_bytes`: sparse weights become arrays."""
+        if not isinstance(self.cell_parts, SparseParts):
+            return self.nbytes
+        return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
+
+    @property
+    def exact_parts(self) -> np.ndarray:
+        """float64 (cells, classes, parts): the weights of `counts` in parts whose sums are exact."""
+        return self._as_array(self.cell_parts)
+
+    @property
+    def missing_parts(self) -> np.ndarray:
+        """float64 (k, classes, parts): those of `missing`."""
+        return self._as_array(self.gap_parts)
+
+    def _as_array(self, parts: Parts) -> np.ndarray:
+        return class_parts.filled(parts, self.total_parts.shape[1])
 
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return _added(self.total_parts)
+        return added(self.total_parts)
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is missing."""
-        return _added(self.missing_parts)
+        return added(self.missing_parts)
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows with the cell's value."""
-        return _added(self.exact_parts)
+        return added(self.exact_parts)
 
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
+        if isinstance(self.cell_parts, SparseParts):
+            return added(class_parts.over_classes(self.cell_parts))[:, 0]
         return sum_over_classes(self.counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is zero."""
-        return _added(self._zero_parts)
+        return added(self._zero_parts)
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
         """float64 (k, classes, parts): the weights of `zeros` in parts."""
-        sums = np.empty_like(self.missing_parts)
-        for code, part in np.ndindex(*self.exact_parts.shape[1:]):
-            sums[:, code, part] = np.bincount(self.column_of_cell, self.exact_parts[:, code, part], len(self))
-        return np.asarray(self.total_parts - self.missing_parts - sums)
+        sums = class_parts.sum_by(self.cell_parts, self.column_of_cell, len(self))
+        return np.asarray(self.total_parts - self.missing_parts - self._as_array(sums))
+
+    @cached_property
+    def zero_rows(self) -> np.ndarray:
+        """float64 (k,): the weight of the rows of any class whose value is zero."""
+        if isinstance(self.cell_parts, SparseParts):
+            return added(self._zero_rows)
+        return sum_over_classes(self.zeros)
+
+    @cached_property
+    def nonzero_rows(self) -> np.ndarray:
+        """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing."""
+        table = self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
+        return sum_over_classes(table.totals - table.zeros - table.missing)
+
+    @cached_property
+    def missing_rows(self) -> np.ndarray:
+        """float64 (k,): the weight of the rows of any class whose value is missing."""
+        if isinstance(self.gap_parts, SparseParts):
+            return added(class_parts.over_classes(self.gap_parts))[:, 0]
+        return sum_over_classes(self.missing)
+
+    @property
+    def _zero_rows(self) -> np.ndarray:
+        """float64 (k, parts): the weights of `zero_rows` in parts."""
+        table = self.without_classes()
+        return np.asarray(table._zero_parts[:, 0])
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero, unless zeros have a cell as in `with_zeros`."""
+        if isinstance(self.cell_parts, SparseParts):
+            return np.asarray(self._zero_rows.any(axis=1))
         return np.asarray(self._zero_parts.any(axis=(1, 2)))
 
     @cached_property
@@ -139,8 +188,8 @@ class ContingencyTable(Statistic):
             self.columns[low:high],
             self.indptr[low : high + 1] - self.indptr[low],
             self.values[cells],
-            self.exact_parts[cells],
-            self.missing_parts[low:high],
+            class_parts.some(self.cell_parts, cells.start, cells.stop),
+            class_parts.some(self.gap_parts, low, high),
             self.total_parts,
         )
 
@@ -151,8 +200,8 @@ class ContingencyTable(Statistic):
             self.columns,
             self.indptr,
             self.values,
-            self.exact_parts.sum(axis=1, keepdims=True),
-            self.missing_parts.sum(axis=1, keepdims=True),
+            class_parts.over_classes(self.cell_parts),
+            class_parts.over_classes(self.gap_parts),
             self.total_parts.sum(axis=0, keepdims=True),
         )
 
@@ -176,8 +225,8 @@ class ContingencyTable(Statistic):
             self.columns,
             self.indptr + before,
             np.concatenate([self.values, np.zeros(len(own))])[order],
-            np.concatenate([self.exact_parts, self._zero_parts[have]]).take(order, axis=0),
-            self.missing_parts,
+            class_parts.take(class_parts.concatenate([self.cell_parts, self._zero_parts[have]]), order),
+            self.gap_parts,
             self.total_parts,
         )
 
@@ -193,7 +242,7 @@ class ContingencyTable(Statistic):
     def cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows in cells of the column up to the cell's value."""
         running = self._running()
-        return _added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+        return added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
 
     def at_least(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows in cells of the column from the cell's value on.
@@ -201,22 +250,18 @@ class ContingencyTable(Statistic):
         It is exact, and thus the same whether or not there is a cell for a zero below.
         """
         running = self._running()
-        return _added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
+        return added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
 
     def _running(self) -> np.ndarray:
         """float64 (cells + 1, classes, parts): the sum of the parts of all cells before each cell, and of all cells."""
-        running = np.zeros((len(self.exact_parts) + 1, *self.exact_parts.shape[1:]))
-        np.cumsum(self.exact_parts, axis=0, out=running[1:])
+        parts = self.exact_parts
+        running = np.zeros((len(parts) + 1, *parts.shape[1:]))
+        np.cumsum(parts, axis=0, out=running[1:])
         return running
 
     def tasks(self) -> list[int]:
         """The codes of the classes to tell from the rest: `Schema.positive_classes` of the rows counted."""
         return self.schema.positive_classes(self.totals)
-
-
-def _added(parts: np.ndarray) -> np.ndarray:
-    """The sums of parts."""
-    return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
 def sum_over_classes(weights: np.ndarray) -> np.ndarray:
@@ -227,14 +272,13 @@ def sum_over_classes(weights: np.ndarray) -> np.ndarray:
 def _merged(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     """One table of the rows of several tables."""
     first = tables[0]
-    width = max(table.total_parts.shape[-1] for table in tables)
     return from_cells(
         first.schema,
         first.columns,
         np.concatenate([table.column_of_cell for table in tables]),
         np.concatenate([table.values for table in tables]),
-        np.concatenate([in_parts(table.exact_parts, width) for table in tables]),
-        add_parts([table.missing_parts for table in tables]),
+        class_parts.concatenate([table.cell_parts for table in tables]),
+        class_parts.sum_all([table.gap_parts for table in tables]),
         add_parts([table.total_parts for table in tables]),
     )
 
@@ -248,8 +292,8 @@ def side_by_side(parts: Sequence[ContingencyTable], whole: ContingencyTable) -> 
         whole.columns,
         np.concatenate([[0], *indptr]),
         np.concatenate([part.values for part in parts]),
-        np.concatenate([part.exact_parts for part in parts]),
-        np.concatenate([part.missing_parts for part in parts]),
+        class_parts.concatenate([part.cell_parts for part in parts]),
+        class_parts.concatenate([part.gap_parts for part in parts]),
         parts[0].total_parts,
     )
 
@@ -259,8 +303,8 @@ def from_cells(
     columns: np.ndarray,
     column: np.ndarray,
     values: np.ndarray,
-    parts: np.ndarray,
-    missing_parts: np.ndarray,
+    parts: Parts,
+    gap_parts: Parts,
     total_parts: np.ndarray,
 ) -> ContingencyTable:
     """A table from cells in any order; cells of the same column and value are added up, and cells of zero dropped.
@@ -270,13 +314,11 @@ def from_cells(
     """
     if not values.all():
         keep = np.flatnonzero(values)
-        column, values, parts = column[keep], values[keep], parts.take(keep, axis=0)
+        column, values, parts = column[keep], values[keep], class_parts.take(parts, keep)
     order = np.argsort(sort_key(column, values), kind="stable")  # fast, because most cells come in sorted runs
-    column, values, parts = column[order], values[order], parts.take(order, axis=0)
+    column, values, parts = column[order], values[order], class_parts.take(parts, order)
     begin = begins_run(values) | begins_run(column)
     if not begin.all():
         first = np.flatnonzero(begin)
-        column, values, parts = column[first], values[first], np.add.reduceat(parts, first, axis=0)
-    return ContingencyTable(
-        schema, columns, row_starts(column, len(columns)), values, parts, missing_parts, total_parts
-    )
+        column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
+    return ContingencyTable(schema, columns, row_starts(column, len(columns)), values, parts, gap_parts, total_parts)

@@ -7,12 +7,16 @@ each of its values, which selects the rows with that value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_runs import ClassCells, best_of_runs, class_cells, class_runs, sums_from
 from filterkit.counts.metric import Metric
+from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.contract import check_numbers
 from filterkit.data.ragged import begins_run
@@ -46,7 +50,6 @@ class Thresholds:
     table : the table.
     column : int64 (tests,), ascending: the covered column of each test, from 0.
     values : float64 (tests,): the threshold, or the index of the nominal value.
-    selected : float64 (tests, classes): the weight of the rows of each class that each test selects.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
@@ -55,22 +58,65 @@ class Thresholds:
         # the least value above it a threshold.
         least = not table.nominal.any() and bool((table.values > 0).all())
         cells = table if least else table.with_zeros()
-        selected, column = cells.at_least(), cells.column_of_cell
-        first = cells.indptr[column]
-        nominal = cells.nominal[column]
-        is_test = np.arange(len(column)) > first
+        column = cells.column_of_cell
+        is_test = np.arange(len(column)) > cells.indptr[column]
         if least:
             is_test |= table.zero_occurs[column]
+        if cells.nominal.any():
+            is_test = np.where(cells.nominal[column], np.diff(cells.indptr)[column] > 1, is_test)
+        self._cells = cells
+        self._is_test = is_test
+        self._tests = np.flatnonzero(is_test)
+        self.column = column[self._tests]
+        self.values = cells.values[self._tests]
+        self._against: dict[int, Counts] = {}
+
+    @property
+    def many_classes(self) -> bool:
+        """Whether the weights of the classes are sparse."""
+        return isinstance(self.table.cell_parts, SparseParts)
+
+    @cached_property
+    def selected(self) -> np.ndarray:
+        """float64 (tests, classes): the weight of the rows of each class that each test selects."""
+        return self._selected_of(self._cells)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """float64 (tests,): the weight of the rows of any class that each test selects."""
+        if self.many_classes:
+            rows: np.ndarray = self._selected_of(self._cells.without_classes())[:, 0]
+            return rows
+        return sum_over_classes(self.selected)
+
+    def _selected_of(self, cells: ContingencyTable) -> np.ndarray:
+        """As `selected`, of cells that perhaps count other classes."""
+        selected = cells.at_least()
+        nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
             selected = np.where(nominal[:, None], cells.counts, selected)
-            is_test = np.where(nominal, np.diff(cells.indptr)[column] > 1, is_test)
-        tests = np.flatnonzero(is_test)
-        self.column = column[tests]
-        self.values = cells.values[tests]
-        self.selected = np.clip(
-            selected.take(tests, axis=0), 0.0, cells.totals
-        )  # sums of fractional weights may be rounded
-        self._against: dict[int, Counts] = {}
+        # Sums of fractional weights may be rounded.
+        return np.asarray(np.clip(selected.take(self._tests, axis=0), 0.0, cells.totals))
+
+    @cached_property
+    def _class_cells(self) -> ClassCells:
+        parts = self._cells.cell_parts
+        return class_cells(SparseParts.of(parts), self._cells.column_of_cell)
+
+    def _selected_class(self, task: int) -> np.ndarray:
+        """float64 (tests,): the weight of the rows of one class that each test selects."""
+        if not self.many_classes:
+            return self.selected[:, task]
+        parts = SparseParts.of(self._cells.cell_parts)
+        own = np.flatnonzero(parts.code == task)
+        alone = np.zeros((len(parts), 1, parts.parts.shape[1]))
+        alone[parts.place[own], 0] = parts.parts[own]
+        of_class = np.zeros((len(self.table), 1, 1))
+        cells = self._cells
+        table = ContingencyTable(
+            cells.schema, cells.columns, cells.indptr, cells.values, alone, of_class, cells.total_parts[[task]]
+        )
+        return self._selected_of(table)[:, 0]
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -97,9 +143,9 @@ class Thresholds:
         """The counts of the class with code `task` against the rest; with None, all rows are positive."""
         key = -1 if task is None else task
         if key not in self._against:
-            rows = sum_over_classes(self.selected)
+            rows = self.rows
             total = float(self.table.totals.sum())
-            tp = rows if task is None else self.selected[:, task]
+            tp = rows if task is None else self._selected_class(task)
             pos = total if task is None else float(self.table.totals[task])
             fp = np.minimum(rows - tp, total - pos)  # weights not whole may round
             self._against[key] = _distinct(tp, fp, pos, total - pos)
@@ -127,21 +173,133 @@ class Thresholds:
         tp, fp, pair, pos, neg = self.against(task)
         if pos <= 0 or (neg <= 0 and task is not None):
             return np.zeros(len(pair)), 0.0
+        scores, constant = self._scored(metric, tp, fp, pos, neg, lambda at: self.column[np.flatnonzero(pair == at)])
+        if alpha is not None:
+            scores = _weighted(scores, tp, fp, pos, neg, alpha)
+            constant = float(_weighted(np.array([constant]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
+        return scores[pair], constant
+
+    def _scored(
+        self,
+        metric: Metric,
+        tp: np.ndarray,
+        fp: np.ndarray,
+        pos: float,
+        neg: float,
+        column: Callable[[int], np.ndarray],
+    ) -> tuple[np.ndarray, float]:
+        """The score of each pair of counts, and of a feature that is in no row; `column` says where a pair comes from.
+
+        Raises
+        ------
+        StageError, PluginError : as for `score`.
+        """
         tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
         scores = check_numbers(metric.score(tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
-        bad = np.flatnonzero(~np.isfinite(scores))
-        if len(bad):
-            at = bad[0]
-            column = self.column[np.flatnonzero(pair == at)[:1]]
-            name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in column)
+        for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+            columns = column(at)[:1]
+            name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
             raise StageError(
                 metric.name,
                 f"{name}the score is {scores[at]:g} for tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}; "
                 "a metric must be finite",
             )
-        if alpha is not None:
-            scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
-        return scores[:-1][pair], float(scores[-1])
+        return scores[:-1], float(scores[-1])
+
+    def best_of_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
+        """float64 (columns, tasks): the best score of each column for each of many classes against the rest.
+
+        It is what `best` and `score` give class by class. Classes of the same weight are scored together, and the time
+        grows with the number of cells; see `filterkit.counts.class_runs`.
+        """
+        totals, total = self.table.totals, float(self.table.totals.sum())
+        cells = self._cells
+        runs = class_runs(self._class_cells, cells.indptr, cells.column_of_cell, self._is_test, cells.nominal)
+        ends = metric.best_at_ends and alpha is None
+
+        def score(
+            tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray
+        ) -> tuple[np.ndarray, float]:
+            counts = _distinct(tp, fp, pos, neg)
+            tp, fp, pair = counts.tp, counts.fp, counts.pair
+            scores, none = self._scored(metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)])
+            if alpha is not None:
+                scores = _weighted(scores, tp, fp, pos, neg, alpha)
+                none = float(_weighted(np.array([none]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
+            return scores[pair], none
+
+        found = np.zeros((len(totals), len(self.table)))
+        weights, group = np.unique(totals[tasks], return_inverse=True)
+        group_of = np.full(len(totals), -1)
+        group_of[tasks] = group
+        pair_group = group_of[runs.code]
+        order = np.argsort(pair_group, kind="stable")
+        bounds = np.searchsorted(pair_group[order], np.arange(len(weights) + 1))
+        rows, row = np.unique(self.rows, return_inverse=True)
+        somewhere = np.zeros(len(rows), np.int64)
+        somewhere[row] = self.column
+        codes = np.asarray(tasks)
+        for number, pos in enumerate(weights.tolist()):
+            neg = total - pos
+            if pos <= 0 or neg <= 0:
+                continue
+            scores, none = score(np.zeros(len(rows)), np.minimum(rows, neg), pos, neg, somewhere)
+            found[codes[group == number]] = self.best(scores[row], none)
+            own = order[bounds[number] : bounds[number + 1]]
+            if len(own):
+                best = best_of_runs(runs.some(own), self.rows, pos, neg, score, ends)
+                found[runs.code[own], runs.column[own]] = best
+        return np.ascontiguousarray(found[codes].T)
+
+    def of_classes(self, metric: Metric) -> np.ndarray:
+        """float64 (columns,): the best score of each column in the metric's own form for several classes.
+
+        Raises
+        ------
+        PluginError : the metric returns something else than float64 (n,).
+        """
+        assert metric.classes is not None
+        totals = self.table.totals
+        present = np.flatnonzero(totals > 0)
+        if self.many_classes and metric.class_sums is not None:
+            rows = np.append(self.rows, 0.0)
+            sums = self._sums_over_classes(metric.class_sums.term)
+            found = metric.class_sums.score(sums, rows, totals[present])
+            scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
+        else:
+            counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
+            found = metric.classes(counts, totals[present])
+            scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
+        return self.best(scores[:-1], float(scores[-1]))
+
+    def _sums_over_classes(self, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """float64 (tests + 1,): the sum over the classes of `term` of what each test selects, and of no rows."""
+        cells, own, totals = self._cells, self._class_cells, self.table.totals
+        totals_of = totals[own.code]
+        nominal = cells.nominal[cells.column_of_cell[own.cell]]
+        upto = np.minimum(np.where(nominal, own.weight, own.upto), totals_of)
+        before = np.where(own.begins | nominal, 0.0, np.append(0.0, upto)[:-1])
+        change = term(upto, totals_of) - term(before, totals_of)
+        changes = np.bincount(own.cell, change, len(cells.values))
+        sums = np.where(cells.nominal[cells.column_of_cell], changes, sums_from(changes, cells.indptr))
+        present = totals[totals > 0]
+        nothing = float(term(np.zeros(len(present)), present).sum())
+        return np.append(sums[self._tests] + nothing, nothing)
+
+
+def scoring_bytes(statistic: Statistic) -> int:
+    """The bytes of the arrays that scoring works with; see `ColumnStage.working_bytes`."""
+    if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
+        return statistic.working_bytes
+    scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
+    if not (statistic.values > 0).all():
+        scores *= 4  # zeros are cells
+    return min(2 * statistic.nbytes + scores, statistic.working_bytes)
+
+
+def _weighted(scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float) -> np.ndarray:
+    """Scores times `alpha` for features that go with the positive class, and times 1 - alpha for others."""
+    return np.asarray(scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha))
 
 
 def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
@@ -167,6 +325,8 @@ def one_against_rest(
 ) -> tuple[np.ndarray, list[int]]:
     """float64 (columns, tasks): the best score of each column for each task; and the tasks, as codes of classes."""
     tasks = thresholds.table.tasks()
+    if thresholds.many_classes and len(tasks) > 1:
+        return thresholds.best_of_each_class(metric, tasks, alpha), tasks
     scores = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
     return (np.stack(scores, axis=1) if scores else np.zeros((len(thresholds.table), 0))), tasks
 
@@ -199,13 +359,9 @@ def score_columns(
         return thresholds.best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2
     if several and metric.classes is not None and combine is None and alpha is None:
-        present = np.flatnonzero(table.totals > 0)
-        if len(present) < 2:
+        if np.count_nonzero(table.totals > 0) < 2:
             return np.zeros(len(table))
-        counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
-        found = metric.classes(counts, table.totals[present])
-        scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
-        return thresholds.best(scores[:-1], float(scores[-1]))
+        return thresholds.of_classes(metric)
     scores, tasks = one_against_rest(thresholds, metric, alpha)
     return combined(scores, table.totals[tasks], combine or "max")
 

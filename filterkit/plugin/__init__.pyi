@@ -3,6 +3,7 @@
 from filterkit.api import tee as tee
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
@@ -13,6 +14,7 @@ from filterkit.counts.thresholds import Thresholds as Thresholds
 from filterkit.counts.thresholds import combined as combined
 from filterkit.counts.thresholds import one_against_rest as one_against_rest
 from filterkit.counts.thresholds import score_columns as score_columns
+from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.batch import concatenate as concatenate

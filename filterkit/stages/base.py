@@ -152,9 +152,11 @@ class Fitted:
     ----------
     schema : of the outgoing batches.
     made_by : the stage that was fitted; the chain sets it.
+    growth : how many values it makes of each value of X on average. If there are many, it gets shorter batches.
     """
 
     schema: Schema
+    growth: float = 1.0
     made_by: Stage | None = None
 
     def transform(self, batch: Batch) -> Batch:

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, from_cells, sum_over_classes
+from filterkit.counts.table import ContingencyTable, from_cells
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
     broken,
@@ -71,6 +72,10 @@ class ColumnStage(Stage):
     def fit_in(self, fitting: Fitting) -> None:
         """See `Stage.fit_in`."""
         fitting.on_columns(self)
+
+    def working_bytes(self, statistic: Statistic) -> int:
+        """The bytes of the arrays that `fit_columns` works with, which decide how many columns it gets at once."""
+        return statistic.working_bytes
 
     def fit_columns(self, table: Any) -> State:
         """Learn what is needed to transform each column.
@@ -248,6 +253,7 @@ class FittedColumns(Fitted):
         self.schema = outgoing
         self.state = state
         self.columns = columns
+        self.growth = max(1.0, len(columns) / max(incoming.width, 1))
         every = np.arange(incoming.width + 1)
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
@@ -371,30 +377,29 @@ class FittedColumns(Fitted):
         full = table if self.schema.zero else table.with_zeros()
         if self._same:
             outputs, place = table.columns, np.arange(len(table))
-            output, values, parts = full.column_of_cell, full.values, full.exact_parts
+            output, values, parts = full.column_of_cell, full.values, full.cell_parts
         else:
             outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
             place = np.searchsorted(table.columns, self.columns[outputs])
             sizes = np.diff(full.indptr)[place]
             output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
-            values, parts = full.values[cell], full.exact_parts.take(cell, axis=0)
-        gaps = np.flatnonzero(sum_over_classes(full.missing)[place])
+            values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
+        gaps = np.flatnonzero(full.missing_rows[place])
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
-            parts = np.append(parts, full.missing_parts[place[gaps]], axis=0)
+            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, place[gaps])])
         image = self._apply(values, outputs[output])
-        missing_parts = np.zeros((len(outputs), *full.missing_parts.shape[1:]))
-        absent = np.isnan(image)
-        if absent.any():
-            np.add.at(missing_parts, output[absent], parts[absent])
-            present = np.flatnonzero(~absent)
-            output, image, parts = output[present], image[present], parts.take(present, axis=0)
+        absent = np.flatnonzero(np.isnan(image))
+        gap_parts = class_parts.sum_by(class_parts.take(parts, absent), output[absent], len(outputs))
+        if len(absent):
+            present = np.flatnonzero(~np.isnan(image))
+            output, image, parts = output[present], image[present], class_parts.take(parts, present)
         return from_cells(
             self.schema,
             outputs,
             output,
             image,
             parts,
-            missing_parts,
+            gap_parts,
             full.total_parts,
         )

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit.counts.metric import Metric
+from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
+from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns, scoring_bytes
 from filterkit.data.schema import Attribute, Schema
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
@@ -93,6 +94,10 @@ class MetricScaling(Scaling):
     """A stage that scales each column by a metric."""
 
     metric: ClassVar[Metric]
+
+    def working_bytes(self, statistic: Statistic) -> int:
+        """See `ColumnStage.working_bytes`."""
+        return scoring_bytes(statistic)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         return score_columns(Thresholds(table), self.metric)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, option
-from filterkit.plugin import ContingencyTable, FittedColumns, Fold, Ragged, State, sum_over_classes
+from filterkit.plugin import ContingencyTable, FittedColumns, Fold, Ragged, State, Statistic, sum_over_classes
 
 from .estimates import corrected, isotonic_estimates, local_estimates, log_odds, prior_counts, zero_estimates
 from .policies import check_names, is_chosen, predicts_no_better
@@ -77,6 +77,11 @@ class Shape(ColumnStage):
 
     def _special(self, schema: Schema) -> bool:
         return schema.zero if self.zero is None else self.zero
+
+    def working_bytes(self, statistic: Statistic) -> int:
+        # The table of the shaped values is larger, because each column becomes one for each class.
+        grown = statistic.nbytes * len(statistic.totals) if self._one_a_class(statistic.schema) else 0
+        return super().working_bytes(statistic) + grown
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
+from filterkit.chains import rows as rows_module
 from filterkit.chains.rows import InMemoryRows, MappedRows, SpooledRows, rows_of
 from filterkit.engines.local import LocalEngine
+from filterkit.stages.base import FittedRows
 
 SCHEMA = Schema("r", [Attribute("n")])
 ENGINE = LocalEngine(1)
@@ -102,3 +104,34 @@ def test_a_list_stays_in_memory_and_a_stream_is_spooled():
         assert [v for _, v in rows.map(values)] == [v for _, v in rows.map(values)] == [[1], [2]]
     with pytest.raises(FilterkitError, match="there is no batch to fit on"), rows_of([], ENGINE, 0):
         pass
+
+
+class Fan(FittedRows):
+    """Makes many values of each, or says so; notes how many rows it gets at once."""
+
+    growth = 100.0
+
+    def __init__(self):
+        super().__init__(Double(), SCHEMA)
+        self.lengths = []
+
+    def transform(self, batch):
+        self.lengths.append(len(batch))
+        return super().transform(batch)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_stage_that_makes_many_values_gets_few_rows_at_once(in_memory, monkeypatch):
+    monkeypatch.setattr(rows_module, "_MOST_VALUES", 250)
+    parts = batches([1, 2, 3, 4, 5], [], [6], [7, 8, 9])
+    starts = np.cumsum([0, *map(len, parts)]).tolist()
+    expected = [(start, (2 * part.X[:, 0]).tolist()) for start, part in zip(starts, parts)]
+    rows = InMemoryRows(SCHEMA, parts, ENGINE, 0) if in_memory else spooled(parts)[0]
+    fan = Fan()
+    list(rows.map(len))
+    found = list(MappedRows(rows, fan).map(values, last=True))
+    assert max(fan.lengths) <= 2 < len(parts[0])
+    assert [start for start, _ in found] == np.cumsum([0, *(len(X) for _, X in found)])[:-1].tolist()
+    assert [x for _, X in found for x in X] == [x for _, X in expected for x in X]
+    double = Double().fit(lambda: iter(()), SCHEMA)
+    assert list(MappedRows(rows, double).map(values)) == expected

@@ -1,0 +1,194 @@
+"""Scoring the tests of many classes in time that grows with the cells, not with cells times classes.
+
+Along the thresholds of a column, from the largest value down, the weight that a test selects of one class changes only
+at the class's own cells. The tests in between are a *run*: they select the same weight of the class. A class that has
+no cell in a column is in no test of it, and then the score depends only on the rows selected and on the weight of the
+class. All runs of classes of the same weight are scored together, and each pair of counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.counts.class_parts import SparseParts, added
+from filterkit.data.ragged import begins_run, ranges
+
+_PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
+
+# float64 (n,) and the score of a feature in no row, of tp, fp, pos, neg and the column of each
+Score = Callable[[np.ndarray, np.ndarray, float, float, np.ndarray], tuple[np.ndarray, float]]
+
+
+class Runs(NamedTuple):
+    """The runs of each class in each column where it has cells; those of one column and class follow each other.
+
+    Attributes
+    ----------
+    column, code : int64 (n,), the column and the class of each pair of both that has cells.
+    first : int64 (n,), the first run of each.
+    low, high : int64 (runs,), the tests of each run are those from `low` up to, but not including, `high`.
+    tp : float64 (runs,), the weight of the class that these tests select.
+    ordered : bool (runs,), whether the rows selected fall from test to test, as those of thresholds do.
+    """
+
+    column: np.ndarray
+    code: np.ndarray
+    first: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    tp: np.ndarray
+    ordered: np.ndarray
+
+    def some(self, chosen: np.ndarray) -> Runs:
+        """Those of some pairs of column and class, whose numbers are given."""
+        lengths = np.diff(self.first, append=len(self.low))[chosen]
+        runs = ranges(self.first[chosen], lengths)
+        first = np.cumsum(lengths) - lengths
+        return Runs(self.column[chosen], self.code[chosen], first, *(each[runs] for each in self[3:]))
+
+
+class ClassCells(NamedTuple):
+    """The cells of each class, by column and class and then from the largest value down.
+
+    Attributes
+    ----------
+    cell, code : int64 (entries,), the cell and the class of each.
+    weight : float64 (entries,), of the rows in the cell.
+    begins : bool (entries,), whether it is the first of its column and class.
+    upto : float64 (entries,), the weight of the rows of the class in this cell and those of larger values.
+    """
+
+    cell: np.ndarray
+    code: np.ndarray
+    weight: np.ndarray
+    begins: np.ndarray
+    upto: np.ndarray
+
+
+def class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
+    """See `ClassCells`."""
+    cell, code, weights = parts.place[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
+    key = column_of_cell[cell] * parts.classes + code
+    order = np.argsort(key, kind="stable")
+    key, weights = key[order], weights[order]
+    begins = begins_run(key)
+    running = np.cumsum(weights, axis=0)
+    first = np.flatnonzero(begins)
+    before = np.repeat(running[first] - weights[first], np.diff(first, append=len(key)), axis=0)
+    return ClassCells(cell[order], code[order], added(weights), begins, added(running - before))
+
+
+def class_runs(
+    cells: ClassCells, indptr: np.ndarray, column_of_cell: np.ndarray, is_test: np.ndarray, nominal: np.ndarray
+) -> Runs:
+    """The runs of all classes.
+
+    Parameters
+    ----------
+    cells : of each class.
+    indptr, column_of_cell : of the table.
+    is_test : bool (cells,), which cells have a test.
+    nominal : bool (k,), the columns whose tests select one value; those of others select all from a value on.
+    """
+    before = np.concatenate([[0], np.cumsum(is_test)])  # tests before each cell
+    column = column_of_cell[cells.cell]
+    one_value = nominal[column]
+    begin = np.flatnonzero(cells.begins)
+    # Below each cell of the class, down to its next one, the tests select what this cell and those above have.
+    following = np.append(cells.cell[1:] + 1, 0)
+    ends = np.append(cells.begins[1:], True) if len(cells.cell) else cells.begins
+    floor = before[np.where(ends, indptr[column], following)]
+    own, above = before[cells.cell], before[cells.cell + 1]
+    # Three runs for each cell: those tests, in a nominal column those that the cell is not in, and, for the first cell
+    # of a class, the tests above it.
+    top = np.where(cells.begins, before[indptr[column + 1]], above)
+    nothing = np.zeros(len(column))
+    low = np.stack([above, np.where(one_value, own, floor), floor], axis=1)
+    high = np.stack([top, above, np.where(one_value, own, floor)], axis=1)
+    tp = np.stack([nothing, np.where(one_value, cells.weight, cells.upto), nothing], axis=1)
+    filled = (high > low).ravel()
+    count = np.concatenate([[0], np.cumsum(filled)])
+    first = count[begin * 3]
+    some = np.diff(first, append=count[-1]) > 0
+    ordered = np.repeat(~one_value, 3)
+    return Runs(
+        column[begin][some],
+        cells.code[begin][some],
+        first[some],
+        *(each.ravel()[filled] for each in (low, high, tp, ordered)),
+    )
+
+
+def _blocks(runs: Runs) -> Iterator[slice]:
+    """Ranges of pairs of column and class that have about as many tests as are scored at once."""
+    upto = np.concatenate([[0], np.cumsum(runs.high - runs.low)])[np.append(runs.first, len(runs.low))]
+    begin = 0
+    while begin < len(runs.first):
+        end = max(int(np.searchsorted(upto, upto[begin] + _PAIRS, "right")) - 1, begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def best_of_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool) -> np.ndarray:
+    """float64 (n,): the best score of each pair of column and class, over the tests of its runs.
+
+    Parameters
+    ----------
+    runs : of classes that all have the weight `pos`.
+    rows : float64 (tests,), the weight of the rows that each test selects.
+    pos, neg : the weight of the class, and of the rest.
+    score : of tp, fp, pos, neg and the column of each.
+    ends : whether the best test of a run is the first or the last, or next to it.
+    """
+    best = np.empty(len(runs.first))
+    if ends:
+        runs = _ends(runs)
+    for span in _blocks(runs):
+        part = runs.some(np.arange(span.start, span.stop))
+        lengths = part.high - part.low
+        tp = np.minimum(np.repeat(part.tp, lengths), pos)
+        fp = np.minimum(rows[ranges(part.low, lengths)] - tp, neg)
+        begin = (np.cumsum(lengths) - lengths)[part.first]
+        column = np.repeat(part.column, np.diff(begin, append=len(tp)))
+        best[span] = np.maximum.reduceat(score(tp, np.maximum(fp, 0.0), pos, neg, column)[0], begin)
+    return best
+
+
+def _ends(runs: Runs) -> Runs:
+    """The first two and the last two tests of each ordered run, and all of the others."""
+    long = runs.ordered & (runs.high - runs.low > 4)
+    copies = np.where(long, 2, 1)
+    run = np.repeat(np.arange(len(long)), copies)
+    second = np.append(False, run[1:] == run[:-1]) if len(run) else long
+    low, high = runs.low[run], runs.high[run]
+    cut = long[run]
+    low, high = np.where(cut & second, high - 2, low), np.where(cut & ~second, low + 2, high)
+    before = np.concatenate([[0], np.cumsum(copies)])
+    return Runs(runs.column, runs.code, before[runs.first], low, high, runs.tp[run], runs.ordered[run])
+
+
+def sums_from(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """float64 (cells,): the sum of the values of each cell of a column and of all cells after it.
+
+    It depends on no other column. The values are split on binary grids, so that all sums are exact up to the 80th bit
+    of the sum of their sizes.
+    """
+    columns = len(indptr) - 1
+    column = np.repeat(np.arange(columns), np.diff(indptr))
+    _, exponent = np.frexp(np.bincount(column, np.abs(values), columns))
+    total = np.zeros(len(values))
+    rest = values
+    for shift in (51, 81):
+        grid = np.ldexp(1.0, exponent - shift)[column]
+        part = np.rint(rest / grid) * grid
+        rest = rest - part
+        sums = np.bincount(column, part, columns)
+        at = np.arange(len(values)) + column  # after each column, its sum is taken off again
+        running = np.zeros(len(values) + columns + 1)
+        running[at + 1] = part
+        running[indptr[1:] + np.arange(1, columns + 1)] = -sums
+        total = total + (sums[column] - np.cumsum(running)[at])
+    return total
