@@ -151,9 +151,9 @@ class Passes(InMemoryRows):
 
     count = 0
 
-    def map(self, function, last=False):
+    def map(self, *arguments, **options):
         self.count += 1
-        return super().map(function, last)
+        return super().map(*arguments, **options)
 
 
 def fitted_with(text, batch, memory):

@@ -7,7 +7,6 @@ import pytest
 
 from filterkit import Attribute, Batch, Chain, ColumnStage, FilterkitError, Schema
 from filterkit.counts.table import ContingencyTable
-from filterkit.plugin import Ragged
 from filterkit.stages.columns import FittedColumns
 
 LABELS = Attribute("c", "nominal", ("x", "y", "z"))
@@ -94,13 +93,6 @@ def test_cells_that_become_equal_are_added_up():
     assert cells(table) == [({1.0: 1.0, 2.0: 2.0}, 0.0), ({0.0: 1.0, 2.0: 1.0}, 1.0)]
     assert cells(fitted(Floor()).push(table))[0] == ({0.0: 1.0, 1.0: 2.0}, 0.0)
     assert cells(fitted(Twice()).push(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
-
-
-def test_states_of_strips_are_joined():
-    ragged = [Ragged(np.array([0, 2]), np.array([1.0, 2.0])), Ragged(np.array([0, 0, 1]), np.array([3.0]))]
-    joined = Floor().join([{"n": np.array([1, 2]), "r": ragged[0]}, {"n": np.array([3]), "r": ragged[1]}])
-    assert joined["n"].tolist() == [1, 2, 3]
-    assert (joined["r"].indptr.tolist(), joined["r"].values.tolist()) == ([0, 2, 2, 3], [1, 2, 3])
 
 
 def test_a_fitted_stage_is_restored_from_its_state():
