@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain as chain_batches
 
 from filterkit.arff.reader import Reader
-from filterkit.arff.writer import Formatter, header_pieces
+from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.errors import FilterkitError
@@ -133,6 +133,6 @@ def chain(text: str) -> Chain:
     return Chain.parse(text)
 
 
-def _with_text(formatter: Formatter, batch: Batch) -> tuple[Batch, list[bytes] | list[memoryview]]:
+def _with_text(formatter: Formatter, batch: Batch) -> tuple[Batch, Pieces]:
     """A batch, and the text of its rows in pieces."""
     return batch, formatter.rows(batch)

@@ -99,7 +99,10 @@ class Formatter:
         self._format = RowFormat(schema, sparse, precision)
         self._fast: FastFormatter | None = None  # made for the first large batch
 
-    def rows(self, batch: Batch) -> list[bytes] | list[memoryview]:
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_fast": None}  # made again where it is needed
+
+    def rows(self, batch: Batch) -> Pieces:
         """The rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
         form = self._format
         if batch.schema.labels:
@@ -108,16 +111,23 @@ class Formatter:
             step = max(_DENSE_CELLS // max(form.schema.width, 1), 1)
             if len(batch) > step:
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-                return [piece for part in parts for piece in self.rows(part)]  # type: ignore[return-value]
+                return Pieces(piece for part in parts for piece in self.rows(part))
         batch = batch.in_form(form.sparse)
         cells = len(batch.csr.data) if batch.sparse else batch.X.size
         if cells < SMALL and self._fast is None:
-            return [_plain_rows(form, batch).encode()]
+            return Pieces([_plain_rows(form, batch).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
             self._fast = FastFormatter(form)
-        return self._fast.rows(batch)
+        return Pieces(self._fast.rows(batch))
+
+
+class Pieces(list[bytes | memoryview]):
+    """Text in pieces; a pickle of it holds their bytes."""
+
+    def __reduce__(self) -> Any:
+        return Pieces, ([bytes(piece) for piece in self],)
 
 
 def _plain_rows(form: RowFormat, batch: Batch) -> str:

@@ -11,7 +11,7 @@ from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, Generic, TypeVar
 
 from filterkit._version import __version__
-from filterkit.arff.writer import Formatter, header_pieces
+from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Mapping
 from filterkit.cli.inputs import format_of
@@ -126,7 +126,7 @@ class _AlignAndApply(Generic[T]):
         return self.function(self.fitted.transform(self.alignment.apply(batch)))
 
 
-def _text(formatter: Formatter, batch: Batch) -> tuple[int, list[bytes] | list[memoryview]]:
+def _text(formatter: Formatter, batch: Batch) -> tuple[int, Pieces]:
     """The number of rows in a batch, and their text in pieces."""
     return len(batch), formatter.rows(batch)
 

@@ -1,4 +1,8 @@
-"""A pool of processes, which end when the process that waits for them ends."""
+"""A pool of processes, which end when the process that waits for them ends.
+
+Functions, items and results go to the processes and back in files. Python's own pipes hold no more than their names:
+who writes much into a pipe, or reads it, waits forever if the process at the other end is killed meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -47,12 +52,11 @@ class Pool:
     def __init__(self, jobs: int, preparations: list[tuple[Callable[..., None], tuple[Any, ...]]]) -> None:
         self.closed = False
         self._jobs = jobs
-        self._functions = 0
+        self._numbers = count(1)  # of files
         self._working_on: set[Future[Any]] = set()
         with _failures():
             self._folder = tempfile.TemporaryDirectory(prefix="filterkit-")
-            with open(os.path.join(self._folder.name, "preparations"), "wb") as file:
-                pickle.dump(preparations, file, pickle.HIGHEST_PROTOCOL)
+            _write(preparations, os.path.join(self._folder.name, "preparations"))
         with _signals_held_back():
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.name,))
@@ -60,7 +64,7 @@ class Pool:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map`."""
         failures: list[Exception] = []
-        running: deque[Future[R]] = deque()
+        running: deque[Future[str]] = deque()
         call = self._stored(function)
         with self._working():
             try:
@@ -86,7 +90,7 @@ class Pool:
             with _signals_held_back():
                 working = [self._submit(call, item) for item in items]
             for done in _as_completed(working):
-                yield done.result()
+                yield _read(done.result())
 
     def close(self) -> None:
         """End the processes, even if they are at work."""
@@ -111,21 +115,20 @@ class Pool:
             raise
 
     def _stored(self, function: Callable[[T], R]) -> _Call:
-        """A call of `function`, which each process reads once, from a file.
+        """A call of `function`, which each process reads once."""
+        return _Call(self._write(function))
 
-        Python itself would write it into a pipe with every item, and wait forever if the process at the other end was
-        killed.
-        """
-        self._functions += 1
-        path = os.path.join(self._folder.name, f"function-{self._functions}")
-        with _failures(), open(path, "wb") as file:
-            pickle.dump(function, file, pickle.HIGHEST_PROTOCOL)
-        return _Call(path)
+    def _write(self, thing: Any) -> str:
+        """Write a function or an item to a file; returns its path."""
+        path = os.path.join(self._folder.name, str(next(self._numbers)))
+        _write(thing, path)
+        return path
 
-    def _submit(self, call: _Call, item: Any) -> Future[Any]:
+    def _submit(self, call: _Call, item: Any) -> Future[str]:
+        path = self._write(item)
         with _signals_held_back():
             try:
-                future = self._pool.submit(call, item)
+                future = self._pool.submit(call, path)
             except OSError:
                 if self._pool._broken:  # its pipes may be closed while an item is put into it
                     raise BrokenProcessPool from None
@@ -146,12 +149,32 @@ def _failures() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call of the function in the file at `path`."""
+    """A call of the function in the file at `function`.
 
-    path: str
+    It takes the path of a file that holds the item, and returns that of a file with the result.
+    """
 
-    def __call__(self, item: Any) -> Any:
-        return _function(self.path)(item)
+    function: str
+
+    def __call__(self, path: str) -> str:
+        result = _function(self.function)(_read(path))
+        _write(result, path)
+        return path
+
+
+def _write(thing: Any, path: str) -> None:
+    """Write anything to a new file."""
+    with _failures(), open(path, "wb") as file:
+        pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
+
+
+def _read(path: str) -> Any:
+    """What is in a file, which is removed."""
+    with _failures():
+        with open(path, "rb") as file:
+            thing = pickle.load(file)
+        os.unlink(path)
+    return thing
 
 
 @lru_cache(maxsize=2)  # a map may be within another
@@ -162,15 +185,17 @@ def _function(path: str) -> Callable[[Any], Any]:
         return found
 
 
-def _result(future: Future[R]) -> R:
-    """The result of a future. Python does not notice a signal that comes just before it begins to wait, so no wait is
-    long."""
+def _result(future: Future[str]) -> Any:
+    """The result whose file a future names.
+
+    Python does not notice a signal that comes just before it begins to wait, so no wait is long.
+    """
     while True:
         try:
-            return future.result(timeout=_PATIENCE)
+            return _read(future.result(timeout=_PATIENCE))
         except TimeoutError:
             if future.done():  # the work itself raised it
-                return future.result()
+                return _read(future.result())
 
 
 def _as_completed(futures: Iterable[Future[R]]) -> Iterator[Future[R]]:

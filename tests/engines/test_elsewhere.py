@@ -122,3 +122,13 @@ def test_other_runs_and_errors_are_the_same(folder, options, source, chain):
         options = [*options[:2], "other.arff"]
     expected, found = (command(folder, engine, [*SMALL, *options], source, chain) for engine in (THREADS, PROCESSES))
     assert found == expected
+
+
+@pytest.mark.parametrize("source", ["digits", "fortunes"])
+def test_large_batches_are_written_the_same(folder, source):
+    options = ["--test", str(SAMPLES / f"{source}.arff"), "other.arff", "--save", "saved.fk"]
+    found = []
+    for engine in (THREADS, PROCESSES):
+        found.append(command(folder, engine, options, str(SAMPLES / f"{source}.arff"), "standardize write mid.arff"))
+        found[-1] += [(folder / name).read_text().replace(" ".join(engine), "") for name in ("other.arff", "mid.arff")]
+    assert found[0] == found[1]
