@@ -77,6 +77,16 @@ def test_a_process_that_is_killed_is_an_error(engine, how):
     assert list(engine.map(abs, [-1])) == [1]  # in new processes
 
 
+def test_processes_may_be_killed_while_much_is_handed_to_them(engine):
+    with pytest.raises(FilterkitError, match="a process was killed"):
+        list(engine.map(end, [bytes(1 << 22)] * 6))
+
+
+def test_much_is_handed_over_and_back(engine):
+    items = [bytes([i]) * (1 << 22) for i in range(6)]
+    assert list(engine.map(bytes.lower, items)) == [item.lower() for item in items]
+
+
 def test_a_map_within_a_map_ends_alone(engine):
     """As rows that a stage has chosen, which are taken from rows that are being mapped."""
 
