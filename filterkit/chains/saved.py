@@ -108,8 +108,8 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
             incoming = schema = schema_from_json(about["incoming"])
             made: list[Fitted] = []
             for stage, note in zip(stages, about["stages"], strict=True):
-                kept = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(check_fitted(stage, stage.from_state(kept, schema)))
+                state = {str(key): _value(value, archive) for key, value in note["kept"].items()}
+                made.append(check_fitted(stage, stage.from_state(state, schema)))
                 schema = made[-1].schema
         fitted = FittedChain(Chain(stages), incoming, made)
         if fitted.schema != schema_from_json(about["outgoing"]):
@@ -231,9 +231,9 @@ def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"plain": value}
 
 
-def _members(kept: dict[str, Any]) -> list[str]:
+def _members(state: dict[str, Any]) -> list[str]:
     members = []
-    for note in kept.values():
+    for note in state.values():
         if "ragged" in note:
             members += [f"{note['ragged']}.indptr.npy", f"{note['ragged']}.values.npy"]
         elif "array" in note:
