@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
 
-_SUM_DIGITS, _SQUARE_DIGITS = 5, 7
+_SUM_DIGITS, _SQUARE_DIGITS = 6, 7
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 
 
