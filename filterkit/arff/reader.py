@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -245,12 +244,12 @@ class Reader:
             raise
 
 
-@dataclass(frozen=True)
 class _ParseAndApply(Generic[T]):
     """Parses a block and applies a function to its rows; gives their number, the result, and the rejected rows."""
 
-    parser: BlockParser
-    function: Callable[[Batch], T]
+    def __init__(self, parser: BlockParser, function: Callable[[Batch], T]) -> None:
+        self.parser = parser
+        self.function = function
 
     def __call__(self, block: Block) -> tuple[int, T, tuple[Rejected, ...]]:
         parsed = self.parser(block)

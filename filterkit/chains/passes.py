@@ -13,7 +13,6 @@ can only be fitted after the last strip; a new pass then begins behind it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -271,15 +270,15 @@ class _Taken(NamedTuple):
     rows: int
 
 
-@dataclass
 class _Take:
     """The work of a pass on one batch; parameters as for `Statistic.of`, and the range of columns to cover."""
 
-    statistic: type[Statistic]
-    low: int
-    high: int
-    supervised: bool
-    reader: str
+    def __init__(self, statistic: type[Statistic], low: int, high: int, supervised: bool, reader: str) -> None:
+        self.statistic = statistic
+        self.low = low
+        self.high = high
+        self.supervised = supervised
+        self.reader = reader
 
     def __call__(self, batch: Batch) -> _Taken:
         return _Taken(
