@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -47,20 +46,20 @@ class Parsed(NamedTuple):
     rejected: tuple[Rejected, ...] = ()
 
 
-@dataclass(frozen=True)
 class BlockParser:
     """Parses blocks.
 
-    Attributes
+    Parameters
     ----------
     schema : of the batches.
     layout : of the rows in the text.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
     """
 
-    schema: Schema
-    layout: Layout
-    rejects: bool
+    def __init__(self, schema: Schema, layout: Layout, rejects: bool) -> None:
+        self.schema = schema
+        self.layout = layout
+        self.rejects = rejects
 
     def __call__(self, block: Block) -> Parsed:
         """The rows of `block`.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Generic, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -230,7 +231,7 @@ class Reader:
     def _map_at_once(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         start = 0
         try:
-            for done in engine.map(_ParseAndApply(self._parser, function), self.blocks()):
+            for done in engine.map(partial(_of_parsed, self._parser, function), self.blocks()):
                 if done is PAUSE:
                     continue
                 rows, result, rejected = done
@@ -244,13 +245,9 @@ class Reader:
             raise
 
 
-class _ParseAndApply(Generic[T]):
-    """Parses a block and applies a function to its rows; gives their number, the result, and the rejected rows."""
-
-    def __init__(self, parser: BlockParser, function: Callable[[Batch], T]) -> None:
-        self.parser = parser
-        self.function = function
-
-    def __call__(self, block: Block) -> tuple[int, T, tuple[Rejected, ...]]:
-        parsed = self.parser(block)
-        return len(parsed.batch), self.function(parsed.batch), parsed.rejected
+def _of_parsed(
+    parser: BlockParser, function: Callable[[Batch], T], block: Block
+) -> tuple[int, T, tuple[Rejected, ...]]:
+    """The number of rows of a block, ``function`` of them, and the rows that are rejected."""
+    parsed = parser(block)
+    return len(parsed.batch), function(parsed.batch), parsed.rejected

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, pairwise
 from operator import mul
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
@@ -113,7 +112,7 @@ class MappedRows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
         growth = max(accumulate((stage.growth for stage in self._stages), mul))
-        return self._rows.map(_TransformAndApply(self._stages, function), last, growth)
+        return self._rows.map(partial(_of_transformed, self._stages, function), last, growth)
 
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
@@ -153,7 +152,7 @@ class SpooledRows(RowSource):
         """See `RowSource.map`."""
         if self._spool is not None:
             pieces = (_Piece(each, *cut) for each in self._spool for cut in _cuts(each.rows, each.values, growth))
-            return self.engine.map(_LoadAndApply(self.schema, function), pieces)
+            return self.engine.map(partial(_of_loaded, self.schema, function), pieces)
         if last:
             return self._once(function)
         return self._first(function)
@@ -162,7 +161,7 @@ class SpooledRows(RowSource):
         self._spool = Spool(self.memory)
         start = 0
 
-        for spooled, result in self._once(_PackAndApply(function)):
+        for spooled, result in self._once(partial(_and_packed, function)):
             spooled.start = start
             self._spool.append(spooled)
             start += spooled.rows
@@ -195,25 +194,14 @@ class InMemoryRows(RowSource):
         return rows
 
 
-@dataclass(frozen=True)
-class _TransformAndApply(Generic[T]):
-    """Transforms a batch of training rows by fitted stages, and applies a function to it."""
-
-    stages: list[Fitted]
-    function: Callable[[Batch], T]
-
-    def __call__(self, batch: Batch) -> T:
-        return self.function(transform(self.stages, batch, training=True))
+def _of_transformed(stages: list[Fitted], function: Callable[[Batch], T], batch: Batch) -> T:
+    """``function`` of a batch of training rows that fitted stages have transformed."""
+    return function(transform(stages, batch, training=True))
 
 
-@dataclass(frozen=True)
-class _PackAndApply(Generic[T]):
-    """Packs a batch for the spool, and applies a function to it."""
-
-    function: Callable[[Batch], T]
-
-    def __call__(self, batch: Batch) -> tuple[SpooledBatch, T]:
-        return SpooledBatch(batch), self.function(batch)
+def _and_packed(function: Callable[[Batch], T], batch: Batch) -> tuple[SpooledBatch, T]:
+    """A batch packed for the spool, and ``function`` of it."""
+    return SpooledBatch(batch), function(batch)
 
 
 def _cuts(rows: int, values: int, growth: float) -> list[tuple[int, int]]:
@@ -237,17 +225,11 @@ class _Piece(NamedTuple):
     stop: int
 
 
-@dataclass(frozen=True)
-class _LoadAndApply(Generic[T]):
-    """Loads some rows of a spooled batch, and applies a function to them."""
-
-    schema: Schema
-    function: Callable[[Batch], T]
-
-    def __call__(self, piece: _Piece) -> T:
-        batch = piece.spooled.load(self.schema)
-        is_all = piece.stop - piece.first == len(batch)
-        return self.function(batch if is_all else batch.rows(piece.first, piece.stop))
+def _of_loaded(schema: Schema, function: Callable[[Batch], T], piece: _Piece) -> T:
+    """``function`` of some rows of a spooled batch."""
+    batch = piece.spooled.load(schema)
+    is_all = piece.stop - piece.first == len(batch)
+    return function(batch if is_all else batch.rows(piece.first, piece.stop))
 
 
 @contextmanager

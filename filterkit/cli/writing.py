@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedWriter
-from typing import IO, TYPE_CHECKING, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit._version import __version__
 from filterkit.arff.writer import Formatter, Pieces, header_pieces
@@ -111,19 +111,12 @@ class Transformed:
     engine: Engine
 
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        return self.reader.map(_AlignAndApply(self.alignment, self.fitted, function), self.engine)
+        return self.reader.map(partial(_of_transformed, self.alignment, self.fitted, function), self.engine)
 
 
-@dataclass(frozen=True)
-class _AlignAndApply(Generic[T]):
-    """Transforms a batch of an input by a fitted chain, and applies a function to it."""
-
-    alignment: Alignment
-    fitted: FittedChain
-    function: Callable[[Batch], T]
-
-    def __call__(self, batch: Batch) -> T:
-        return self.function(self.fitted.transform(self.alignment.apply(batch)))
+def _of_transformed(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
+    """``function`` of a batch of an input that a fitted chain has transformed."""
+    return function(fitted.transform(alignment.apply(batch)))
 
 
 def _text(formatter: Formatter, batch: Batch) -> tuple[int, Pieces]:
