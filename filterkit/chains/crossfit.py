@@ -69,9 +69,8 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
     wholes = StatesByStrip()
     parts = [StatesByStrip() for _ in range(count)]
     totals = None
-    for table in Statistics(  # one table of some columns after the other
-        MappedRows(rows, _ByFold(rows.schema, fold, count)), stage, memory
-    ).parts():
+    by_fold = MappedRows(rows, _ByFold(rows.schema, fold, count))
+    for table in Statistics(by_fold, [stage], memory).parts():
         assert isinstance(table, ContingencyTable)
         totals = _of_folds(table, _unpaired(table.schema, rows.schema), np.ones(count + 1, bool))
         whole = learned(stage, totals)

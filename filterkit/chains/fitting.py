@@ -6,18 +6,20 @@ follow each other wait for the first stage of another kind, because one pass ove
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.chains.crossfit import Chosen, counted_classes, cross_fit, draw_folds, useful_folds
 from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
 from filterkit.stages.columns import ColumnStage
-from filterkit.stages.learner import Learner
+
+if TYPE_CHECKING:
+    from filterkit.stages.learner import Learner
 
 
 def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tuple[list[Fitted], TrainingRows]:
@@ -38,7 +40,7 @@ def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tupl
     StageError : a stage cannot be fitted on these rows.
     """
     fitting = Fitting(rows, memory)
-    if any(isinstance(stage, Learner) and stage.inner_folds() for stage in stages):
+    if any(stage.inner_folds() for stage in stages):
         fitting.prepare_trials()
     for stage in stages:
         stage.fit_in(fitting)
@@ -65,33 +67,28 @@ class Fitting:
         if not stage.folds():
             self._waiting.append(stage)
             return
+        from filterkit.chains.crossfit import cross_fit  # few chains need it
+
         self._prepare(stage)
         self._add(stage, cross_fit(stage, self._rows, self._memory))
 
     def on_batches(self, stage: Stage) -> None:
         """Fit a stage that reads the batches as often as it needs."""
-        self._prepare(stage)
-        self._add(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
+        self._add(stage, self._fit(stage))
 
     def on_each_row(self, stage: RowStage) -> None:
         """Fit a stage that treats each row by itself."""
-        self._prepare(stage)
-        made = check_fitted(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
+        made = self._fit(stage)
         learns_nothing = type(stage).fit is RowStage.fit
         if learns_nothing and self._trials is not None and self._trials.starts_behind(made, self._rows):
-            self._stages.append(stage)
-            self._fitted.append(made)
-            self._rows = self._trials.rows
-            return
-        self._add(stage, made)
+            self._add(stage, made, self._trials.rows)
+        else:
+            self._add(stage, made)
 
     def on_arrangement(self, stage: TrainingStage) -> None:
         """Fit a stage that chooses, orders or writes training rows."""
-        self._prepare(stage)
-        made = check_fitted(stage, stage.fit(partial(self._rows.map, itself), self._rows.schema))
-        self._stages.append(stage)
-        self._fitted.append(made)
-        self._rows = self._rows.arranged_by(stage)
+        made = self._fit(stage)
+        self._add(stage, made, self._rows.arranged_by(stage))
 
     def with_trials(self, learner: Learner) -> None:
         """Fit a learner."""
@@ -101,8 +98,7 @@ class Fitting:
             start = self._trials or _Start(self._rows)
             return inner_splits(self._stages[start.skipped :], start.rows, learner, self._memory)
 
-        rows = partial(self._rows.map, itself)
-        self._add(learner, learner.fit_with_inner_cv(rows, self._rows.schema, trials, self._rows.jobs))
+        self._add(learner, learner.fit_with_inner_cv(self._batches(), self._rows.schema, trials, self._rows.jobs))
 
     def finish(self) -> tuple[list[Fitted], TrainingRows]:
         """The fitted stages, and the training rows as they come out of the last one."""
@@ -114,16 +110,26 @@ class Fitting:
         self._fit_waiting()
         check_class(stage, self._rows.schema)
 
+    def _fit(self, stage: Stage) -> Fitted:
+        """A stage, fitted by its own method."""
+        self._prepare(stage)
+        return check_fitted(stage, stage.fit(self._batches(), self._rows.schema))
+
+    def _batches(self) -> Callable[[], Iterator[Batch]]:
+        """A function that returns the batches as they come out of the stages fitted so far."""
+        return partial(self._rows.map, itself)
+
     def _fit_waiting(self) -> None:
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             for stage, made in zip(waiting, fit_column_stages(waiting, self._rows, self._memory)):
                 self._add(stage, made)
 
-    def _add(self, stage: Stage, made: Fitted) -> None:
+    def _add(self, stage: Stage, made: Fitted, rows: TrainingRows | None = None) -> None:
+        """Note a fitted stage; `rows` come out of it, by default those that came in, transformed."""
         self._stages.append(stage)
         self._fitted.append(check_fitted(stage, made))
-        self._rows = MappedRows(self._rows, made)
+        self._rows = MappedRows(self._rows, made) if rows is None else rows
 
 
 class _Start:
@@ -160,6 +166,8 @@ def inner_splits(
 
     Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
     """
+    from filterkit.chains.crossfit import Chosen, counted_classes, draw_folds, useful_folds  # few chains need it
+
     classes = counted_classes(rows)
     count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
     # A stage that stores the rows would store those of the last fold.

@@ -57,8 +57,7 @@ def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int
 def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
-    taking = Statistics(rows, stages[0], memory)
-    taking.stages = stages
+    taking = Statistics(rows, stages, memory)
     walk: _Walk | None = None
     for part in taking.parts():
         if taking.whole:
@@ -144,23 +143,23 @@ class _Walk:
 
 
 class Statistics:
-    """The statistic of the training rows that a stage learns from, in parts that the budget allows.
+    """The statistic of the training rows that stages learn from, in parts that the budget allows.
 
     Parameters
     ----------
     rows : the training rows.
-    stage : the stage.
+    stages : that may be fitted on it, one after the other; the first decides what is taken.
     memory : bytes, of which a statistic takes an eighth.
 
     Attributes
     ----------
     whole : whether the part that came last covers all columns.
-    stages : those that may be fitted on it.
     """
 
-    def __init__(self, rows: TrainingRows, stage: ColumnStage, memory: int) -> None:
+    def __init__(self, rows: TrainingRows, stages: list[ColumnStage], memory: int) -> None:
+        stage = stages[0]
         self.whole = False
-        self.stages = [stage]
+        self._stages = stages
         self._rows = rows
         self._kind = stage.learns_from
         self._supervised = stage.needs_class
@@ -183,7 +182,6 @@ class Statistics:
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
-        table.first = statistic.first
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
     def parts(self) -> Iterator[Statistic]:
@@ -195,7 +193,7 @@ class Statistics:
         low = 0
         while True:
             strip = self._pass(low, width)
-            cuts = self.cuts(strip, self.stages)
+            cuts = self.cuts(strip, self._stages)
             self.whole = len(strip) == width and len(cuts) < 2
             low += len(strip)
             if self.whole:

@@ -195,7 +195,7 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """The table of the same rows counted as one class."""
-        return ContingencyTable(
+        table = ContingencyTable(
             self.schema,
             self.columns,
             self.indptr,
@@ -204,6 +204,8 @@ class ContingencyTable(Statistic):
             class_parts.over_classes(self.gap_parts),
             self.total_parts.sum(axis=0, keepdims=True),
         )
+        table.first = self.first
+        return table
 
     def with_zeros(self) -> ContingencyTable:
         """This table with a cell for zero in each column where zero occurs."""

@@ -97,6 +97,10 @@ class Stage:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit")
 
+    def inner_folds(self) -> int:
+        """The number of folds of the training rows on which the stage tries itself while it is fitted; 0 for none."""
+        return 0
+
     def fit_in(self, fitting: Fitting) -> None:
         """Choose the way in which a chain fits stages of this kind."""
         fitting.on_batches(self)
