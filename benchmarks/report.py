@@ -14,7 +14,7 @@ from benchmarks.timing import Run
 from benchmarks.work import Outcome, Skipped
 from benchmarks.works import Places
 
-PACKAGES = ("filterkit", "numpy", "scipy", "pyarrow", "liac-arff")
+PACKAGES = ("arff-filterkit", "numpy", "scipy", "pyarrow", "liac-arff")
 COLUMNS = ("work", "contenders", "runs", "seconds", "CPU seconds", "peak MB", "ratio (min-max)", "target", "met")
 
 
