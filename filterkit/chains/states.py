@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.scratch import Scratch
 from filterkit.data.ragged import Ragged
 from filterkit.stages.columns import State
@@ -38,6 +39,7 @@ class StatesByStrip:
         if self._only is not None:
             return self._only
         assert self._file is not None
+        give_back_freed_memory()  # of fitting, which may be as large as the state
         try:
             return {key: self._join([strip[key] for strip in self._strips]) for key in self._strips[0]}
         finally:

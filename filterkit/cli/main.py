@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.allocators import keep_freed_memory
+from filterkit.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
     DEBUG,

@@ -162,3 +162,19 @@ def _pooled(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: 
     starts = np.asarray(blocks[:-1])
     means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
     return np.asarray(np.repeat(means, np.diff(blocks)))
+
+
+def shapes_curve(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """bool (cells,): which values a curve needs as knots, so that interpolation between them gives all images exactly.
+
+    It does not need a value whose neighbors on both sides have the same images.
+
+    Parameters
+    ----------
+    images : float64 (cells, tasks), of the values of each column, one column after the other.
+    indptr : int64 (columns + 1,); the cells of column i are ``indptr[i]:indptr[i + 1]``.
+    """
+    changes = np.ones(len(images) + 1, bool)  # whether the curve changes before each cell, and after the last
+    changes[1:-1] = (images[1:] != images[:-1]).any(axis=1)
+    changes[indptr] = True
+    return changes[1:] | changes[:-1]

@@ -9,7 +9,15 @@ import numpy as np
 from filterkit import Attribute, ColumnStage, Schema, option
 from filterkit.plugin import ContingencyTable, FittedColumns, Fold, Ragged, State, Statistic, sum_over_classes
 
-from .estimates import corrected, isotonic_estimates, local_estimates, log_odds, prior_counts, zero_estimates
+from .estimates import (
+    corrected,
+    isotonic_estimates,
+    local_estimates,
+    log_odds,
+    prior_counts,
+    shapes_curve,
+    zero_estimates,
+)
 from .policies import check_names, is_chosen, predicts_no_better
 
 
@@ -107,10 +115,12 @@ class Shape(ColumnStage):
         empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
         missing[empty] = zero[empty] = 0.0
         images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
+        kept = np.flatnonzero(shapes_curve(images, cells.indptr) | cells.nominal[cells.column_of_cell])
+        indptr = np.searchsorted(kept, cells.indptr)
         return {
             "unchanged": ~is_chosen(table, self.only, self.except_),
-            "knots": Ragged(cells.indptr, cells.values),
-            "images": Ragged(cells.indptr * len(tasks), images.ravel()),  # of each knot, one for each task
+            "knots": Ragged(indptr, cells.values[kept]),
+            "images": Ragged(indptr * len(tasks), images[kept].ravel()),  # of each knot, one for each task
             "zero": zero,
             "missing": missing - zero,
             "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - zero, 0.0),

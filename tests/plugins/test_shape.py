@@ -63,6 +63,22 @@ def test_estimates_are_linear_between_training_values_and_constant_beyond():
     assert got.tolist() == close([34 / 63, 29 / 56, 5 / 9, 5 / 9, 1 / 2])
 
 
+def test_values_within_a_level_stretch_are_not_stored():
+    # Without neighbors and with one row each, p is 2/3 of a '+' and 1/3 of a '-'.
+    train, labels = [1, 2, 3, 4, 5, 6], "++++--"
+    batch = make([[v] for v in train], ["-+".index(label) for label in labels], positive="yes")
+    fitted = filterkit.chain("shape --neighbors 0 --no-zero").fit(batch)
+    assert fitted.stages[0].state["knots"].values.tolist() == [1, 4, 5, 6]
+    assert shaped(train, labels, [0, 1, 2, 2.5, 4, 5, 6, 7], "--neighbors 0 --no-zero").tolist() == close(
+        [2 / 3] * 5 + [1 / 3] * 3
+    )
+
+
+def test_nominal_values_are_all_stored():
+    assert shaped([0, 1, 2, 1], "++++", [0, 1, 2], "--no-zero", nominal=True).tolist() == close([2 / 3, 3 / 4, 2 / 3])
+    assert shaped([0, 1, 2], "+++", [1, 3], "--no-zero", nominal=True).tolist() == close([2 / 3, 4 / 5])
+
+
 def test_fifteen_neighbours_on_either_side_by_default():
     # at 2: pos 1, rows 1 + 15 + 15: 2/33
     got = shaped([1] * 20 + [2] + [3] * 20, "-" * 20 + "+" + "-" * 20, [2])
