@@ -70,17 +70,15 @@ def _cells(outcome: Outcome, end: str) -> list[str]:
     """The table row of a work; `end` separates lines within a cell."""
     work, target = outcome.work, outcome.work.target
     subject, other = work.subject.label, work.other.label
-    if target.bound == "at least":
-        what, limit = f"{other} / {subject}", "≥"
-    else:
-        what, limit = f"{subject} / {other}", "≤"
+    what = f"{other} / {subject}" if target.bound == "at least" else f"{subject} / {other}"
     ratio, met = "—", "failed"
     if not outcome.failure:
         ratios = target.ratios(outcome.subject, outcome.other)
         ratio = f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
-        met = {True: "yes", False: "**no**" if end != "\n" else "NO", None: "—"}[target.met(ratios)]
-    if target.quantity == "memory":
-        ratio += " of memory"
+        met = {True: "yes", False: "**no**" if end != "\n" else "NO", None: "—"}[
+            target.met(outcome.subject, outcome.other)
+        ]
+    ratio += {"seconds": "", "cpu": " of CPU", "memory": " of memory"}[target.quantity]
     both = outcome.subject, outcome.other
     return [
         f"{work.name}{end}{work.what}",
@@ -90,7 +88,7 @@ def _cells(outcome: Outcome, end: str) -> list[str]:
         end.join(_median(runs, "cpu", 1, 2) for runs in both),
         end.join(_median(runs, "memory", 1e6, 0) for runs in both),
         f"{ratio}{end}{what}" if end == "\n" else ratio,
-        "for information" if target.limit is None else f"{limit} {target.limit:g}",
+        str(target),
         met,
     ]
 
@@ -104,8 +102,7 @@ def _summary(results: list[Outcome | Skipped]) -> str:
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for result in results:
         if isinstance(result, Outcome) and not result.failure:
-            ratios = result.work.target.ratios(result.subject, result.other)
-            found[result.work.target.met(ratios)].append(result.work.name)
+            found[result.work.target.met(result.subject, result.other)].append(result.work.name)
     failed = [result.work.name for result in results if isinstance(result, Outcome) and result.failure]
     skipped = [result.name for result in results if isinstance(result, Skipped)]
     groups = {"met": found[True], "missed": found[False], "failed": failed, "skipped": skipped}

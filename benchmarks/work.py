@@ -44,22 +44,38 @@ class Target:
 
     ``at least`` bounds other / subject ("the other takes at least so many times as long"), ``at most``
     bounds subject / other ("the subject takes at most so many times as much").
+
+    Attributes
+    ----------
+    limit : of the ratio; None to measure it for information.
+    quantity : that is compared, an attribute of `Run`.
+    peak : how many MB the subject may hold at most; None for no limit.
     """
 
     bound: Literal["at least", "at most"]
     limit: float | None = None
-    quantity: Literal["seconds", "memory"] = "seconds"
+    quantity: Literal["seconds", "cpu", "memory"] = "seconds"
+    peak: float | None = None
 
     def ratios(self, subject: list[Run], other: list[Run]) -> list[float]:
         """The ratio of each pair of runs."""
         pairs = [(getattr(s, self.quantity), getattr(o, self.quantity)) for s, o in zip(subject, other, strict=True)]
         return [o / s if self.bound == "at least" else s / o for s, o in pairs]
 
-    def met(self, ratios: list[float]) -> bool | None:
-        """Whether the median ratio is within the bound; None without one."""
-        if self.limit is None:
-            return None
-        return median(ratios) >= self.limit if self.bound == "at least" else median(ratios) <= self.limit
+    def met(self, subject: list[Run], other: list[Run]) -> bool | None:
+        """Whether the median ratio and the median peak are within their bounds; None without any."""
+        kept = []
+        if self.limit is not None:
+            ratio = median(self.ratios(subject, other))
+            kept.append(ratio >= self.limit if self.bound == "at least" else ratio <= self.limit)
+        if self.peak is not None:
+            kept.append(median(run.memory for run in subject) <= self.peak * 1e6)
+        return all(kept) if kept else None
+
+    def __str__(self) -> str:
+        ratio = [] if self.limit is None else [f"{'≥' if self.bound == 'at least' else '≤'} {self.limit:g}"]
+        peak = [] if self.peak is None else [f"≤ {self.peak:,.0f} MB"]
+        return ", ".join([*ratio, *peak]) or "for information"
 
 
 @dataclass(frozen=True)
