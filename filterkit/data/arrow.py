@@ -53,6 +53,11 @@ def join(*parts: Any, separator: str = "") -> Any:
     return call_function("binary_join_element_wise", scalars, JoinOptions())
 
 
+def characters(texts: Any) -> np.ndarray:
+    """int32 (n,): the number of characters of each text."""
+    return plain_values(call_function("utf8_length", [texts]))
+
+
 def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
     """One text for each pair of consecutive int32 `offsets`: the texts between them, joined."""
     lists = pa.ListArray.from_arrays(numbers(offsets), texts)

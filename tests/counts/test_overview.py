@@ -1,0 +1,94 @@
+"""Overview: the numbers of numpy and pandas, for any size of blocks and number of jobs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from agreement import sample
+
+import filterkit
+from filterkit.arff.reader import Reader
+from filterkit.counts.overview import Overview, described, merged
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Attribute, Schema
+from filterkit.engines.local import LocalEngine
+
+SAMPLES = ["iris", "mixed", "mixed-sparse", "one-row", "empty", "fortunes"]
+
+
+def frame_of(name):
+    batch = sample(name, class_="none")
+    return batch.schema, pd.DataFrame(batch.in_form(False).X, columns=[a.name for a in batch.schema.features])
+
+
+def overview_of(name, block_size=None, jobs=1):
+    with Reader(f"arff_samples/{name}.arff", "none", block_size=block_size) as reader:
+        found = list(reader.map(Overview, LocalEngine(jobs)))
+        return merged(found) if found else None
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_numbers_agree_with_pandas(name):
+    schema, frame = frame_of(name)
+    found = {each["name"]: each for each in described(merged([Overview(sample(name, class_="none"))]))}
+    for attribute, column in zip(schema.features, frame):
+        values, each = frame[column], found[attribute.name]
+        assert each["missing"] == values.isna().sum()
+        assert each["distinct"] == values.nunique()
+        if attribute.kind == "nominal":
+            counts = values.value_counts()
+            assert list(each["labels"].values()) == [counts.get(code, 0) for code in range(len(attribute.values))]
+            continue
+        assert each["zeros"] == (values == 0).sum()
+        asked = (values.min(), values.max(), values.mean(), values.std())
+        got = (each["least"], each["largest"], each["mean"], each["deviation"])
+        for one, other in zip(got, asked):
+            assert (one is None and np.isnan(other)) or one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "fortunes"])
+def test_blocks_and_jobs_make_no_difference(name):
+    whole = overview_of(name)
+    for block_size, jobs in ((2_000, 1), (3_001, 2)):
+        assert list(described(overview_of(name, block_size, jobs))) == list(described(whole))
+        assert overview_of(name, block_size, jobs).equal_columns() == whole.equal_columns()
+
+
+def test_texts_dates_and_bags_are_described():
+    found = {each["name"]: each for each in described(overview_of("mixed"))}
+    table = filterkit.read("arff_samples/mixed.arff").passthrough
+    notes = [text for text in table.column("note").to_pylist() if text is not None]
+    assert found["note"] == {
+        "number": 5, "name": "note", "kind": "string", "missing": 40 - len(notes), "distinct": len(set(notes)),
+        "shortest": min(map(len, notes)), "longest": max(map(len, notes)),
+    }  # fmt: skip
+    days = [day for day in table.column("received").to_pylist() if day is not None]
+    assert (found["received"]["least"], found["received"]["largest"]) == (str(min(days).date()), str(max(days).date()))
+    assert found["received"]["distinct"] == len(set(days))
+    assert set(found["parts"]) == {"number", "name", "kind", "missing", "distinct", "shortest", "longest"}
+
+
+def test_weights_are_told_and_do_not_count():
+    schema = Schema("r", [Attribute("a", weight=2.0)])
+    overview = Overview(Batch(schema, np.array([[1.0], [3.0]]), weights=np.array([0.5, 4.0])))
+    assert overview.weights.tolist() == [0.5, 4, 4.5]
+    (found,) = described(overview)
+    assert (found["mean"], found["weight"]) == (2, 2)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_infinite_values_are_told_apart(sparse):
+    X = np.array([[1.0, np.inf], [np.inf, np.nan], [3.0, -np.inf], [0.0, 0.0]])
+    batch = Batch(Schema("r", [Attribute("a"), Attribute("b")]), X).in_form(sparse)
+    a, b = described(Overview(batch))
+    assert (a["infinite"], a["missing"], a["zeros"], a["least"], a["largest"], a["distinct"]) == (1, 0, 1, 0, 3, 3)
+    assert (b["infinite"], b["missing"], b["zeros"], b["least"]) == (2, 1, 1, 0)
+
+
+def test_equal_columns_are_found_also_in_several_batches():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (90, 5)).astype(float)
+    X[:, 3] = X[:, 0]
+    attributes = [*(Attribute(f"a{i}") for i in range(4)), Attribute("n", "nominal", ("x", "y"))]
+    X[:, 4] = X[:, 0]
+    batches = [Batch(Schema("r", attributes), X[i : i + 30]) for i in (0, 30, 60)]
+    assert merged(map(Overview, batches)).equal_columns() == [[0, 3]]  # the nominal one has labels instead
