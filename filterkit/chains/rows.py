@@ -111,8 +111,7 @@ class MappedRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
-        growth = max(accumulate((stage.growth for stage in self._stages), mul))
-        return self._rows.map(partial(_of_transformed, self._stages, function), last, growth)
+        return self._rows.map(partial(_of_transformed, self._stages, function), last, growth_of(self._stages))
 
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
@@ -151,8 +150,8 @@ class SpooledRows(RowSource):
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map`."""
         if self._spool is not None:
-            pieces = (_Piece(each, *cut) for each in self._spool for cut in _cuts(each.rows, each.values, growth))
-            return self.engine.map(partial(_of_loaded, self.schema, function), pieces)
+            parts = (_Piece(each, *cut) for each in self._spool for cut in _cuts(each.rows, each.values, growth))
+            return self.engine.map(partial(_of_loaded, self.schema, function), parts)
         if last:
             return self._once(function)
         return self._first(function)
@@ -184,7 +183,7 @@ class InMemoryRows(RowSource):
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map`."""
-        return self.engine.map(function, chain.from_iterable(_pieces(batch, growth) for batch in self._batches))
+        return self.engine.map(function, chain.from_iterable(pieces(batch, growth) for batch in self._batches))
 
     def through(self, stage: Fitted) -> InMemoryRows:
         """These rows as they come out of a fitted stage, also in memory; closed together with these."""
@@ -192,6 +191,11 @@ class InMemoryRows(RowSource):
         rows = InMemoryRows(stage.schema, list(images), self.engine, self.memory)
         rows._arranged = self._arranged
         return rows
+
+
+def growth_of(stages: list[Fitted]) -> float:
+    """How many values at most there are of each value that comes to the first of these stages; 1 without any."""
+    return max(accumulate((stage.growth for stage in stages), mul), default=1.0)
 
 
 def _of_transformed(stages: list[Fitted], function: Callable[[Batch], T], batch: Batch) -> T:
@@ -210,7 +214,7 @@ def _cuts(rows: int, values: int, growth: float) -> list[tuple[int, int]]:
     return list(pairwise([rows * number // count for number in range(count + 1)]))
 
 
-def _pieces(batch: Batch, growth: float) -> Iterator[Batch]:
+def pieces(batch: Batch, growth: float) -> Iterator[Batch]:
     """A batch, in pieces of some rows if many values come out of it."""
     values = len(batch.csr.data) if batch.sparse else batch.X.size
     cuts = _cuts(len(batch), values, growth)

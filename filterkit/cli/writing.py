@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from filterkit._version import __version__
 from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import FittedChain
-from filterkit.chains.rows import Mapping
+from filterkit.chains.rows import Mapping, growth_of, pieces
 from filterkit.cli.inputs import format_of
 from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
@@ -111,12 +111,22 @@ class Transformed:
     engine: Engine
 
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        return self.reader.map(partial(_of_transformed, self.alignment, self.fitted, function), self.engine)
+        growth = growth_of(self.fitted.stages)
+        if growth > 1 and not self.reader.live:  # rows of a live input come in short batches, and must not wait
+            batches = self.reader.map(self.alignment.apply, self.engine)
+            shorter = (piece for batch in batches for piece in pieces(batch, growth))
+            return self.engine.map(partial(_of_transformed, self.fitted, function), shorter)
+        return self.reader.map(partial(_of_aligned, self.alignment, self.fitted, function), self.engine)
 
 
-def _of_transformed(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
-    """``function`` of a batch of an input that a fitted chain has transformed."""
-    return function(fitted.transform(alignment.apply(batch)))
+def _of_aligned(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
+    """``function`` of a batch of an input that has been aligned and that a fitted chain has transformed."""
+    return _of_transformed(fitted, function, alignment.apply(batch))
+
+
+def _of_transformed(fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
+    """``function`` of a batch that a fitted chain has transformed."""
+    return function(fitted.transform(batch))
 
 
 def _text(formatter: Formatter, batch: Batch) -> tuple[int, Pieces]:

@@ -1,0 +1,28 @@
+"""Rows of an input on their way through a fitted chain."""
+
+import numpy as np
+import pytest
+
+import filterkit
+from filterkit.arff.reader import Reader
+from filterkit.chains import rows as chain_rows
+from filterkit.cli.writing import Transformed
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import concatenate, itself
+from filterkit.engines.local import LocalEngine
+
+PATH = "arff_samples/sparse-counts-multiclass.arff"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeypatch):
+    monkeypatch.setattr(chain_rows, "_MOST_VALUES", 500)
+    fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
+    with Reader(PATH) as reader:
+        transformed = Transformed(reader, Alignment(reader.schema, fitted.incoming), fitted, LocalEngine(jobs))
+        batches = list(transformed(itself))
+    assert len(batches) > 5
+    assert max(len(batch.csr.data) for batch in batches) < 1000
+    whole = fitted.transform(filterkit.read(PATH))
+    found = concatenate(batches, fitted.schema)
+    assert np.array_equal(found.csr.toarray(), whole.csr.toarray()) and np.array_equal(found.y, whole.y)
