@@ -16,13 +16,13 @@ PATH = "arff_samples/sparse-counts-multiclass.arff"
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeypatch):
-    monkeypatch.setattr(chain_rows, "_MOST_VALUES", 500)
+    monkeypatch.setattr(chain_rows, "_MOST_VALUES", 40)
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
     with Reader(PATH) as reader:
         transformed = Transformed(reader, Alignment(reader.schema, fitted.incoming), fitted, LocalEngine(jobs))
         batches = list(transformed(itself))
     assert len(batches) > 5
-    assert max(len(batch.csr.data) for batch in batches) < 1000
+    assert max(len(batch.csr.data) for batch in batches) < 80
     whole = fitted.transform(filterkit.read(PATH))
     found = concatenate(batches, fitted.schema)
     assert np.array_equal(found.csr.toarray(), whole.csr.toarray()) and np.array_equal(found.y, whole.y)
