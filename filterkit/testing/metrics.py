@@ -37,12 +37,55 @@ def check_scores_are_numbers(stage: Stage) -> None:
             counts = np.array(list(product(*map(_parts, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
             _check(metric.name, "classes", lambda counts, t=totals: classes(counts, np.array(t)), [counts], shown)
+        _check_class_sums(metric)
+    if metric.best_at_ends:
+        _check_best_at_ends(metric)
     if metric.by_column is not None:
         by_column = metric.by_column
         for seed in (0, 1):
             columns = np.array([0, 1, 5, 100_000])
             shown = [f"column {column} and seed {seed}" for column in columns.tolist()]
             _check(metric.name, "by_column", lambda columns, s=seed: by_column(columns, s), [columns], shown)
+
+
+def _check_class_sums(metric: Metric) -> None:
+    """The sum over the classes gives what `Metric.classes` gives."""
+    if metric.class_sums is None:
+        return
+    assert metric.classes is not None
+    term, score = metric.class_sums
+    for given in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0, 7.0)):
+        totals = np.array(given)
+        counts = np.array(list(product(*map(_parts, given))))
+        sums = np.zeros(len(counts))
+        for column, total in zip(counts.T, given):
+            sums += _called(f"{metric.name}: term of class_sums", term, [column, np.full(len(column), total)])
+        rows = counts.sum(axis=1)
+        found = _called(f"{metric.name}: score of class_sums", score, [sums, rows, totals])
+        due = metric.classes(counts, totals)
+        wrong = np.flatnonzero(~np.isclose(found, due, rtol=1e-9, atol=1e-9))
+        for at in wrong[:1].tolist():
+            raise AssertionError(
+                f"{metric.name}: for counts={counts[at].tolist()} of totals={list(given)}, class_sums gives "
+                f"{found[at]:g} and classes {due[at]:g}: let both give the same"
+            )
+
+
+def _check_best_at_ends(metric: Metric) -> None:
+    """No score inside a range of fp, without 0 and neg, is larger than both at its ends."""
+    for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):
+        fp = np.arange(1.0, neg)
+        for tp in {0.0, 1.0, np.rint(pos / 2), pos - 1, pos}:
+            scores = metric.score(np.full(len(fp), tp), fp, pos, neg)
+            before = np.minimum.accumulate(scores)[:-2]
+            after = np.minimum.accumulate(scores[::-1])[::-1][2:]
+            ends = np.maximum(before, after)
+            inside = np.flatnonzero(scores[1:-1] > ends + 1e-9 * np.maximum(1, np.abs(ends)))
+            for at in inside[:1].tolist():
+                raise AssertionError(
+                    f"{metric.name}: for tp={tp:g}, pos={pos:g} and neg={neg:g}, the score at fp={fp[at + 1]:g} is "
+                    "larger than at lower and at higher fp: leave best_at_ends False"
+                )
 
 
 def _parts(total: float) -> list[float]:

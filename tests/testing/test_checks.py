@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
 from filterkit.engines.processes import ProcessEngine
-from filterkit.plugin import PAUSE, LocalEngine
+from filterkit.plugin import PAUSE, ClassSums, LocalEngine
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
@@ -454,6 +454,19 @@ METRICS = [
     (
         Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda c, seed: c / c.max()),
         r"by_column of the metric depends on the other features",
+    ),
+    (
+        Metric(
+            "broken",
+            lambda tp, fp, pos, neg: tp,
+            classes=lambda counts, totals: counts.max(axis=1),
+            class_sums=ClassSums(lambda counts, totals: counts, lambda sums, rows, totals: sums),
+        ),
+        r"for counts=\[0\.0, 1\.0, 1\.0\] of totals=\[2\.0, 3\.0, 4\.0\], class_sums gives 2 and classes 1: let both",
+    ),
+    (
+        Metric("broken", lambda tp, fp, pos, neg: -((fp - neg / 2) ** 2), best_at_ends=True),
+        r"the score at fp=\d+ is larger than at lower and at higher fp: leave best_at_ends False",
     ),
 ]
 
