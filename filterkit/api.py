@@ -10,6 +10,7 @@ from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import check_ending
 from filterkit.files.output import open_output
@@ -25,7 +26,7 @@ def batches(
     positive: object = None,
     encoding: str = "utf-8",
     block_size: int | None = None,
-    labels: int | None = None,
+    labels: Labels | None = None,
 ) -> Iterator[Batch]:
     """The rows of an ARFF file as a stream of batches. Memory does not grow with the number of rows.
 
@@ -38,7 +39,7 @@ def batches(
     positive : the positive class value; anything but a text is converted by ``str``.
     encoding : of the text.
     block_size : bytes of text per batch, approximately. Default: a size that is fast.
-    labels : the number of attributes at the end that are the labels of multi-label data.
+    labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def read(
     class_: str | int | None = None,
     positive: object = None,
     encoding: str = "utf-8",
-    labels: int | None = None,
+    labels: Labels | None = None,
 ) -> Batch:
     """A whole ARFF file as one batch. Parameters and errors are those of `batches`."""
     with Reader(path_text(path), class_, positive, encoding, labels=labels) as reader:

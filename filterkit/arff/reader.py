@@ -13,7 +13,7 @@ from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import Block, BlockParser, Parsed
 from filterkit.arff.layout import Layout
 from filterkit.data.batch import Batch, empty
-from filterkit.data.labels import find_targets
+from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.errors import ArffError, FilterkitError, StageError
@@ -39,7 +39,7 @@ class Reader:
     like : a schema; the attributes named as its class or labels are class and labels here, whatever `class_` and
         `labels` are.
     rejects : takes the rows that cannot be read; without it, such a row is an error.
-    labels : the number of attributes at the end that are the labels of multi-label data.
+    labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class Reader:
         block_size: int | None = None,
         like: Schema | None = None,
         rejects: Rejects | None = None,
-        labels: int | None = None,
+        labels: Labels | None = None,
     ) -> None:
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self.path, self._encoding = path, encoding

@@ -65,9 +65,9 @@ ENGINE = click.option(
 )
 LABELS = click.option(
     "--labels",
-    metavar="N",
-    type=click.IntRange(1),
-    help="The last N attributes are the labels of multi-label data.  [default: as the relation name says, like MEKA]",
+    metavar="N|-N|NAMES|FILE.xml",
+    help="The labels of multi-label data: the last N attributes, the first N, those of these names or patterns, or "
+    "those in a file of Mulan.  [default: as the relation name says, like MEKA]",
 )
 MEMORY = click.option(
     "--memory", type=Size(), default="1GB", show_default=True, help="Memory for tables, and for rows between passes."
@@ -105,7 +105,7 @@ class InputOptions:
     """How inputs are read; the parameters of `filterkit.arff.reader.Reader` are the same."""
 
     class_: str | None = None
-    labels: int | None = None
+    labels: str | None = None
     positive: str | None = None
     encoding: str = "utf-8"
     block_size: int | None = None

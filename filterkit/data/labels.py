@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,16 +12,21 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema, find_class, same_class
-from filterkit.errors import FilterkitError, UsageError
+from filterkit.errors import PATH, FilterkitError, UsageError, file_error, quoted, suggestion
 
+# Which attributes are labels: the last N, the first N for -N, names or patterns, or a file of names.
+Labels = int | str | Sequence[str]
+
+_NUMBER = re.compile(r"[+-]?\d+")
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
+_LARGEST_FILE = 1 << 24  # bytes of a file that names labels
 
 
 def find_targets(
     relation: str,
     attributes: tuple[Attribute, ...],
     class_: str | int | None,
-    labels: int | None = None,
+    labels: Labels | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:
     """The position of the class, or None; and the positions of the labels of multi-label data.
@@ -31,13 +37,15 @@ def find_targets(
         declares the first three attributes to be labels, and ``-C -3`` the last three, as in MEKA.
     attributes : the columns.
     class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
-    labels : the number of attributes at the end that are labels.
+    labels : a number N for the last N attributes, -N for the first N; a list of names or patterns with ``*`` and ``?``;
+        or a text: a number, names with commas between them, or the path of an XML file in which Mulan names labels.
     like : a schema; its class and labels are found here by name, and everything else is ignored.
 
     Raises
     ------
-    UsageError : both a class and labels are asked for.
-    FilterkitError : there are fewer attributes than labels, or there is no such class.
+    UsageError : both a class and labels are asked for, or `labels` means nothing.
+    FilterkitError : there are fewer attributes than labels, there is no such class or label, or the file of labels
+        cannot be read.
     """
     if like is not None:
         names = {a.name for a in like.label_attributes}
@@ -45,15 +53,71 @@ def find_targets(
     if labels is not None and class_ is not None:
         raise UsageError("--labels beside --class: give either")
     said = _asked_by_name(relation) if labels is None and class_ is None else None
-    if labels is None and said is None:
+    if said is not None:
+        # MEKA counts the other way round.
+        return None, _some(-int(said), attributes, f"the relation's name asks for {abs(int(said))} labels (-C {said})")
+    if labels is None:
         return find_class(attributes, class_), ()
-    count = labels if said is None else abs(int(said))
-    assert count is not None
-    if not 1 <= count <= len(attributes):
-        source = f"--labels {count}" if said is None else f"the relation's name asks for {count} labels (-C {said})"
-        raise FilterkitError(f"{source}, and there are {len(attributes)} attributes")
-    first = 0 if said is not None and not said.startswith("-") else len(attributes) - count
-    return None, tuple(range(first, first + count))
+    if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
+        return None, _some(int(str(labels)[:19]), attributes, f"--labels {labels}")  # what is cut is too large
+    return None, _named(_names(labels), attributes)
+
+
+def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
+    """The positions of the last `count` attributes, or of the first if it is negative."""
+    if not count:
+        raise UsageError(f"{asked}: there is at least one label")
+    if abs(count) > len(attributes):
+        raise FilterkitError(f"{asked}, and there are {len(attributes)} attributes")
+    return tuple(range(len(attributes)))[-count:] if count > 0 else tuple(range(-count))
+
+
+def _named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
+    """The positions, ascending, of the attributes with these names or of these patterns."""
+    place = {attribute.name: i for i, attribute in enumerate(attributes)}
+    found: set[int] = set()
+    for name in names:
+        if name in place:
+            found.add(place[name])
+            continue
+        from fnmatch import fnmatchcase
+
+        matching = [i for other, i in place.items() if fnmatchcase(other, name)]
+        if not matching:
+            raise FilterkitError(f"--labels: no attribute {quoted(name)}{suggestion(name, list(place))}")
+        found.update(matching)
+    return tuple(sorted(found))
+
+
+def _names(labels: str | Sequence[str]) -> list[str]:
+    """The names in a list, in a text with commas between them, or in a file of Mulan."""
+    if isinstance(labels, str) and labels.lower().endswith(".xml"):
+        return _names_in_file(labels)
+    names = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
+    return names
+
+
+def _names_in_file(path: str) -> list[str]:
+    """The names of the labels in an XML file of Mulan, those within others too."""
+    from xml.etree import ElementTree
+
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise file_error(f"{path}: {error.strerror or error}", error) from None
+    if len(text) > _LARGEST_FILE or b"<!ENTITY" in text:  # entities can grow without end
+        raise FilterkitError(f"{path}: this is no list of labels of Mulan")
+    try:
+        elements = list(ElementTree.fromstring(text).iter())
+    except ElementTree.ParseError as error:
+        raise FilterkitError(f"{path}: it cannot be read as XML ({error})") from None
+    names = [element.get("name", "") for element in elements if element.tag.rpartition("}")[2] == "label"]
+    if not names or "" in names:
+        raise FilterkitError(f'{quoted(path, PATH)} names no labels, as <label name="…"> in an XML file of Mulan does')
+    return names
 
 
 def _asked_by_name(relation: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import IO, TypeVar
 
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_read
-from filterkit.data.labels import find_targets, split
+from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error
@@ -55,7 +55,7 @@ class FormatReader:
     ----------
     kind : the format.
     path, class_, positive : the arguments of its `read`.
-    labels : the number of attributes at the end that are labels; `read` is then told that there is no class.
+    labels : see `filterkit.data.labels.find_targets`; with any, `read` is told that there is no class.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class FormatReader:
     history: tuple[str, ...] = ()
 
     def __init__(
-        self, kind: Format, path: str, class_: str | None, positive: str | None, labels: int | None = None
+        self, kind: Format, path: str, class_: str | None, positive: str | None, labels: Labels | None = None
     ) -> None:
         self.path = self.name = path
         self.size: int | None = None

@@ -551,7 +551,7 @@ HUGE = "9" * 5000
     [
         (("--chain", "chain", IRIS), "chain:1: sample: --fraction must be a share"),
         (("--class", HUGE, IRIS, "l2"), "the attributes are numbered from 1 to 5"),
-        (("--labels", HUGE, IRIS, "l2"), "invalid value for '--labels'"),
+        (("--labels", HUGE, IRIS, "l2"), "and there are 5 attributes"),
         (("--memory", "1e400GB", IRIS, "l2"), "is not a size such as 256MB"),
         (("--precision", HUGE, IRIS, "l2"), "invalid value for '--precision'"),
         (("--jobs", "1000000", IRIS, "l2"), "invalid value for '--jobs'"),

@@ -109,10 +109,57 @@ def test_labels_and_class_of_other_data_are_found_by_name():
 
 
 @pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (2, (3, 4)), (-2, (0, 1)), ("2", (3, 4)), ("-2", (0, 1)), (np.int8(1), (4,)),
+        ("b", (1,)), ("d, b", (1, 3)), (["d", "b"], (1, 3)), ("[b-c]", (1, 2)), ("*", (0, 1, 2, 3, 4)),
+    ],
+)  # fmt: skip
+def test_labels_are_counted_or_named(labels, found):
+    assert [attribute.name for attribute in FIVE] == list("abcde")
+    assert find_targets("r", FIVE, None, labels) == (None, found)
+
+
+MULAN = """<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="e"></label>
+<label name="b"><label name="c"/></label>
+</labels>"""
+
+
+def test_labels_are_named_in_a_file_of_mulan(tmp_path):
+    path = tmp_path / "labels.xml"
+    path.write_text(MULAN, encoding="utf-8")
+    assert find_targets("r", FIVE, None, str(path)) == (None, (1, 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<labels><label name='e'>", "cannot be read as XML"),
+        ("<labels/>", "names no labels"),
+        ("<labels><label/></labels>", "names no labels"),
+        ("<!DOCTYPE l [<!ENTITY a 'b'>]><labels><label name='&a;'/></labels>", "no list of labels of Mulan"),
+        ("<labels><label name='x'/></labels>", "no attribute 'x'"),
+    ],
+)
+def test_a_file_of_labels_that_cannot_be_used_is_refused(text, message, tmp_path):
+    (tmp_path / "l.xml").write_text(text, encoding="utf-8")
+    with pytest.raises(FilterkitError, match=message):
+        find_targets("r", FIVE, None, str(tmp_path / "l.xml"))
+
+
+@pytest.mark.parametrize(
     ("relation", "class_", "labels", "error", "message"),
     [
         ("r", None, 6, FilterkitError, "--labels 6, and there are 5 attributes"),
-        ("r", None, 0, FilterkitError, "--labels 0, and there are 5 attributes"),
+        ("r", None, -6, FilterkitError, "--labels -6, and there are 5 attributes"),
+        ("r", None, 0, UsageError, "--labels 0: there is at least one label"),
+        ("r", None, "b,x", FilterkitError, "--labels: no attribute 'x'"),
+        ("r", None, "z*", FilterkitError, r"--labels: no attribute 'z\*'"),
+        ("r", None, "b,,c", UsageError, "--labels must be a number, names with commas between them, or an XML file"),
+        ("r", None, [], UsageError, "--labels must be a number, names"),
+        ("r", None, "absent.xml", FilterkitError, "absent.xml: No such file or directory"),
         ("r: -C 6", None, None, FilterkitError, r"asks for 6 labels \(-C 6\), and there are 5 attributes"),
         ("r: -C -6", None, None, FilterkitError, r"asks for 6 labels \(-C -6\), and there are 5 attributes"),
         ("r: -C 0", None, None, FilterkitError, "asks for 0 labels"),
