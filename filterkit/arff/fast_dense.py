@@ -103,7 +103,6 @@ def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
 def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:
     """float64 indices of labels, NaN for missing, from a dictionary-encoded column."""
     codes = layout.codes[position]
-    assert codes is not None
     try:
         image = [codes[_unmark(word, marked)] for word in column.dictionary.to_pylist()]
     except KeyError:
@@ -138,7 +137,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
             return column
         return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])
     words = [_unmark(word, marked) for word in column.dictionary.to_pylist()]
-    dates = layout.dates[position]
+    dates = layout.dates.get(position)
     if dates is None:
         for word in words:
             check_bag(word, layout.bags[position], 1)

@@ -59,14 +59,13 @@ class FastFormatter:
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
         """The texts of some values of one attribute."""
-        if self._format.labels[position] is not None:
+        if position in self._format.labels:
             return self._nominal_texts(position, values)
         return self._numbers(values[:, None])
 
     def _nominal_texts(self, position: int, codes: np.ndarray) -> Any:
         """The labels of the codes of one attribute; NaN or a negative code is missing."""
         labels = self._format.labels[position]
-        assert labels is not None
         with np.errstate(invalid="ignore"):
             known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
         return arrow.take(arrow.strings(labels), known)
@@ -81,9 +80,9 @@ class FastFormatter:
         parts: list[Any] = []
         position = 0
         while position < len(schema.attributes):
-            if position in column_of and labels[position] is None:
+            if position in column_of and position not in labels:
                 stop = position
-                while stop in column_of and labels[stop] is None:
+                while stop in column_of and stop not in labels:
                     stop += 1
                 first = column_of[position]
                 parts.append(self._numbers(batch.X[:, first : first + stop - position]))
@@ -115,7 +114,7 @@ class FastFormatter:
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
             texts = pa.concat_arrays([texts, self._labels(position[nominal], X.data[nominal])])
         target, labels = schema.class_index, self._format.labels
-        class_is_last = target is None or (target == len(schema.attributes) - 1 and labels[target] is not None)
+        class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
             return self._filled_rows(batch, position, texts, codes)
         return self._any_rows(batch, position, arrow.take(texts, codes))
@@ -125,7 +124,6 @@ class FastFormatter:
         texts = []
         for at, value in zip(position.tolist(), values.tolist(), strict=True):
             labels = self._format.labels[at]
-            assert labels is not None
             texts.append(" " + labels[-1 if value != value else int(value)])
         return arrow.strings(texts)
 
@@ -139,7 +137,7 @@ class FastFormatter:
         target = self._format.schema.class_index
         if target is not None:
             labels = self._format.labels[target]
-            assert labels is not None and batch.y is not None
+            assert batch.y is not None
             closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
             ends = arrow.take(arrow.strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
         else:

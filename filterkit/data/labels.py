@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ _WHOLE = re.compile(r"[+-]?\d{1,18}")
 
 def find_targets(
     relation: str,
-    attributes: tuple[Attribute, ...],
+    attributes: Sequence[Attribute],
     class_: str | int | None,
     labels: int | None = None,
     like: Schema | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, from_cells
+from filterkit.data.attributes import Attribute, taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
     broken,
@@ -22,7 +23,7 @@ from filterkit.data.contract import (
 )
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
-from filterkit.data.schema import Attribute, Schema
+from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
@@ -141,8 +142,7 @@ class ColumnStage(Stage):
         The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
         this case the method is called only when the attributes are needed.
         """
-        features = schema.features
-        return [features[column] for column in columns.tolist()]
+        return taken(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         """bool (columns,): which columns are nominal afterwards, if `output_columns` returns None and kinds change."""
@@ -186,7 +186,7 @@ class ColumnStage(Stage):
 
     def _outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
         try:
-            return schema.with_features(list(attributes), columns, **self._form(schema))
+            return schema.with_features(attributes, columns, **self._form(schema))
         except FilterkitError as error:
             raise StageError(self.name, str(error)) from None
 
