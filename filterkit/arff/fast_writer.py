@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import row_texts, spaced_texts
+from filterkit.arff.number_texts import comma_texts, row_texts, spaced_texts
 from filterkit.arff.numbers import rounded, weight_text
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
@@ -43,6 +43,11 @@ class FastFormatter:
         bounds = [*range(0, len(batch), step), len(batch)]
         return [self._dense(batch.rows(first, stop)) for first, stop in pairwise(bounds)]
 
+    @property
+    def _many(self) -> bool:
+        """Whether there are more attributes than values that are formatted at once."""
+        return len(self._format.schema.attributes) > _AT_ONCE
+
     @cached_property
     def _indices(self) -> Any:
         """The positions of all attributes as texts."""
@@ -51,7 +56,13 @@ class FastFormatter:
     @cached_property
     def _prefixes(self) -> Any:
         """``,12`` for each attribute, 12 being its position."""
-        return arrow.join(",", self._indices)
+        return comma_texts(len(self._format.schema.attributes))
+
+    def _indices_at(self, positions: np.ndarray) -> Any:
+        """The texts of some positions."""
+        if self._many:  # these alone are formatted
+            return row_texts(positions.astype(np.float64)[:, None])
+        return arrow.take(self._indices, positions)
 
     def _numbers(self, X: np.ndarray) -> Any:
         """The rows of a matrix of numbers, with commas between them."""
@@ -144,11 +155,14 @@ class FastFormatter:
             ends = arrow.strings(["}"] * len(batch))
         ends = arrow.join(ends, _weight_texts(batch), "\n")
         before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", arrow.take(self._indices, position[first]))
-        pieces = pa.concat_arrays([self._prefixes, starts, texts])
+        starts = arrow.join(before, "{", self._indices_at(position[first]))
+        prefixes = self._prefixes
+        if self._many:  # the others need not be copied
+            prefixes, position = arrow.take(prefixes, position), np.arange(len(position))
+        pieces = pa.concat_arrays([prefixes, starts, texts])
         chosen = np.empty((len(codes), 2), np.int32)
         chosen[:, 0] = position
-        chosen[first, 0] = len(self._format.schema.attributes) + np.arange(len(batch))
+        chosen[first, 0] = len(prefixes) + np.arange(len(batch))
         chosen[:, 1] = codes + np.int32(len(pieces) - len(texts))
         return [arrow.text_of(arrow.take(pieces, chosen.ravel())), arrow.text_of(ends[-1:])]
 
@@ -169,7 +183,7 @@ class FastFormatter:
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(arrow.take(self._indices, positions[order]), texts)
+        pairs = arrow.join(self._indices_at(positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
         lines = arrow.join_lists(offsets, pairs, ",")
         return [arrow.text_of(arrow.join("{", lines, "}", _weight_texts(batch), "\n"))]

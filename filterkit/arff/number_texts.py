@@ -67,6 +67,14 @@ def row_texts(X: np.ndarray) -> Any:
     return arrow.strings_at(rows, pieces.buffers()[2])
 
 
+def comma_texts(count: int) -> Any:
+    """An Arrow array of the numbers from 0 up to, but not including, `count` >= 1, each after a comma."""
+    text = _json(np.arange(count))[:-1].copy()
+    text[0] = _COMMA
+    bounds = np.append(np.flatnonzero(text == _COMMA), len(text)).astype(np.int32)
+    return arrow.strings_at(bounds, text)
+
+
 def _json(values: np.ndarray) -> np.ndarray:
     """A float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)

@@ -160,18 +160,15 @@ class Attributes(Sequence[Attribute]):
             np.concatenate([part._scores for part in parts]),
         )
 
-    def take(self, places: np.ndarray) -> Attributes:
-        """The attributes at int `places`, of which several may be the same."""
+    def take(self, places: np.ndarray, names: Texts | None = None) -> Attributes:
+        """The attributes at int `places`, of which several may be the same, with other names if they are given."""
         scores = self._scores
         if self._starts is not None:
             scores = scores[ranges(self._starts[places], self._counts[places])]
         elif len(scores):
             scores = scores.reshape(len(self), -1)[places].ravel()
-        return Attributes(self.names.take(places), self._rest.take(places), self._metrics.take(places), scores)
-
-    def renamed(self, names: Texts) -> Attributes:
-        """These attributes with other names."""
-        return Attributes(names, self._rest, self._metrics, self._scores)
+        names = self.names.take(places) if names is None else names
+        return Attributes(names, self._rest.take(places), self._metrics.take(places), scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
         """These attributes as numeric ones of the same weights and scores; only those where bool `chosen` is true."""

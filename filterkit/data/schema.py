@@ -305,14 +305,15 @@ class Schema:
 
 def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:
     """`features` in order, with `others` between them, which come to stand at int `places`."""
+    if not len(places) or places[0] == len(features):
+        return joined(features, others)
     count = len(features) + len(others)
     order = np.empty(count, np.int64)
     is_other = np.zeros(count, bool)
     is_other[places] = True
     order[is_other] = np.arange(len(features), count)
     order[~is_other] = np.arange(len(features))
-    attributes = joined(features, others)
-    return attributes if (np.diff(order, prepend=-1) == 1).all() else taken(attributes, order)
+    return taken(joined(features, others), order)
 
 
 def _same(names: Sequence[str], others: Sequence[str]) -> bool:

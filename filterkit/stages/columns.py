@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
+
+_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
 State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
@@ -257,13 +259,19 @@ class FittedColumns(Fitted):
         every = np.arange(incoming.width + 1)
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
-        if self.schema.zero and len(columns) and self._apply(np.zeros(len(columns)), np.arange(len(columns))).any():
+        if self.schema.zero and any(image.any() for image in self._images_of_zero()):
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
             raise FilterkitError(
                 f"{stage.name} turns zero into something else where zero is special: let apply return 0 for 0 if "
                 "table.schema.zero is true, or override output to return schema.replace(zero=False)"
             )
+
+    def _images_of_zero(self) -> Iterator[np.ndarray]:
+        """What a zero of each outgoing column becomes, some columns at a time."""
+        for first in range(0, len(self.columns), _AT_ONCE):
+            columns = np.arange(first, min(first + _AT_ONCE, len(self.columns)))
+            yield self._apply(np.zeros(len(columns)), columns)
 
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
@@ -357,7 +365,7 @@ class FittedColumns(Fitted):
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """The dense matrix of sparse entries, where zeros become something else."""
-        zeros = self._apply(np.zeros(len(self.columns)), np.arange(len(self.columns)))
+        zeros = np.concatenate([np.zeros(0), *self._images_of_zero()])
         X = np.tile(zeros, (len(indptr) - 1, 1))
         X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
         return X
