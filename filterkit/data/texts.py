@@ -169,6 +169,22 @@ class Texts(Sequence[str]):
                 return before, place
         return None
 
+    def isin(self, others: Texts) -> np.ndarray:
+        """bool (n,): which of the texts are among `others`."""
+        mine, theirs = self._hashes(), others._hashes()
+        found = np.isin(mine, theirs)
+        places = np.flatnonzero(found)
+        if len(places):
+            known = {others[place] for place in np.flatnonzero(np.isin(theirs, mine[places])).tolist()}
+            found[places] = [self[place] in known for place in places.tolist()]
+        return found
+
+    def order(self) -> np.ndarray:
+        """int64 (n,): the places of the texts in the order of their code points, in which Python sorts them, too."""
+        from filterkit.data import arrow
+
+        return arrow.order(arrow.strings_at(self.bounds, self.characters))
+
     def _hashes(self) -> np.ndarray:
         """uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
 
