@@ -83,30 +83,39 @@ class FastFormatter:
 
     # Dense rows
 
+    @cached_property
+    def _runs(self) -> list[tuple[int, int, int]]:
+        """Attributes that are formatted together: the first position, its column of X or -1, and how many they are.
+
+        These are adjacent numeric columns, or any other attribute alone.
+        """
+        schema = self._format.schema
+        column = np.full(len(schema.attributes), -1)
+        column[schema.feature_indices] = np.arange(schema.width)
+        is_number = column >= 0
+        is_number[list(self._format.labels)] = False
+        begins = ~is_number
+        begins[1:] |= ~is_number[:-1]
+        begins[:1] = True
+        first = np.flatnonzero(begins)
+        counts = np.diff(first, append=len(column))
+        return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
+
     def _dense(self, batch: Batch) -> memoryview:
         """The values of each row, with commas between them. Adjacent numeric columns are formatted together."""
         schema, labels = self._format.schema, self._format.labels
-        column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
         passthrough = iter(self._format.passthrough_texts(batch))
         parts: list[Any] = []
-        position = 0
-        while position < len(schema.attributes):
-            if position in column_of and position not in labels:
-                stop = position
-                while stop in column_of and stop not in labels:
-                    stop += 1
-                first = column_of[position]
-                parts.append(self._numbers(batch.X[:, first : first + stop - position]))
-                position = stop
-                continue
-            if position in column_of:
-                parts.append(self._nominal_texts(position, batch.X[:, column_of[position]]))
-            elif position == schema.class_index:
+        for position, column, count in self._runs:
+            if column < 0 and position == schema.class_index:
                 assert batch.y is not None
                 parts.append(self._texts(position, batch.y))
-            else:
+            elif column < 0:
                 parts.append(arrow.strings(next(passthrough)))
-            position += 1
+            elif position in labels:
+                parts.append(self._nominal_texts(position, batch.X[:, column]))
+            else:
+                parts.append(self._numbers(batch.X[:, column : column + count]))
         line = [each for part in parts for each in (part, ",")][:-1]
         return arrow.text_of(arrow.join(*line, _weight_texts(batch), "\n"))
 

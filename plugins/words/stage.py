@@ -161,10 +161,11 @@ def _columns(schema: Schema, places: list[int], vocabularies: list[Texts], prefi
     made = []
     for place, words in zip(places, vocabularies):
         every = np.arange(len(words))
-        names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (words, every))
+        names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (words, every)) if prefix else words
         before = f"{schema.attributes[place].name}:"
         clashes = _clashes(names, Texts.concatenate(taken), before)
-        names = Texts.joined((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
+        if clashes.any():
+            names = Texts.joined((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
         made.append(Attributes.numeric(names))
     return made
