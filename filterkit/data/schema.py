@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from filterkit.data.attributes import (
     taken,
 )
 from filterkit.data.attributes import Attribute as Attribute
+from filterkit.data.texts import TextSet
 from filterkit.errors import FilterkitError, StageError, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
@@ -181,12 +182,12 @@ class Schema:
         return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
-    def names(self) -> Collection[str]:
+    def names(self) -> Set[str]:
         """The names of all attributes."""
         if "_lazy" in vars(self):
             return self._lazy[0].names
         attributes = self.attributes
-        return attributes.names if isinstance(attributes, Attributes) else frozenset(names_of(attributes))
+        return TextSet(attributes.names) if isinstance(attributes, Attributes) else frozenset(names_of(attributes))
 
     @cached_property
     def feature_indices(self) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice, pairwise
-from typing import SupportsIndex, overload
+from typing import SupportsIndex, TypeVar, overload
 
 import numpy as np
 
 from filterkit.data.ragged import begins_run, ranges
+
+S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
 _HASHED = 1 << 18  # characters that are hashed together
@@ -209,6 +211,26 @@ class Texts(Sequence[str]):
             hashes[first:stop] = (sums[bounds[1:]] - sums[bounds[:-1]]) * inverses[bounds[:-1]]
             first = stop
         return hashes
+
+
+class TextSet(Set[str]):
+    """Texts that all differ, as an immutable set."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[S]) -> Set[S]:
+        return frozenset(it)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 def _powers(factor: int, count: int) -> np.ndarray:

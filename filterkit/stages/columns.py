@@ -24,7 +24,7 @@ from filterkit.data.contract import (
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
-from filterkit.data.schema_json import attribute_from_json, attribute_to_json
+from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
 
@@ -205,7 +205,7 @@ class ColumnStage(Stage):
         ------
         FilterkitError : the entries of the state do not fit together.
         """
-        columns, attributes = state["source"], [attribute_from_json(each) for each in state["attributes"]]
+        columns, attributes = state["source"], attributes_from_json(state["attributes"])
         learned = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
         width = schema.width
         for key, value in learned.items():
@@ -275,7 +275,7 @@ class FittedColumns(Fitted):
 
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
-        return {"source": self.columns, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
+        return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
 
     def _apply(self, values: np.ndarray, columns: np.ndarray, row: Callable[[int], int] | None = None) -> np.ndarray:
         """The images of entries; `row` gives the number of the row that an entry is in.

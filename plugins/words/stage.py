@@ -157,7 +157,7 @@ class FittedWords(Fitted):
 
 def _columns(schema: Schema, places: list[int], vocabularies: list[Texts], prefix: str) -> list[Attributes]:
     """The attributes for the words of each vocabulary, which take the places of string attributes."""
-    taken = [Texts.of(schema.names)]
+    taken = [Attributes.of(schema.attributes).names]
     made = []
     for place, words in zip(places, vocabularies):
         every = np.arange(len(words))
