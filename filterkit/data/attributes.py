@@ -133,7 +133,7 @@ class Attributes(Sequence[Attribute]):
         self._scores = scores
         self._starts: np.ndarray | None = None  # in `scores`, where attributes have different numbers of them
         if metrics.codes is not None:
-            self._starts = np.cumsum([0, *self._counts], dtype=np.int64)
+            self._starts = np.concatenate([[0], np.cumsum(self._counts)])
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
