@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
 _HASHED = 1 << 18  # characters that are hashed together
-_FACTOR = 0x9E3779B97F4A7C15  # any large odd number
+_FACTOR, _INVERSE = 0x9E3779B97F4A7C15, 0xF1DE83E19937733D  # any large odd number; their product is 1 modulo 2^64
 _LARGEST = (1 << 31) - 1  # the largest int32
 
 
@@ -203,7 +203,7 @@ class Texts(Sequence[str]):
             count = int(bounds[-1])
             if len(powers) <= count:
                 powers = _powers(_FACTOR, max(count, _HASHED) + 1)
-                inverses = _powers(pow(_FACTOR, -1, 1 << 64), max(count, _HASHED) + 1)
+                inverses = _powers(_INVERSE, max(count, _HASHED) + 1)
             begin = int(self.bounds[first])
             sums = np.zeros(count + 1, np.uint64)
             # A zero must count too, so one is added to each character.

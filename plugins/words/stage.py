@@ -33,7 +33,7 @@ class Words(Stage):
 
     Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
     words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
-    also each sequence of `--ngrams`, about 300. `--min-docs 2` leaves out most sequences.
+    also each sequence of `--ngrams`, about 90. `--min-docs 2` leaves out most sequences.
     """
 
     name = "words"
