@@ -12,6 +12,7 @@ from filterkit.chains.feature_scores import scores as scores
 from filterkit.chains.saved import load as load
 from filterkit.chains.saved import save as save
 from filterkit.counts.metric import Metric as Metric
+from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.batch import Batch as Batch
 from filterkit.data.interop import from_arrow as from_arrow
 from filterkit.data.interop import from_liac as from_liac
@@ -19,7 +20,6 @@ from filterkit.data.interop import from_pandas as from_pandas
 from filterkit.data.interop import to_arrow as to_arrow
 from filterkit.data.interop import to_liac as to_liac
 from filterkit.data.interop import to_pandas as to_pandas
-from filterkit.data.schema import Attribute as Attribute
 from filterkit.data.schema import Schema as Schema
 from filterkit.errors import ArffError as ArffError
 from filterkit.errors import FilterkitError as FilterkitError

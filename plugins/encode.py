@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from filterkit import (
-    Attribute,
     Batch,
     FilterkitError,
     Fitted,
@@ -20,7 +19,7 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Csr, suggestion
+from filterkit.plugin import Attributes, Csr, Texts, suggestion
 
 
 class OneHot(Stage):
@@ -43,26 +42,28 @@ class FittedOneHot(Fitted):
     """One-hot encoding for one schema."""
 
     def __init__(self, schema: Schema) -> None:
-        source: list[int] = []
-        label: list[int] = []  # of each outgoing column, -1 if it takes the values as they are
-        attributes: list[Attribute] = []
-        for column, attribute in enumerate(schema.features):
-            many = len(attribute.values) > 2
-            for code, value in enumerate(attribute.values if many else [""]):
-                source.append(column)
-                label.append(code if many else -1)
-                name = f"{attribute.name}={value}" if many else attribute.name
-                scores = () if many else attribute.scores
-                attributes.append(Attribute(name, weight=attribute.weight, scores=scores))
-        self._source = np.array(source, np.int64)
-        self._label = np.array(label, np.int64)
-        self._first = np.searchsorted(self._source, np.arange(schema.width))
-        self._width = np.bincount(self._source, minlength=schema.width)
-        self._many = np.array([len(a.values) > 2 for a in schema.features], bool)
+        self._many = schema.label_counts > 2
+        self._width = np.where(self._many, schema.label_counts, 1)  # of the columns that each becomes
+        self._first = np.cumsum(self._width) - self._width
+        self._source = np.repeat(np.arange(schema.width), self._width)
+        # Of each outgoing column, -1 if it takes the values as they are.
+        self._label = np.where(self._many[self._source], np.arange(len(self._source)) - self._first[self._source], -1)
         try:
-            self.schema = schema.with_features(attributes, self._source)
+            self.schema = schema.with_features(self._attributes(schema), self._source)
         except FilterkitError as error:
             raise StageError(OneHot.name, str(error)) from None
+
+    def _attributes(self, schema: Schema) -> Attributes:
+        """The attributes of the outgoing columns."""
+        features = Attributes.of(schema.features)
+        sets, set_of = features.label_sets
+        lengths = np.array([len(labels) for labels in sets], np.int64)
+        first = np.cumsum(lengths) - lengths  # where the labels of each set begin among all
+        suffixes = Texts.of([*(f"={label}" for labels in sets for label in labels), ""])
+        is_label = self._label >= 0
+        suffix = np.where(is_label, first[set_of[self._source]] + self._label, len(suffixes) - 1)
+        names = Texts.joined((features.names, self._source), (suffixes, suffix))
+        return features.take(self._source, names).as_numeric().unscored(chosen=is_label)
 
     def get_state(self) -> dict[str, Any]:
         return {}  # options and schema are enough to fit it again

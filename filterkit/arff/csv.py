@@ -49,6 +49,6 @@ def numbers(array: Any) -> np.ndarray:
 def class_codes(values: np.ndarray, layout: Layout) -> np.ndarray:
     """`Batch.y` from float64 class values."""
     assert layout.class_index is not None
-    if layout.codes[layout.class_index] is None:
+    if layout.class_index not in layout.codes:
         return values
     return np.where(np.isnan(values), -1, values).astype(np.int32)

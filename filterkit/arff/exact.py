@@ -137,14 +137,14 @@ def _value(token: Token, position: int, layout: Layout) -> Any:
     if attribute.kind in ("numeric", "nominal"):
         if token.missing:
             return math.nan
-        codes = layout.codes[position]
+        codes = layout.codes.get(position)
         number: float | int | None = parse_number(text) if codes is None else codes.get(text)
         if number is None:
             raise _bad_value(token, attribute)
         return float(number)
     if token.missing:
         return None
-    dates = layout.dates[position]
+    dates = layout.dates.get(position)
     if dates is not None:
         moment = dates.parse(text)
         if moment is None:
@@ -237,7 +237,7 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
     omitted: dict[int, np.ndarray] = {}
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
-        default = 0 if layout.dates[position] is not None else OMITTED
+        default = 0 if position in layout.dates else OMITTED
         column = [row.values.get(position, default) for row in rows]
         absent = [i for i, value in enumerate(column) if value is OMITTED]
         if absent:
@@ -248,7 +248,7 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
     if layout.class_index is not None:
         values = np.array([row.values.get(layout.class_index, 0.0) for row in rows], dtype=np.float64)
         y = values
-        if layout.codes[layout.class_index] is not None:
+        if layout.class_index in layout.codes:
             y = np.where(np.isnan(values), -1, values).astype(np.int32)
     weights = np.array([row.weight for row in rows], dtype=np.float64)
     X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
@@ -270,11 +270,11 @@ def _csr_of(rows: list[Row], layout: Layout) -> Any:
     data: list[float] = []
     indices: list[int] = []
     indptr = [0]
-    feature = layout.feature.tolist()
     for row in rows:
         for position in sorted(row.values):
-            if feature[position] >= 0 and row.values[position] != 0:
-                indices.append(feature[position])
+            column = int(layout.feature[position])  # there may be many more attributes than values
+            if column >= 0 and row.values[position] != 0:
+                indices.append(column)
                 data.append(row.values[position])
         indptr.append(len(data))
     return Csr(

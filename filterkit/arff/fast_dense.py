@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,20 +15,23 @@ from filterkit.arff.plain import NotPlain, Plain, no_empty_lines, take_weights, 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
+_WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse(plain: Plain, layout: Layout) -> Batch:
     """The batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
     text, weights = _without_weights(plain.text)
-    table = csv.read(text, _types(layout), ",", ["?"])
-    if weights is not None and len(weights) != table.num_rows:
+    apart = layout.textual.copy()
+    if layout.class_index is not None:
+        apart[layout.class_index] = True
+    fields = (_wide_fields if layout.count > _WIDE else _fields)(text, layout, apart)
+    if weights is not None and len(weights) != len(fields.numbers):
         raise NotPlain
     schema = layout.schema
     y = None
     passthrough: list[Any] = [None] * len(schema.passthrough)
-    for i in np.flatnonzero(layout.textual | (np.arange(layout.count) == layout.class_index)).tolist():
-        column = csv.column(table, i)
+    for i, column in fields.others.items():
         if layout.other[i] >= 0:
             passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
         elif i == layout.class_index:
@@ -36,7 +39,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
             y = csv.class_codes(values, layout)
     return Batch(
         schema,
-        _features(table, layout, plain.marked),
+        _features(fields, layout, plain.marked),
         y,
         None if weights is None or (weights == 1).all() else weights,
         pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
@@ -72,38 +75,85 @@ def _line_ends_in_comma(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-def _types(layout: Layout) -> dict[str, Any]:
-    """The Arrow type of each column; columns are named by their numbers."""
+class _Fields(NamedTuple):
+    """The fields of dense rows.
+
+    Attributes
+    ----------
+    numbers : float64 (rows, numeric attributes but the class), NaN for missing.
+    others : an Arrow array for each other attribute, by its position.
+    """
+
+    numbers: np.ndarray
+    others: dict[int, Any]
+
+
+def _types(layout: Layout, positions: list[int]) -> dict[str, Any]:
+    """The Arrow types of the columns of some attributes, which are named by their positions."""
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
-    return {str(i): kinds.get(a.kind, labels) for i, a in enumerate(layout.schema.attributes)}
+    return {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
 
 
-def _features(table: Any, layout: Layout, marked: list[str]) -> np.ndarray:
-    """X from the columns of the table. All numeric ones are converted at once."""
-    positions = layout.schema.feature_indices
-    numeric = positions[~layout.textual[positions]]
+def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
+    """The fields of rows, as columns of a table. All numbers but those that are `apart` are in a matrix."""
+    table = csv.read(text, _types(layout, list(range(layout.count))), ",", ["?"])
+    numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
-    if len(numeric):
-        (part,) = table.select(numeric.tolist()).combine_chunks().to_batches()
+    if numeric:
+        (part,) = table.select(numeric).combine_chunks().to_batches()
         X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
         finite = np.count_nonzero(np.isfinite(X))
         # Whether Weka accepts a number that is not finite depends on its spelling.
         if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
             raise NotPlain
+    return _Fields(X, {i: csv.column(table, i) for i in np.flatnonzero(apart).tolist()})
+
+
+def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
+    """As `_fields`, of rows with many numbers. Those are read as one column, because Arrow takes 5 kB for a column."""
+    characters = np.frombuffer(no_empty_lines(text), np.uint8).copy()
+    is_end = characters == ord("\n")
+    ends = np.flatnonzero(is_end | (characters == ord(",")))
+    rows = np.count_nonzero(is_end)
+    if not rows or len(ends) != rows * layout.count or not is_end[ends[layout.count - 1 :: layout.count]].all():
+        raise NotPlain
+    lengths = np.diff(ends, prepend=-1)  # with the comma or line end
+    is_apart = np.repeat(np.tile(apart, rows), lengths)
+    positions = np.flatnonzero(apart).tolist()
+    others: dict[int, Any] = {}
+    if positions:
+        characters[ends[positions[-1] :: layout.count]] = ord("\n")
+        table = csv.read(characters[is_apart].tobytes(), _types(layout, positions), ",", ["?"])
+        if table.num_rows != rows:
+            raise NotPlain
+        others = {i: csv.column(table, number) for number, i in enumerate(positions)}
+    if len(positions) == layout.count:
+        return _Fields(np.empty((rows, 0)), others)
+    characters[characters == ord(",")] = ord("\n")
+    table = csv.read(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
+    numbers = csv.numbers(csv.column(table, 0))
+    if len(numbers) != rows * (layout.count - len(positions)):
+        raise NotPlain  # an empty field
+    return _Fields(numbers.reshape(rows, -1), others)
+
+
+def _features(fields: _Fields, layout: Layout, marked: list[str]) -> np.ndarray:
+    """X from the fields."""
+    positions = layout.schema.feature_indices
+    numeric, X = positions[~layout.textual[positions]], fields.numbers
     if len(numeric) == len(positions):
         return X
-    mixed = np.empty((table.num_rows, len(positions)))
+    mixed = np.empty((len(X), len(positions)))
     mixed[:, layout.feature[numeric]] = X
     for i in positions[layout.textual[positions]].tolist():
-        mixed[:, layout.feature[i]] = _codes(csv.column(table, i), i, layout, marked)
+        mixed[:, layout.feature[i]] = _codes(fields.others[i], i, layout, marked)
     return mixed
 
 
 def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:
     """float64 indices of labels, NaN for missing, from a dictionary-encoded column."""
     codes = layout.codes[position]
-    assert codes is not None
     try:
         image = [codes[_unmark(word, marked)] for word in column.dictionary.to_pylist()]
     except KeyError:
@@ -138,7 +188,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
             return column
         return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])
     words = [_unmark(word, marked) for word in column.dictionary.to_pylist()]
-    dates = layout.dates[position]
+    dates = layout.dates.get(position)
     if dates is None:
         for word in words:
             check_bag(word, layout.bags[position], 1)

@@ -69,8 +69,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         found = _count_characters(text)
     pairs = _read_pairs(text, found, layout, len(plain.marked))
     passthrough: list[list[Any]] = [
-        [0 if layout.dates[i] is not None else ...] * (len(pairs.indptr) - 1)
-        for i in np.flatnonzero(layout.other >= 0).tolist()
+        [0 if i in layout.dates else ...] * (len(pairs.indptr) - 1) for i in np.flatnonzero(layout.other >= 0).tolist()
     ]
     values = _with_words(pairs, plain.marked, layout, passthrough)
     if any(... in column for column in passthrough):
@@ -198,14 +197,14 @@ def _text_value(
     if other < 0:
         if missing:
             return float("nan")
-        code = (layout.codes[position] or {}).get(word)
+        code = layout.codes.get(position, {}).get(word)
         if code is None:
             raise NotPlain
         return float(code)
     if missing:
         passthrough[other][row] = None
         return 0.0
-    dates = layout.dates[position]
+    dates = layout.dates.get(position)
     value: Any = word
     if dates is not None:
         value = dates.parse(word)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import row_texts, spaced_texts
+from filterkit.arff.number_texts import comma_texts, row_texts, spaced_texts
 from filterkit.arff.numbers import rounded, weight_text
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
@@ -43,6 +43,11 @@ class FastFormatter:
         bounds = [*range(0, len(batch), step), len(batch)]
         return [self._dense(batch.rows(first, stop)) for first, stop in pairwise(bounds)]
 
+    @property
+    def _many(self) -> bool:
+        """Whether there are more attributes than values that are formatted at once."""
+        return len(self._format.schema.attributes) > _AT_ONCE
+
     @cached_property
     def _indices(self) -> Any:
         """The positions of all attributes as texts."""
@@ -51,7 +56,13 @@ class FastFormatter:
     @cached_property
     def _prefixes(self) -> Any:
         """``,12`` for each attribute, 12 being its position."""
-        return arrow.join(",", self._indices)
+        return comma_texts(len(self._format.schema.attributes))
+
+    def _indices_at(self, positions: np.ndarray) -> Any:
+        """The texts of some positions."""
+        if self._many:  # these alone are formatted
+            return row_texts(positions.astype(np.float64)[:, None])
+        return arrow.take(self._indices, positions)
 
     def _numbers(self, X: np.ndarray) -> Any:
         """The rows of a matrix of numbers, with commas between them."""
@@ -59,44 +70,52 @@ class FastFormatter:
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
         """The texts of some values of one attribute."""
-        if self._format.labels[position] is not None:
+        if position in self._format.labels:
             return self._nominal_texts(position, values)
         return self._numbers(values[:, None])
 
     def _nominal_texts(self, position: int, codes: np.ndarray) -> Any:
         """The labels of the codes of one attribute; NaN or a negative code is missing."""
         labels = self._format.labels[position]
-        assert labels is not None
         with np.errstate(invalid="ignore"):
             known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
         return arrow.take(arrow.strings(labels), known)
 
     # Dense rows
 
+    @cached_property
+    def _runs(self) -> list[tuple[int, int, int]]:
+        """Attributes that are formatted together: the first position, its column of X or -1, and how many they are.
+
+        These are adjacent numeric columns, or any other attribute alone.
+        """
+        schema = self._format.schema
+        column = np.full(len(schema.attributes), -1)
+        column[schema.feature_indices] = np.arange(schema.width)
+        is_number = column >= 0
+        is_number[list(self._format.labels)] = False
+        begins = ~is_number
+        begins[1:] |= ~is_number[:-1]
+        begins[:1] = True
+        first = np.flatnonzero(begins)
+        counts = np.diff(first, append=len(column))
+        return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
+
     def _dense(self, batch: Batch) -> memoryview:
         """The values of each row, with commas between them. Adjacent numeric columns are formatted together."""
         schema, labels = self._format.schema, self._format.labels
-        column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
         passthrough = iter(self._format.passthrough_texts(batch))
         parts: list[Any] = []
-        position = 0
-        while position < len(schema.attributes):
-            if position in column_of and labels[position] is None:
-                stop = position
-                while stop in column_of and labels[stop] is None:
-                    stop += 1
-                first = column_of[position]
-                parts.append(self._numbers(batch.X[:, first : first + stop - position]))
-                position = stop
-                continue
-            if position in column_of:
-                parts.append(self._nominal_texts(position, batch.X[:, column_of[position]]))
-            elif position == schema.class_index:
+        for position, column, count in self._runs:
+            if column < 0 and position == schema.class_index:
                 assert batch.y is not None
                 parts.append(self._texts(position, batch.y))
-            else:
+            elif column < 0:
                 parts.append(arrow.strings(next(passthrough)))
-            position += 1
+            elif position in labels:
+                parts.append(self._nominal_texts(position, batch.X[:, column]))
+            else:
+                parts.append(self._numbers(batch.X[:, column : column + count]))
         line = [each for part in parts for each in (part, ",")][:-1]
         return arrow.text_of(arrow.join(*line, _weight_texts(batch), "\n"))
 
@@ -115,7 +134,7 @@ class FastFormatter:
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
             texts = pa.concat_arrays([texts, self._labels(position[nominal], X.data[nominal])])
         target, labels = schema.class_index, self._format.labels
-        class_is_last = target is None or (target == len(schema.attributes) - 1 and labels[target] is not None)
+        class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
             return self._filled_rows(batch, position, texts, codes)
         return self._any_rows(batch, position, arrow.take(texts, codes))
@@ -125,7 +144,6 @@ class FastFormatter:
         texts = []
         for at, value in zip(position.tolist(), values.tolist(), strict=True):
             labels = self._format.labels[at]
-            assert labels is not None
             texts.append(" " + labels[-1 if value != value else int(value)])
         return arrow.strings(texts)
 
@@ -139,18 +157,21 @@ class FastFormatter:
         target = self._format.schema.class_index
         if target is not None:
             labels = self._format.labels[target]
-            assert labels is not None and batch.y is not None
+            assert batch.y is not None
             closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
             ends = arrow.take(arrow.strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
         else:
             ends = arrow.strings(["}"] * len(batch))
         ends = arrow.join(ends, _weight_texts(batch), "\n")
         before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", arrow.take(self._indices, position[first]))
-        pieces = pa.concat_arrays([self._prefixes, starts, texts])
+        starts = arrow.join(before, "{", self._indices_at(position[first]))
+        prefixes = self._prefixes
+        if self._many:  # the others need not be copied
+            prefixes, position = arrow.take(prefixes, position), np.arange(len(position))
+        pieces = pa.concat_arrays([prefixes, starts, texts])
         chosen = np.empty((len(codes), 2), np.int32)
         chosen[:, 0] = position
-        chosen[first, 0] = len(self._format.schema.attributes) + np.arange(len(batch))
+        chosen[first, 0] = len(prefixes) + np.arange(len(batch))
         chosen[:, 1] = codes + np.int32(len(pieces) - len(texts))
         return [arrow.text_of(arrow.take(pieces, chosen.ravel())), arrow.text_of(ends[-1:])]
 
@@ -171,7 +192,7 @@ class FastFormatter:
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(arrow.take(self._indices, positions[order]), texts)
+        pairs = arrow.join(self._indices_at(positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
         lines = arrow.join_lists(offsets, pairs, ",")
         return [arrow.text_of(arrow.join("{", lines, "}", _weight_texts(batch), "\n"))]

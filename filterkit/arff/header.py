@@ -8,9 +8,13 @@ from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
-from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT, Attribute
+from filterkit.data.attributes import Attribute, Collected, ManyOrFew, first_twin
+from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
+from filterkit.data.texts import Texts
 from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.files.source import count_lines as count_line_ends
 
@@ -44,7 +48,7 @@ class Header(NamedTuple):
     """
 
     relation: str
-    attributes: tuple[Attribute, ...]
+    attributes: ManyOrFew
     history: tuple[str, ...] = ()
 
 
@@ -182,42 +186,39 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     _refuse_twins(attributes, places)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
-    return Header(relation.text, tuple(attributes), tuple(tokens.history)), tokens.next_line, tokens.begun
+    return Header(relation.text, attributes, tuple(tokens.history)), tokens.next_line, tokens.begun
 
 
-def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[list[Attribute], array[int], Token | None]:
+def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
     """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
 
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
     that does not begin a declaration (None at the end).
     """
-    attributes: list[Attribute] = []
+    attributes = Collected()
     lines = array("q")  # a list would take five times the memory
     while True:
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
             before = len(attributes)
-            if "%" in token.text:
-                attributes += [Attribute(name, scores=_scores(text)) for name, text in _PLAIN_LINE.findall(token.text)]
-            else:  # each line is three words
-                attributes += map(Attribute, token.text.split()[1::3])
-            lines.extend(range(token.line, token.line + len(attributes) - before))
+            _add_numeric(attributes, token.text)
+            lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
             attribute = _attribute(tokens, depth)
             if token.line in tokens.scores:
                 attribute = attribute._replace(scores=tokens.scores[token.line])
-            attributes.append(attribute)
+            attributes.add(attribute)
         elif bag is None:
-            return attributes, lines, token
+            return attributes.all(), lines, token
         elif tokens.keyword(token, "@end"):
             name = tokens.need(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
                 raise ArffError(f"expected @end {bag}, found @end {name.text}", line=name.line)
             if extra := tokens.rest_of_line():
                 raise ArffError(f"unexpected {extra[0].describe()} after @end {bag}", line=name.line)
-            return attributes, lines, None
+            return attributes.all(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
             raise ArffError(
@@ -238,17 +239,33 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
     return tuple(reversed(pairs))
 
 
-def _refuse_twins(attributes: list[Attribute], lines: array[int]) -> None:
+def _add_numeric(attributes: Collected, text: str) -> None:
+    """Add what lines declare that match `_PLAIN_LINES`."""
+    if "%" in text:
+        for name, comments in _PLAIN_LINE.findall(text):
+            attributes.add(Attribute(name, scores=_scores(comments)))
+    else:
+        attributes.add_numeric(_second_words(text))
+
+
+def _second_words(text: str) -> Texts:
+    """The second of the three words of each line of ASCII text."""
+    characters = np.frombuffer(text.encode("ascii"), np.uint8)
+    inside = characters > 0x20
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
+    begins, ends = edges[1::6], edges[2::6]
+    return Texts.of_pieces(characters, begins, ends)
+
+
+def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
     """Raise an `ArffError` if two attributes have the same name."""
-    if len({attribute.name for attribute in attributes}) == len(attributes):
-        return
-    first: dict[str, int] = {}
-    for attribute, line in zip(attributes, lines, strict=True):
-        if attribute.name in first:
-            raise ArffError(
-                f"declared a second time (first in line {first[attribute.name]})", line=line, attribute=attribute.name
-            )
-        first[attribute.name] = line
+    if (twins := first_twin(attributes)) is not None:
+        before, again = twins
+        raise ArffError(
+            f"declared a second time (first in line {lines[before]})",
+            line=lines[again],
+            attribute=attributes[again].name,
+        )
 
 
 def _attribute(tokens: _Tokens, depth: int) -> Attribute:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit.arff.numbers import parse_number
+from filterkit.data.attributes import by_nominal, of_kinds
 from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ class Layout:
     sparse : whether X is sparse.
     feature : int32 (attributes,), the column of X, or -1.
     other : int64 (attributes,), the column of `Batch.passthrough`, or -1.
-    codes : per attribute, the dict from a nominal label to its index; None if it is not nominal.
-    dates : per attribute, the `DateFormat`; None if it is not a date.
+    codes : by the position of each nominal attribute, the dict from a label to its index.
+    dates : by the position of each date, its `DateFormat`.
     bags : the layout of the bags of each relational attribute, by its position.
     textual : bool (attributes,), whether it is anything but numeric.
-    class_alone : whether the class comes last and everything else is numeric.
+    class_alone : whether a nominal class comes last and everything else is numeric.
     unlabelled : the positions of nominal attributes without values.
     words : the nominal labels that are not numbers.
     """
@@ -44,17 +45,20 @@ class Layout:
         passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
         self.other[passthrough] = np.arange(len(passthrough))
-        self.codes: list[dict[str, int] | None] = [
-            {value: code for code, value in enumerate(a.values)} if a.kind == "nominal" else None for a in attributes
-        ]
-        self.dates = [_date_format(a.format) if a.kind == "date" else None for a in attributes]
+        self.codes = by_nominal(attributes, _codes)
+        self.dates = {i: _date_format(attributes[i].format) for i in passthrough if attributes[i].kind == "date"}
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
-        self.textual = np.array([a.kind != "numeric" for a in attributes])
-        self.class_alone = self.class_index == self.count - 1 and not self.textual[:-1].any()
-        self.unlabelled = [i for i, a in enumerate(attributes) if a.kind == "nominal" and not a.values]
-        labels = {value for a in attributes for value in a.values}
+        self.textual = ~of_kinds(attributes, "numeric")
+        self.class_alone = self.class_index in self.codes and np.flatnonzero(self.textual).tolist() == [self.count - 1]
+        self.unlabelled = [i for i, known in self.codes.items() if not known]
+        labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)
+
+
+def _codes(labels: tuple[str, ...]) -> dict[str, int]:
+    """The index of each label."""
+    return {label: code for code, label in enumerate(labels)}
 
 
 def _date_format(pattern: str) -> DateFormat:

@@ -67,6 +67,19 @@ def row_texts(X: np.ndarray) -> Any:
     return arrow.strings_at(rows, pieces.buffers()[2])
 
 
+def comma_texts(count: int) -> Any:
+    """An Arrow array of the numbers from 0 up to, but not including, `count` >= 1, each after a comma."""
+    pieces, bounds, size = [], [np.zeros(1, np.int32)], 0
+    for first in range(0, count, 1 << 16):
+        text = _json(np.arange(first, min(first + (1 << 16), count)))[:-1].copy()
+        text[0] = _COMMA
+        begins = np.append(np.flatnonzero(text == _COMMA), len(text)).astype(np.int32)
+        pieces.append(text)
+        bounds.append(begins[1:] + np.int32(size))
+        size += len(text)
+    return arrow.strings_at(np.concatenate(bounds), np.concatenate(pieces))
+
+
 def _json(values: np.ndarray) -> np.ndarray:
     """A float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)

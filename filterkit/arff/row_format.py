@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from filterkit.data.attributes import by_nominal
 from filterkit.data.batch import Batch
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -34,6 +35,11 @@ def quote_all(texts: list[str]) -> list[str]:
     return [quote(text) for text in texts]
 
 
+def _label_texts(labels: tuple[str, ...]) -> list[str]:
+    """The texts of labels, followed by that of a missing value."""
+    return [*map(quote, labels), "?"]
+
+
 class RowFormat:
     """How the rows of one schema are written.
 
@@ -42,14 +48,14 @@ class RowFormat:
     schema : of the rows, with labels as ordinary attributes.
     sparse : whether rows are written as index and value pairs.
     precision : significant digits; None for the shortest text that reads back to the same float64.
-    labels : per attribute, the texts of its nominal values followed by ``?``; None if it is not nominal.
+    labels : by the position of each nominal attribute, the texts of its values followed by ``?``.
     """
 
     def __init__(self, schema: Schema, sparse: bool, precision: int | None) -> None:
         self.schema = schema.replace(labels=()) if schema.labels else schema
         self.sparse = sparse
         self.precision = precision
-        self.labels = [[*map(quote, a.values), "?"] if a.kind == "nominal" else None for a in schema.attributes]
+        self.labels = by_nominal(schema.attributes, _label_texts)
 
     def passthrough_texts(self, batch: Batch) -> list[list[str]]:
         """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from filterkit.arff.numbers import format_number, weight_text
 from filterkit.arff.row_format import RowFormat, quote, quote_all
+from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
-from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
+from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
 
 if TYPE_CHECKING:
@@ -39,14 +40,29 @@ def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[byte
     lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
     lines.append(f"@relation {quote(schema.relation)}")
     lines.append("")
+    yield ("\n".join(lines) + "\n").encode()
     for first in range(0, len(schema.attributes), _DECLARATIONS):
-        for plain, group in groupby(schema.attributes[first : first + _DECLARATIONS], _is_plain):
-            declare = _plain_declarations if plain else _declarations
-            lines += declare(list(group))
-        yield ("\n".join(lines) + "\n").encode()
-        lines = []
-    lines += ["", "@data", ""]
-    yield "\n".join(lines).encode()
+        some = schema.attributes[first : first + _DECLARATIONS]
+        if isinstance(some, Attributes) and some.is_plain.all():
+            yield _numeric_declarations(some)
+        else:
+            yield _any_declarations(some)
+    yield b"\n@data\n"
+
+
+def _numeric_declarations(attributes: Attributes) -> bytes:
+    """As `_any_declarations`, of attributes that have but a name; made in less time."""
+    names = quote_all(list(attributes.names))
+    return ("@attribute " + " numeric\n@attribute ".join(names) + " numeric\n").encode()
+
+
+def _any_declarations(attributes: Sequence[Attribute]) -> bytes:
+    """The lines that declare attributes."""
+    lines: list[str] = []
+    for plain, group in groupby(attributes, _is_plain):
+        declare = _plain_declarations if plain else _declarations
+        lines += declare(list(group))
+    return ("\n".join(lines) + "\n").encode()
 
 
 def _is_plain(attribute: Attribute) -> bool:
@@ -161,7 +177,7 @@ def _plain_rows(form: RowFormat, batch: Batch) -> str:
 
 def _cell_text(form: RowFormat, position: int, value: float) -> str:
     """The text of a value of the attribute at `position`: a number, or the index of a nominal value."""
-    labels = form.labels[position]
+    labels = form.labels.get(position)
     if labels is None:
         return format_number(value, form.precision)
     return labels[-1 if value != value or value < 0 else int(value)]

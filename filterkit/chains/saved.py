@@ -283,8 +283,7 @@ def _try(fitted: FittedChain) -> None:
     with suppress(StageError):
         fitted.transform(empty(schema))
     for value in (0.0, np.nan, 1.0):
-        many = np.array([len(a.values) for a in schema.features])
-        row = np.where(schema.nominal & (many < 2), 0.0, value)[None, :]
+        row = np.where(schema.nominal & (schema.label_counts < 2), 0.0, value)[None, :]
         X: Any = row
         if schema.sparse:
             chosen = np.flatnonzero(row[0])

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from filterkit.data.attributes import taken
+
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
@@ -88,9 +90,8 @@ class Statistic:
 
     def alone(self) -> Self:
         """The same with a schema that has no other columns than those covered."""
-        features = [self.schema.features[column] for column in self.columns.tolist()]
         found = copy(self)
-        found.schema = self.schema.with_features(features, self.columns)
+        found.schema = self.schema.with_features(taken(self.schema.features, self.columns), self.columns)
         found.columns = np.arange(len(self))
         found.first = self.first + int(self.columns[0]) if len(self) else self.first
         return found

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
@@ -51,6 +52,17 @@ class Alignment:
         self.wanted = wanted
         if given.class_index is not None:
             self._check_class()
+        self._passthrough = list(names_of(wanted.passthrough))
+        if given.attributes == wanted.attributes and given.targets == wanted.targets:
+            self._source = np.arange(wanted.width)
+            self._recoded: dict[int, np.ndarray] = {}
+            self._targets = [_Target(number, None, None) for number in range(len(wanted.targets))]
+        else:
+            self._match()
+
+    def _match(self) -> None:
+        """Find the attributes by their names."""
+        given, wanted = self.given, self.wanted
         theirs = {a.name: a for a in given.attributes}
         targets = [wanted.attributes[i] for i in wanted.targets]
         learned = {target.name for target in targets}
@@ -80,7 +92,6 @@ class Alignment:
             )
             for target in targets
         ]
-        self._passthrough = [a.name for a in wanted.passthrough]
 
     def _check_class(self) -> None:
         target, wanted = self.given.class_attribute, self.wanted.class_attribute

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 try:
-    from pyarrow._compute import CountOptions, JoinOptions, call_function
+    from pyarrow._compute import ArraySortOptions, CountOptions, JoinOptions, call_function
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
-    from pyarrow.compute import CountOptions, JoinOptions, call_function
+    from pyarrow.compute import ArraySortOptions, CountOptions, JoinOptions, call_function
 
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
@@ -43,8 +43,18 @@ def strings(words: Sequence[str | None]) -> Any:
 
 
 def strings_at(offsets: np.ndarray, text: Any) -> Any:
-    """An Arrow array of strings in a buffer of UTF-8 text, between each two consecutive int32 `offsets`; no copy."""
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+    """An Arrow array of strings in a buffer of UTF-8 text, between each two consecutive `offsets`; no copy.
+
+    The strings are large ones if the offsets are int64 instead of int32.
+    """
+    kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
+    return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
+def order(array: Any) -> np.ndarray:
+    """int64 (n,): the places of the elements in ascending order; equal ones stay in order."""
+    options = ArraySortOptions("ascending")
+    return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
 
 
 def join(*parts: Any, separator: str = "") -> Any:

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
-from filterkit.data.schema import Attribute, Schema
+from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, PluginError, quoted
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
@@ -169,7 +170,7 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
     ------
     PluginError : they are not as many as there are `columns`.
     """
-    if not isinstance(attributes, (list, tuple)):
+    if not isinstance(attributes, (list, tuple, Attributes)):
         raise broken(stage.name, f"output_attributes gives {kind_of(attributes)}; return a list", type(stage))
     if len(attributes) != columns:
         fault = f"output_attributes gives {len(attributes)} attributes for {columns} columns"

@@ -24,7 +24,7 @@ _LARGEST_FILE = 1 << 24  # bytes of a file that names labels
 
 def find_targets(
     relation: str,
-    attributes: tuple[Attribute, ...],
+    attributes: Sequence[Attribute],
     class_: str | int | None,
     labels: Labels | None = None,
     like: Schema | None = None,

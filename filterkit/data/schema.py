@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from filterkit.data.attributes import (
+    MANY,
+    Attributes,
+    ManyOrFew,
+    first_twin,
+    joined,
+    names_of,
+    of_kinds,
+    place_of,
+    taken,
+)
+from filterkit.data.attributes import Attribute as Attribute
+from filterkit.data.texts import TextSet
 from filterkit.errors import FilterkitError, StageError, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
-
-
-class Attribute(NamedTuple):
-    """One column, as an ARFF header declares it.
-
-    Attributes
-    ----------
-    name : its name.
-    kind : one of `KINDS`; ``real`` and ``integer`` are numeric, as in Weka.
-    values : the labels of a nominal attribute, in the order declared.
-    format : the pattern of a date, in the letters of Java's SimpleDateFormat.
-    attributes : the columns of the bags of a relational attribute.
-    weight : Weka's attribute weight.
-    scores : (metric, score) pairs that scorers have left on the attribute, the latest last.
-    """
-
-    name: str
-    kind: str = "numeric"
-    values: tuple[str, ...] = ()
-    format: str = ""
-    attributes: tuple[Attribute, ...] = ()
-    weight: float = 1.0
-    scores: tuple[tuple[str, float], ...] = ()
-
-    def scored(self, metric: str, score: float) -> Attribute:
-        """This attribute with `score` under `metric` as its latest score."""
-        rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
-        return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
 class Schema:
@@ -50,7 +34,8 @@ class Schema:
     Parameters
     ----------
     relation : the name of the relation.
-    attributes : all columns in file order; their names are unique.
+    attributes : all columns in file order; their names are unique. A schema holds very many in an `Attributes`, which
+        is a sequence, too, but takes less memory than a tuple.
     class_index : the position of the class in `attributes`, or None.
     positive : the positive class value, converted to text. None leaves the choice to `positive_classes`.
     sparse : whether X is sparse, as it is if the source is.
@@ -70,7 +55,7 @@ class Schema:
     def __init__(
         self,
         relation: str,
-        attributes: tuple[Attribute, ...] | list[Attribute],
+        attributes: Sequence[Attribute],
         class_index: int | None = None,
         positive: object = None,
         sparse: bool = False,
@@ -78,16 +63,14 @@ class Schema:
         labels: tuple[int, ...] = (),
     ) -> None:
         self.relation = relation
-        self.attributes = tuple(attributes)
+        self.attributes = Attributes.of(attributes) if len(attributes) >= MANY else tuple(attributes)
         self.class_index = class_index
         self.positive: str | None = None if positive is None else str(positive)
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
         self.labels = tuple(labels)
-        if len({a.name for a in self.attributes}) != len(self.attributes):
-            seen: set[str] = set()
-            twice = next(a.name for a in self.attributes if a.name in seen or seen.add(a.name))  # type: ignore[func-returns-value]
-            raise FilterkitError(f"two attributes are named {quoted(twice)}")
+        if (twins := first_twin(self.attributes)) is not None:
+            raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
         target = self.class_attribute
         if target is not None and target.kind not in ("nominal", "numeric"):
             raise FilterkitError(
@@ -112,16 +95,14 @@ class Schema:
             )
 
     @cached_property
-    def attributes(self) -> tuple[Attribute, ...]:
+    def attributes(self) -> ManyOrFew:
         """All columns in file order."""
         origin, make = self._lazy
-        attributes, features = list(origin.attributes), make()
-        same_names = [feature.name for feature in features] == [before.name for before in origin.features]
-        if not same_names or [feature.kind == "nominal" for feature in features] != self.nominal.tolist():
+        features = make()
+        same_names = _same(names_of(features), names_of(origin.features))
+        if not same_names or not np.array_equal(of_kinds(features, "nominal"), self.nominal):
             raise FilterkitError("attributes made for unchanged columns have other names or kinds than announced")
-        for position, attribute in zip(self.feature_indices.tolist(), features):
-            attributes[position] = attribute
-        return tuple(attributes)
+        return origin._exchanged(features)
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
@@ -201,10 +182,12 @@ class Schema:
         return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def names(self) -> Set[str]:
         """The names of all attributes."""
-        lazy = vars(self).get("_lazy")
-        return lazy[0].names if lazy else frozenset(a.name for a in self.attributes)
+        if "_lazy" in vars(self):
+            return self._lazy[0].names
+        attributes = self.attributes
+        return TextSet(attributes.names) if isinstance(attributes, Attributes) else frozenset(names_of(attributes))
 
     @cached_property
     def feature_indices(self) -> np.ndarray:
@@ -212,8 +195,7 @@ class Schema:
 
         These are the numeric and nominal attributes without the class and the labels.
         """
-        attributes = self.attributes
-        is_column = np.fromiter((a.kind in ("numeric", "nominal") for a in attributes), bool, len(attributes))
+        is_column = of_kinds(self.attributes, "numeric", "nominal")
         is_column[list(self.targets)] = False
         return np.flatnonzero(is_column)
 
@@ -223,27 +205,30 @@ class Schema:
         return len(self.feature_indices)
 
     @cached_property
-    def features(self) -> tuple[Attribute, ...]:
+    def features(self) -> ManyOrFew:
         """The attributes of X, in the order of its columns."""
         attributes, width = self.attributes, self.width
         if width and self.feature_indices[-1] == width - 1:  # the columns come first
             return attributes[:width]
-        return tuple([attributes[i] for i in self.feature_indices.tolist()])
+        return taken(attributes, self.feature_indices)
 
     @cached_property
     def nominal(self) -> np.ndarray:
         """bool (columns,): which columns of X are nominal."""
-        return np.array([a.kind == "nominal" for a in self.features], dtype=bool)
+        return of_kinds(self.features, "nominal")
 
     @cached_property
     def label_counts(self) -> np.ndarray:
         """int64 (columns,): how many labels each column of X declares, 0 if it is numeric."""
-        return np.array([len(a.values) for a in self.features], dtype=np.int64)
+        features = self.features
+        if isinstance(features, Attributes):
+            return features.label_counts
+        return np.array([len(a.values) for a in features], dtype=np.int64)
 
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:
         """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
-        return tuple(i for i, a in enumerate(self.attributes) if a.kind in ("string", "date", "relational"))
+        return tuple(np.flatnonzero(of_kinds(self.attributes, "string", "date", "relational")).tolist())
 
     @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
@@ -279,7 +264,7 @@ class Schema:
             vars(copy).pop(name, None)
         return copy
 
-    def with_features(self, features: list[Attribute], source: np.ndarray, **changes: Any) -> Schema:
+    def with_features(self, features: Sequence[Attribute], source: np.ndarray, **changes: Any) -> Schema:
         """This schema with other columns in X.
 
         Parameters
@@ -288,39 +273,56 @@ class Schema:
         source : int (new columns,), ascending: the column of the present X whose place each takes.
         changes : `sparse` and `zero`, as for `replace`.
         """
-        attributes: list[Attribute]
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
-            attributes = list(self.attributes)
-            for position, attribute in zip(self.feature_indices.tolist(), features):
-                attributes[position] = attribute
-            return self.replace(attributes=tuple(attributes), **changes)
+            return self.replace(attributes=self._exchanged(features), **changes)
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that take the place of each
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
-        own, following = set(self.feature_indices.tolist()), iter(features)
-        attributes = []
-        for i, (attribute, count) in enumerate(zip(self.attributes, counts.tolist())):
-            attributes += islice(following, count) if i in own else [attribute]
-        place = dict(enumerate((counts.cumsum() - counts).tolist()))
-        return self.replace(attributes=tuple(attributes), **self.targets_at(place), **changes)
+        place = counts.cumsum() - counts
+        others = np.delete(np.arange(len(counts)), self.feature_indices)
+        attributes = _at_places(features, taken(self.attributes, others), place[others])
+        return self.replace(attributes=attributes, **self.targets_at(place), **changes)
 
-    def with_more(self, features: list[Attribute]) -> Schema:
+    def _exchanged(self, features: Sequence[Attribute]) -> ManyOrFew:
+        """The attributes, with `features` in place of those of X."""
+        others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
+        return _at_places(features, taken(self.attributes, others), others)
+
+    def with_more(self, features: Sequence[Attribute]) -> Schema:
         """This schema with further columns at the end of X, but before a class or labels that come last."""
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1
         place = {i: i + len(features) * (i >= count) for i in self.targets}
-        attributes = (*self.attributes[:count], *features, *self.attributes[count:])
+        attributes = joined(self.attributes[:count], features, self.attributes[count:])
         return self.replace(attributes=attributes, **self.targets_at(place))
 
-    def targets_at(self, place: dict[int, int]) -> dict[str, Any]:
+    def targets_at(self, place: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
         """The arguments of `replace` for class and labels, whose new positions `place` gives by their present ones."""
         return {
-            "class_index": None if self.class_index is None else place[self.class_index],
-            "labels": tuple(place[i] for i in self.labels),
+            "class_index": None if self.class_index is None else int(place[self.class_index]),
+            "labels": tuple(int(place[i]) for i in self.labels),
         }
 
 
-def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str | int | None) -> int | None:
+def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:
+    """`features` in order, with `others` between them, which come to stand at int `places`."""
+    if not len(places) or places[0] == len(features):
+        return joined(features, others)
+    count = len(features) + len(others)
+    order = np.empty(count, np.int64)
+    is_other = np.zeros(count, bool)
+    is_other[places] = True
+    order[is_other] = np.arange(len(features), count)
+    order[~is_other] = np.arange(len(features))
+    return taken(joined(features, others), order)
+
+
+def _same(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether names are the same."""
+    return names == others if type(names) is type(others) else list(names) == list(others)
+
+
+def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int | None:
     """The position of the class attribute; None if there is no class.
 
     Parameters
@@ -340,17 +342,18 @@ def find_class(attributes: tuple[Attribute, ...] | list[Attribute], choice: str 
         return None
     if choice.lower() in ("first", "last"):
         return 0 if choice.lower() == "first" else len(attributes) - 1
-    names = [a.name for a in attributes]
     if choice.isascii() and choice.isdigit():
         if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):
             raise FilterkitError(f"--class {choice}: the attributes are numbered from 1 to {len(attributes)}")
         return int(choice) - 1
-    if choice not in names:
+    place = place_of(attributes, choice)
+    if place is None:
+        names = list(names_of(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
-    return names.index(choice)
+    return place
 
 
-def same_class(attributes: tuple[Attribute, ...] | list[Attribute], schema: Schema) -> int | None:
+def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
     """The position of the attribute with the name of the class of `schema`; None if there is none."""
     target = schema.class_attribute
-    return next((i for i, a in enumerate(attributes) if target is not None and a.name == target.name), None)
+    return None if target is None else place_of(attributes, target.name)

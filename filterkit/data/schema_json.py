@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from filterkit.data.schema import DEEPEST, KINDS, Attribute, Schema
+import numpy as np
+
+from filterkit.data.attributes import Attribute, Attributes, Collected, ManyOrFew
+from filterkit.data.schema import DEEPEST, KINDS, Schema
 from filterkit.errors import FilterkitError
 
 _PLAIN = Attribute("")[1:]
@@ -43,6 +47,29 @@ def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
     return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
 
 
+def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
+    """Attributes as JSON, a list of what `attribute_to_json` makes of each."""
+    if isinstance(attributes, Attributes):
+        notes: list[Any] = list(attributes.names)
+        for place in np.flatnonzero(~attributes.is_plain).tolist():
+            notes[place] = attribute_to_json(attributes[place])
+        return notes
+    return [attribute_to_json(each) for each in attributes]
+
+
+def attributes_from_json(notes: Any) -> ManyOrFew:
+    """The attributes that `attributes_to_json` converted to `notes`.
+
+    Raises
+    ------
+    FilterkitError : one of them is something else.
+    """
+    attributes = Collected()
+    for note in notes:
+        attributes.add(attribute_from_json(note))
+    return attributes.all()
+
+
 def schema_to_json(schema: Schema) -> dict[str, Any]:
     """A schema as JSON."""
     return {
@@ -52,7 +79,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
         "sparse": schema.sparse,
         "zero": schema.zero,
         "labels": list(schema.labels),
-        "attributes": [attribute_to_json(a) for a in schema.attributes],
+        "attributes": attributes_to_json(schema.attributes),
     }
 
 
@@ -66,7 +93,7 @@ def schema_from_json(note: Any) -> Schema:
     try:
         relation, index, positive = note["relation"], note["class"], note["positive"]
         sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
-        attributes = [attribute_from_json(each) for each in note["attributes"]]
+        attributes = attributes_from_json(note["attributes"])
     except (TypeError, KeyError):
         raise FilterkitError("invalid schema") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))

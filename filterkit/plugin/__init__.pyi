@@ -17,11 +17,13 @@ from filterkit.counts.thresholds import score_columns as score_columns
 from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
+from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.ragged import Ragged as Ragged
+from filterkit.data.texts import Texts as Texts
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine

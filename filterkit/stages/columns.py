@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, from_cells
+from filterkit.data.attributes import Attribute, taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
     broken,
@@ -22,10 +23,12 @@ from filterkit.data.contract import (
 )
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
-from filterkit.data.schema import Attribute, Schema
-from filterkit.data.schema_json import attribute_from_json, attribute_to_json
+from filterkit.data.schema import Schema
+from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
+
+_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
 State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
@@ -141,8 +144,7 @@ class ColumnStage(Stage):
         The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
         this case the method is called only when the attributes are needed.
         """
-        features = schema.features
-        return [features[column] for column in columns.tolist()]
+        return taken(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         """bool (columns,): which columns are nominal afterwards, if `output_columns` returns None and kinds change."""
@@ -186,7 +188,7 @@ class ColumnStage(Stage):
 
     def _outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
         try:
-            return schema.with_features(list(attributes), columns, **self._form(schema))
+            return schema.with_features(attributes, columns, **self._form(schema))
         except FilterkitError as error:
             raise StageError(self.name, str(error)) from None
 
@@ -203,7 +205,7 @@ class ColumnStage(Stage):
         ------
         FilterkitError : the entries of the state do not fit together.
         """
-        columns, attributes = state["source"], [attribute_from_json(each) for each in state["attributes"]]
+        columns, attributes = state["source"], attributes_from_json(state["attributes"])
         learned = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
         width = schema.width
         for key, value in learned.items():
@@ -257,7 +259,7 @@ class FittedColumns(Fitted):
         every = np.arange(incoming.width + 1)
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
-        if self.schema.zero and len(columns) and self._apply(np.zeros(len(columns)), np.arange(len(columns))).any():
+        if self.schema.zero and any(image.any() for image in self._images_of_zero()):
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
             raise FilterkitError(
@@ -265,9 +267,15 @@ class FittedColumns(Fitted):
                 "table.schema.zero is true, or override output to return schema.replace(zero=False)"
             )
 
+    def _images_of_zero(self) -> Iterator[np.ndarray]:
+        """What a zero of each outgoing column becomes, some columns at a time."""
+        for first in range(0, len(self.columns), _AT_ONCE):
+            columns = np.arange(first, min(first + _AT_ONCE, len(self.columns)))
+            yield self._apply(np.zeros(len(columns)), columns)
+
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
-        return {"source": self.columns, "attributes": [attribute_to_json(a) for a in self.schema.features], **state}
+        return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
 
     def _apply(self, values: np.ndarray, columns: np.ndarray, row: Callable[[int], int] | None = None) -> np.ndarray:
         """The images of entries; `row` gives the number of the row that an entry is in.
@@ -357,7 +365,7 @@ class FittedColumns(Fitted):
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """The dense matrix of sparse entries, where zeros become something else."""
-        zeros = self._apply(np.zeros(len(self.columns)), np.arange(len(self.columns)))
+        zeros = np.concatenate([np.zeros(0), *self._images_of_zero()])
         X = np.tile(zeros, (len(indptr) - 1, 1))
         X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
         return X

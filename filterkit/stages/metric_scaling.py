@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns, scoring_bytes
-from filterkit.data.schema import Attribute, Schema
+from filterkit.data.attributes import Attribute, Attributes
+from filterkit.data.schema import Schema
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
 
@@ -52,7 +54,9 @@ class Scaling(ColumnStage):
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> list[Attribute]:
+    ) -> Sequence[Attribute]:
+        if isinstance(schema.features, Attributes):
+            return schema.features.scored(self.name, state["score"])
         return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

@@ -6,8 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, Schema, option
-from filterkit.plugin import ContingencyTable, FittedColumns, Fold, Ragged, State, Statistic, sum_over_classes
+from filterkit import ColumnStage, Schema, option
+from filterkit.plugin import (
+    Attributes,
+    ContingencyTable,
+    FittedColumns,
+    Fold,
+    Ragged,
+    State,
+    Statistic,
+    Texts,
+    sum_over_classes,
+)
 
 from .estimates import (
     corrected,
@@ -144,19 +154,18 @@ class Shape(ColumnStage):
     def compares_columns(self) -> bool:
         return bool(self.only or self.except_)  # the names are looked for among all columns
 
-    def output_attributes(
-        self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
-    ) -> list[Attribute]:
-        target, several = schema.class_attribute, self._one_a_class(schema)
+    def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
+        target, shaped = schema.class_attribute, ~state["unchanged"][columns]
+        attributes = Attributes.of(schema.features)
+        if not self._one_a_class(schema):
+            return attributes.as_numeric(shaped)
         assert target is not None
-        suffixes = [f"@{target.values[task]}" if several else "" for task in schema.positive_classes(totals)]
-        attributes: list[Attribute] = []
-        for attribute, unchanged in zip(schema.features, state["unchanged"].tolist(), strict=True):
-            if unchanged:
-                attributes.append(attribute)
-            else:
-                attributes += [_numeric(attribute, suffix) for suffix in suffixes]
-        return attributes
+        tasks = schema.positive_classes(totals)
+        suffixes = Texts.of([*(f"@{target.values[task]}" for task in tasks), ""])
+        first = np.searchsorted(columns, np.arange(schema.width)).astype(np.int32)
+        number = np.arange(len(columns), dtype=np.int32) - first[columns]  # among those of the same column
+        names = Texts.joined((attributes.names, columns), (suffixes, np.where(shaped, number, np.int32(len(tasks)))))
+        return attributes.take(columns, names).as_numeric(shaped)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.asarray(schema.nominal & state["unchanged"])
@@ -225,14 +234,6 @@ class Shape(ColumnStage):
         if state["nominal"].any():
             is_unseen |= state["nominal"][column] & (upper != values)
         return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
-
-
-def _numeric(attribute: Attribute, suffix: str) -> Attribute:
-    """The attribute of shaped values; `attribute` itself if it says it all."""
-    if attribute.kind == "numeric" and not suffix:
-        return attribute
-    # By position, which takes two thirds of the time of keywords; there may be many columns and classes.
-    return Attribute(attribute.name + suffix, "numeric", (), "", (), attribute.weight, attribute.scores)
 
 
 def _way(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Fitted, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Csr, suggestion
+from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
+from filterkit.plugin import Attributes, Csr, Texts, suggestion
 
 from .analyzer import RUN, Analyzer
 from .counts import Counter
@@ -33,7 +33,7 @@ class Words(Stage):
 
     Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
     words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
-    also each sequence of `--ngrams`, about 300. `--min-docs 2` leaves out most sequences.
+    also each sequence of `--ngrams`, about 90. `--min-docs 2` leaves out most sequences.
     """
 
     name = "words"
@@ -83,7 +83,8 @@ class Words(Stage):
         words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
             raise StageError(self.name, "the vocabulary is not one")
-        return FittedWords(Analyzer(self, state["stop"]), schema, chosen, vocabularies, self.prefix)
+        analyzer, known = Analyzer(self, state["stop"]), [Texts.of(words) for words in vocabularies]
+        return FittedWords(analyzer, schema, chosen, known, self.prefix)
 
     def _chosen(self, schema: Schema) -> list[int]:
         """The positions in `schema.passthrough` of the string attributes to use."""
@@ -98,7 +99,7 @@ class Words(Stage):
                 raise StageError(
                     self.name, f"--attribute: there is no string attribute '{name}'{suggestion(name, list(names))}"
                 )
-        return sorted(names[name] for name in self.attribute)
+        return sorted({names[name] for name in self.attribute})
 
 
 def _texts(batch: Batch, place: int) -> Any:
@@ -114,49 +115,27 @@ class FittedWords(Fitted):
     """Counts words, by one vocabulary for each string attribute."""
 
     def __init__(
-        self, analyzer: Analyzer, schema: Schema, chosen: list[int], vocabularies: list[list[str]], prefix: str
+        self, analyzer: Analyzer, schema: Schema, chosen: list[int], vocabularies: list[Texts], prefix: str
     ) -> None:
         self._analyzer = analyzer
         self._chosen = chosen
         self._words = vocabularies
         self._vocabularies = [Vocabulary(words) for words in vocabularies]
         self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
-        taken = set(schema.names)
-        attributes: list[Attribute] = []
-        places: dict[int, int] = {}
-        kept: list[int] = []  # the outgoing column of each column of X
-        self._start: list[int] = [0] * len(chosen)  # the first outgoing column of each vocabulary
-        column = other = 0
-        for i, attribute in enumerate(schema.attributes):
-            if i in schema.targets:
-                places[i] = len(attributes)
-                attributes.append(attribute)
-            elif attribute.kind in ("numeric", "nominal"):
-                kept.append(column)
-                column += 1
-                attributes.append(attribute)
-            else:
-                if other in chosen:
-                    which = chosen.index(other)
-                    self._start[which] = column
-                    for word in vocabularies[which]:
-                        name = prefix + word
-                        if name in taken:
-                            name = f"{attribute.name}:{name}"
-                            taken.add(name)
-                        attributes.append(Attribute(name))
-                    if which + 1 < len(chosen):  # the words of one text differ from each other
-                        taken.update(a.name for a in attributes[len(attributes) - len(vocabularies[which]) :])
-                    column += len(vocabularies[which])
-                else:
-                    attributes.append(attribute)
-                other += 1
-        self._kept = np.array(kept, np.int64)
-        self._columns = column
-        self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(places))
+        places = [schema.passthrough_indices[i] for i in chosen]
+        widths = np.array([len(words) for words in vocabularies])
+        # How many columns the texts become that come before each column of X, and before each text itself.
+        grown = np.concatenate([[0], np.cumsum(widths)])
+        before = np.searchsorted(places, schema.feature_indices)
+        self._kept = np.arange(schema.width) + grown[before]  # the outgoing column of each column of X
+        self._start = (np.searchsorted(schema.feature_indices, places) + grown[:-1]).tolist()  # of each vocabulary
+        self._columns = schema.width + int(grown[-1])
+        moved = {i: i + int((widths[: np.searchsorted(places, i)] - 1).sum()) for i in schema.targets}
+        attributes = _in_place(schema, places, _columns(schema, places, vocabularies, prefix))
+        self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(moved))
 
     def get_state(self) -> dict[str, Any]:
-        return {"vocabularies": self._words, "stop": sorted(self._analyzer.stop)}
+        return {"vocabularies": [list(words) for words in self._words], "stop": sorted(self._analyzer.stop)}
 
     def transform(self, batch: Batch) -> Batch:
         X = batch.in_form(True).csr
@@ -174,3 +153,42 @@ class FittedWords(Fitted):
         matrix = Csr.from_entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
         passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
         return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)
+
+
+def _columns(schema: Schema, places: list[int], vocabularies: list[Texts], prefix: str) -> list[Attributes]:
+    """The attributes for the words of each vocabulary, which take the places of string attributes."""
+    taken = [Attributes.of(schema.attributes).names]
+    made = []
+    for place, words in zip(places, vocabularies):
+        every = np.arange(len(words))
+        names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (words, every)) if prefix else words
+        before = f"{schema.attributes[place].name}:"
+        clashes = _clashes(names, Texts.concatenate(taken), before)
+        if clashes.any():
+            names = Texts.joined((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
+        taken.append(names)
+        made.append(Attributes.numeric(names))
+    return made
+
+
+def _clashes(names: Texts, taken: Texts, before: str) -> np.ndarray:
+    """bool (n,): which names need `before` put before them, because they, or what another one becomes, are taken."""
+    clashes = names.isin(taken)
+    while clashes.any():
+        renamed = {before + names[place]: place for place in np.flatnonzero(clashes).tolist()}
+        again = np.flatnonzero(names.isin(Texts.of(renamed)) & ~clashes).tolist()
+        again = [place for place in again if renamed[names[place]] < place]
+        if not again:
+            break
+        clashes[again] = True
+    return clashes
+
+
+def _in_place(schema: Schema, places: list[int], columns: list[Attributes]) -> Attributes:
+    """The attributes of `schema` with others in the place of some."""
+    attributes = Attributes.of(schema.attributes)
+    parts, begin = [], 0
+    for place, made in zip(places, columns):
+        parts += [attributes[begin:place], made]
+        begin = place + 1
+    return Attributes.concatenate([*parts, attributes[begin:]])

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.plugin import Texts
+
 from .analyzer import Sequences
 from .counts import Counter, Counts, keys, pieces_of
 
@@ -13,7 +15,7 @@ _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 _TEXTS = 1 << 16  # how many texts Arrow holds at once
 
 
-def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None, keep: int | None) -> list[str]:
+def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None, keep: int | None) -> Texts:
     """The words and sequences within the limits of the stage, in alphabetical order.
 
     Parameters
@@ -23,20 +25,17 @@ def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None
     least, most : the numbers of rows that a word must be in.
     keep : how many words of each class to keep, and all that are as frequent as the last of them.
     """
-    import pyarrow.compute as pc
-
     frequent = None if keep is None else _frequent(counter, keep)
-    names, space = _strings(pieces), _strings([" "])[0]
-    words: list[str] = []
+    names, blank = Texts.of(pieces), Texts.of([" "])
+    words = [names[:0]]
     for length in counter.lengths:
         for part in counter.merged(length):
-            key = _within(part, least, most, frequent)
-            for first in range(0, len(key), _TEXTS):
-                numbers = pieces_of(key[first : first + _TEXTS], length)
-                columns = [pc.take(names, _integers(column)) for column in numbers.T]
-                words += pc.binary_join_element_wise(*columns, space).to_pylist()
-    words.sort()
-    return words
+            numbers = pieces_of(_within(part, least, most, frequent), length)
+            blanks = (blank, np.zeros(len(numbers), np.int8))
+            joints = [each for column in numbers.T for each in (blanks, (names, column))]
+            words.append(Texts.joined(*joints[1:]))
+    found = Texts.concatenate(words)
+    return found.take(found.order())
 
 
 def _frequent(counter: Counter, keep: int) -> dict[int, int]:
@@ -81,7 +80,7 @@ class Vocabulary:
     words : the texts of the columns.
     """
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: Texts) -> None:
         self.width = len(words)
         self._numbers: dict[str, int] = {}
         found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
@@ -102,7 +101,7 @@ class Vocabulary:
             key, columns = self._tables.pop(1)
             self._column[key] = columns
 
-    def _split(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, words: Texts) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the pieces of some words, int64, and where those of each word start and end."""
         import pyarrow.compute as pc
 
@@ -133,18 +132,9 @@ class Vocabulary:
         return sequences.row[known][found], columns[place[found]].astype(np.int64)
 
 
-def _strings(texts: list[str]) -> Any:
-    """An Arrow array of texts; Arrow's own conversion would import pandas."""
+def _strings(texts: Texts) -> Any:
+    """An Arrow array of texts; nothing is copied."""
     import pyarrow as pa
 
-    data = "".join(texts).encode()
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts)), out=offsets[1:])
-    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-
-
-def _integers(values: np.ndarray) -> Any:
-    """An Arrow array of int64 values; Arrow's own conversion would import pandas."""
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+    kind = pa.string() if texts.bounds.dtype == np.int32 else pa.large_string()
+    return pa.Array.from_buffers(kind, len(texts), [None, pa.py_buffer(texts.bounds), pa.py_buffer(texts.characters)])

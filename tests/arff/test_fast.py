@@ -1,5 +1,7 @@
 """The fast path: it reads the same values as the exact path, leaves the rest to it, and is used where it should be."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from conftest import take_the_exact_path_alone
@@ -8,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filterkit import ArffError
-from filterkit.arff import exact, fast
+from filterkit.arff import exact, fast, fast_dense
 from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import Layout
 from filterkit.data.schema import Attribute, Schema
@@ -95,6 +97,17 @@ SPECIAL = [
 ]
 
 
+WIDE = pytest.mark.parametrize("wide", [False, True])
+
+
+@contextmanager
+def read_as(wide):
+    """All dense rows are read as those of very many attributes are, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_dense, "_WIDE", 0 if wide else 1 << 30)
+        yield
+
+
 def values(attribute):
     """Texts for a value of `attribute`, most of them valid."""
     if attribute.kind == "numeric":
@@ -161,11 +174,13 @@ def same(left, right):
     return True
 
 
+@WIDE
 @CONTEXT
-@given(blocks())
-def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(case):
+@given(case=blocks())
+def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(wide, case):
     layout, text = case
-    batch = fast.parse_block(text.encode(), layout)
+    with read_as(wide):
+        batch = fast.parse_block(text.encode(), layout)
     try:
         expected, omitted = exact.parse_block(text, 1, layout)
     except ArffError:
@@ -186,21 +201,22 @@ PLAIN = {
 }
 
 
+@WIDE
 @CONTEXT
 @given(
-    st.data(),
-    st.booleans(),
-    st.sampled_from([",", ", ", "\t", " "]),
-    st.sampled_from(["\n", "\r\n", "\r", " % c\n", "\n\n"]),
-    st.booleans(),
+    data=st.data(),
+    sparse=st.booleans(),
+    separator=st.sampled_from([",", ", ", "\t", " "]),
+    end=st.sampled_from(["\n", "\r\n", "\r", " % c\n", "\n\n"]),
+    weighted=st.booleans(),
 )
-def test_the_fast_path_takes_usual_rows(data, sparse, separator, end, weighted):
+def test_the_fast_path_takes_usual_rows(wide, data, sparse, separator, end, weighted):
     usual = ["nominal", "numeric"] if sparse else sorted(PLAIN)  # bare words make a sparse row unusual
     kinds = data.draw(st.lists(st.sampled_from(usual), min_size=1, max_size=5))
     formats = {"nominal": {"values": ("no", "yes")}, "date": {"format": "yyyy-MM-dd"}}
-    schema = Schema(
-        "r", [Attribute(f"a{i}", kind, **formats.get(kind, {})) for i, kind in enumerate(kinds)], sparse=sparse
-    )
+    attributes = [Attribute(f"a{i}", kind, **formats.get(kind, {})) for i, kind in enumerate(kinds)]
+    classes = [None, *(i for i, kind in enumerate(kinds) if kind in ("nominal", "numeric"))]
+    schema = Schema("r", attributes, data.draw(st.sampled_from(classes)), sparse=sparse)
     lines = []
     for number in range(data.draw(st.integers(1, 6))):
         cells = [data.draw(PLAIN[kind]) for kind in kinds]
@@ -212,11 +228,13 @@ def test_the_fast_path_takes_usual_rows(data, sparse, separator, end, weighted):
         lines.append(line + weight + end)
     text = "".join(lines)
     layout = Layout(schema)
-    batch = fast.parse_block(text.encode(), layout)
+    with read_as(wide):
+        batch = fast.parse_block(text.encode(), layout)
     assert batch is not None
     assert same(batch, exact.parse_block(text, 1, layout)[0])
 
 
+@WIDE
 @pytest.mark.parametrize(
     ("sparse", "text"),
     [
@@ -252,9 +270,10 @@ def test_the_fast_path_takes_usual_rows(data, sparse, separator, end, weighted):
         (True, "{? x}\n"),
     ],
 )
-def test_invalid_rows_are_left_to_the_exact_path(sparse, text):
+def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
     layout = Layout(Schema("r", [Attribute("a"), Attribute("b", "nominal", ("x",))], sparse=sparse))
-    assert fast.parse_block(text.encode(), layout) is None
+    with read_as(wide):
+        assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
         exact.parse_block(text, 1, layout)
 

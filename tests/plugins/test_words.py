@@ -246,3 +246,17 @@ def test_a_saved_chain_finds_the_same_words(tmp_path):
     loaded = load(tmp_path / "chain")
     assert loaded.schema == fitted.schema
     np.testing.assert_array_equal(dense(loaded.transform(batch)), dense(fitted.transform(batch)))
+
+
+def test_a_name_that_is_taken_gets_the_attribute_before_it_and_so_does_what_that_takes():
+    batch = make(["a b text:a text:text:a", "c"], extra=[Attribute("a"), Attribute("x")])
+    names, X = run(batch, r"words --pattern '\S+'")
+    assert names == ["a", "x", "text:a", "b", "c", "text:text:a", "text:text:text:a"]
+    assert X.tolist() == [[0, 1, 1, 1, 0, 1, 1], [2, 3, 0, 0, 1, 0, 0]]
+
+
+def test_an_attribute_named_twice_is_used_once():
+    batch = make(["foo bar", "foo"])
+    names, X = run(batch, "words --attribute text --attribute text")
+    assert names == ["bar", "foo"]
+    assert X.tolist() == [[1, 1], [0, 1]]

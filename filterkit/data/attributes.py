@@ -1,0 +1,417 @@
+"""Attribute: one column; and Attributes, a sequence of very many that takes little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Generic, NamedTuple, SupportsIndex, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from filterkit.data.ragged import begins_run, ranges
+from filterkit.data.texts import Texts
+
+T = TypeVar("T", bound=Hashable)
+U = TypeVar("U")
+
+MANY = 1 << 14  # a schema holds fewer attributes than that in a tuple
+_AT_ONCE = 1 << 12  # attributes that are made together in an iteration
+
+
+class Attribute(NamedTuple):
+    """One column, as an ARFF header declares it.
+
+    Attributes
+    ----------
+    name : its name.
+    kind : one of `KINDS`; ``real`` and ``integer`` are numeric, as in Weka.
+    values : the labels of a nominal attribute, in the order declared.
+    format : the pattern of a date, in the letters of Java's SimpleDateFormat.
+    attributes : the columns of the bags of a relational attribute.
+    weight : Weka's attribute weight.
+    scores : (metric, score) pairs that scorers have left on the attribute, the latest last.
+    """
+
+    name: str
+    kind: str = "numeric"
+    values: tuple[str, ...] = ()
+    format: str = ""
+    attributes: tuple[Attribute, ...] = ()
+    weight: float = 1.0
+    scores: tuple[tuple[str, float], ...] = ()
+
+    def scored(self, metric: str, score: float) -> Attribute:
+        """This attribute with `score` under `metric` as its latest score."""
+        rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
+        return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
+
+
+class _Coded(Generic[T]):
+    """Values of which many are equal.
+
+    Attributes
+    ----------
+    distinct : the distinct values.
+    codes : int32 (n,), which of them each is; None if there is but one.
+    """
+
+    def __init__(self, distinct: list[T], codes: np.ndarray | None) -> None:
+        self.distinct = distinct
+        self.codes = codes if len(distinct) != 1 else None
+
+    @staticmethod
+    def of(values: Iterable[T], count: int) -> _Coded[T]:
+        known: dict[T, int] = {}
+        codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32, count)
+        return _Coded(list(known), codes)
+
+    @staticmethod
+    def concatenate(parts: Sequence[_Coded[T]], counts: Sequence[int]) -> _Coded[T]:
+        """All values of parts that have so many each."""
+        known: dict[T, int] = {}
+        new = [np.array([known.setdefault(value, len(known)) for value in part.distinct], np.int32) for part in parts]
+        if len(known) == 1:
+            return _Coded(list(known), None)
+        codes = [image[part.all_codes(count)] for image, part, count in zip(new, parts, counts)]
+        return _Coded(list(known), np.concatenate(codes))
+
+    def all_codes(self, count: int) -> np.ndarray:
+        """The codes, also if there is but one value, `count` times."""
+        return np.zeros(count, np.int32) if self.codes is None else self.codes
+
+    def at(self, place: int) -> T:
+        return self.distinct[0 if self.codes is None else int(self.codes[place])]
+
+    def take(self, places: np.ndarray | slice) -> _Coded[T]:
+        return self if self.codes is None else _Coded(self.distinct, self.codes[places])
+
+    def each(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
+        """(count,): ``function`` of each value; it is called once for each distinct one."""
+        images: np.ndarray = np.array([function(value) for value in self.distinct], dtype)
+        return np.full(count, images[0], dtype) if self.codes is None else np.asarray(images[self.codes])
+
+    def changed(self, function: Callable[[T], T], count: int, chosen: np.ndarray | None) -> _Coded[T]:
+        """``function`` of each value where bool `chosen` is true, or of all if it is None."""
+        known: dict[T, int] = {}
+        new = np.array([known.setdefault(function(value), len(known)) for value in self.distinct], np.int32)
+        if chosen is None or chosen.all():
+            return _Coded(list(known), new[self.all_codes(count)] if len(known) > 1 else None)
+        same = np.array([known.setdefault(value, len(known)) for value in self.distinct], np.int32)
+        codes = self.all_codes(count)
+        return _Coded(list(known), np.where(chosen, new[codes], same[codes]))
+
+    def equals(self, other: _Coded[T], count: int) -> bool:
+        """Whether both have the same values."""
+        step = max(len(other.distinct), 1)
+        pairs = np.sort(self.all_codes(count).astype(np.int64) * step + other.all_codes(count))
+        return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[begins_run(pairs)].tolist())
+
+
+# What an attribute is apart from its name and its scores, in the order of its fields.
+_Rest = tuple[str, tuple[str, ...], str, tuple[Attribute, ...], float]
+_PLAIN: _Rest = Attribute("")[1:6]
+
+
+class Attributes(Sequence[Attribute]):
+    """Many attributes; immutable. An `Attribute` is made when it is asked for.
+
+    What is equal for many attributes is held once, their names are in one buffer, and their scores in one array. An
+    attribute takes some 20 bytes, where an `Attribute` takes more than 200.
+
+    Parameters
+    ----------
+    names : the names.
+    rest : what the attributes are apart from names and scores.
+    metrics : for each attribute, the metrics that it has scores of.
+    scores : float64, these scores, attribute by attribute.
+    """
+
+    def __init__(self, names: Texts, rest: _Coded[_Rest], metrics: _Coded[tuple[str, ...]], scores: np.ndarray) -> None:
+        self.names = names
+        self._rest = rest
+        self._metrics = metrics
+        self._scores = scores
+        self._starts: np.ndarray | None = None  # in `scores`, where attributes have different numbers of them
+        if metrics.codes is not None:
+            self._starts = np.concatenate([[0], np.cumsum(self._counts)])
+
+    @staticmethod
+    def of(attributes: Iterable[Attribute]) -> Attributes:
+        """The attributes of any iterable."""
+        if isinstance(attributes, Attributes):
+            return attributes
+        parts = [_packed(some) for some in _pieces(iter(attributes))]
+        return Attributes.concatenate(parts) if parts else Attributes.numeric(())
+
+    @staticmethod
+    def numeric(names: Iterable[str]) -> Attributes:
+        """Numeric attributes of these names."""
+        return Attributes(Texts.of(names), _Coded([_PLAIN], None), _Coded([()], None), np.zeros(0))
+
+    @staticmethod
+    def concatenate(parts: Sequence[Attributes]) -> Attributes:
+        """The attributes of at least one part, in order."""
+        parts = [part for part in parts if len(part)] or list(parts[:1])
+        counts = [len(part) for part in parts]
+        return Attributes(
+            Texts.concatenate([part.names for part in parts]),
+            _Coded.concatenate([part._rest for part in parts], counts),
+            _Coded.concatenate([part._metrics for part in parts], counts),
+            np.concatenate([part._scores for part in parts]),
+        )
+
+    def take(self, places: np.ndarray, names: Texts | None = None) -> Attributes:
+        """The attributes at int `places`, of which several may be the same, with other names if they are given."""
+        scores = self._scores
+        if self._starts is not None:
+            scores = scores[ranges(self._starts[places], self._counts[places])]
+        elif len(scores):
+            scores = scores.reshape(len(self), -1)[places].ravel()
+        names = self.names.take(places) if names is None else names
+        return Attributes(names, self._rest.take(places), self._metrics.take(places), scores)
+
+    def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
+        """These attributes as numeric ones of the same weights and scores; only those where bool `chosen` is true."""
+        rest = self._rest.changed(lambda rest: ("numeric", (), "", (), rest[4]), len(self), chosen)
+        return Attributes(self.names, rest, self._metrics, self._scores)
+
+    def scored(self, metric: str, scores: np.ndarray) -> Attributes:
+        """These attributes with float64 (n,) `scores` under `metric` as their latest scores."""
+        bare = self.unscored(metric)
+        metrics = bare._metrics.changed(lambda metrics: (*metrics, metric), len(self), None)
+        ends = np.cumsum(bare._counts)
+        return Attributes(bare.names, bare._rest, metrics, np.insert(bare._scores, ends, scores))
+
+    def unscored(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
+        """These attributes without scores under `metric`, or without any; or only those where bool `chosen` is true."""
+
+        def remain(metrics: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(each for each in metrics if metric is not None and each != metric)
+
+        stays = [[metric is not None and each != metric for each in metrics] for metrics in self._metrics.distinct]
+        if all(map(all, stays)):
+            return self
+        lengths = np.array([len(each) for each in stays])
+        first = np.cumsum(lengths) - lengths
+        codes = self._metrics.all_codes(len(self))
+        kept = np.concatenate([np.array(each, bool) for each in stays])[ranges(first[codes], lengths[codes])]
+        if chosen is not None:
+            kept |= np.repeat(~chosen, self._counts)
+        metrics = self._metrics.changed(remain, len(self), chosen)
+        return Attributes(self.names, self._rest, metrics, self._scores[kept])
+
+    def of_kinds(self, *kinds: str) -> np.ndarray:
+        """bool (n,): whether each attribute is of one of these kinds."""
+        return self._rest.each(lambda rest: rest[0] in kinds, len(self), bool)
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """int64 (n,): how many labels each attribute declares."""
+        return self._rest.each(lambda rest: len(rest[1]), len(self), np.int64)
+
+    @property
+    def label_sets(self) -> tuple[list[tuple[str, ...]], np.ndarray]:
+        """Tuples of labels, and int32 (n,), which of them each attribute declares."""
+        return [rest[1] for rest in self._rest.distinct], self._rest.all_codes(len(self))
+
+    @property
+    def is_plain(self) -> np.ndarray:
+        """bool (n,): whether each is numeric without a weight or scores."""
+        unscored = self._metrics.each(lambda metrics: not metrics, len(self), bool)
+        return np.asarray(self._rest.each(lambda rest: rest == _PLAIN, len(self), bool) & unscored)
+
+    @property
+    def _counts(self) -> np.ndarray:
+        """int64 (n,): the number of scores of each attribute."""
+        return self._metrics.each(len, len(self), np.int64)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Attribute: ...
+    @overload
+    def __getitem__(self, place: slice) -> Attributes: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Attribute | Attributes:
+        if not isinstance(place, slice):
+            place = range(len(self))[place]
+            pairs = tuple(zip(self._metrics.at(place), self._some_scores(place, place + 1).tolist()))
+            return tuple.__new__(Attribute, (self.names[place], *self._rest.at(place), pairs))
+        first, stop, step = place.indices(len(self))
+        if step != 1:
+            return self.take(np.arange(first, stop, step))
+        stop = max(first, stop)
+        some = slice(first, stop)
+        return Attributes(
+            self.names[some], self._rest.take(some), self._metrics.take(some), self._some_scores(first, stop)
+        )
+
+    def _some_scores(self, first: int, stop: int) -> np.ndarray:
+        """The scores of the attributes from `first` up to `stop`."""
+        if self._starts is not None:
+            first, stop = self._starts[[first, stop]].tolist()
+            return self._scores[first:stop]
+        count = len(self._metrics.distinct[0]) if self._metrics.distinct else 0
+        return self._scores[first * count : stop * count]
+
+    def __iter__(self) -> Iterator[Attribute]:
+        for first in range(0, len(self), _AT_ONCE):
+            some = self[first : first + _AT_ONCE]
+            scores = iter(some._scores.tolist())
+            rests, metrics = (
+                [coded.distinct[code] for code in coded.all_codes(len(some)).tolist()]
+                for coded in (some._rest, some._metrics)
+            )
+            for name, rest, each in zip(some.names, rests, metrics):
+                yield tuple.__new__(Attribute, (name, *rest, tuple([(metric, next(scores)) for metric in each])))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple):
+            return len(self) == len(other) and all(one == another for one, another in zip(self, other))
+        if not isinstance(other, Attributes):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and self._rest.equals(other._rest, len(self))
+            and self._metrics.equals(other._metrics, len(self))
+            and np.array_equal(self._scores, other._scores)
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __add__(self, other: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        return (*self, *other)
+
+    def __radd__(self, other: Sequence[Attribute]) -> tuple[Attribute, ...]:
+        return (*other, *self)
+
+
+def _pieces(attributes: Iterator[Attribute]) -> Iterator[list[Attribute]]:
+    while some := list(islice(attributes, MANY)):
+        yield some
+
+
+def _packed(some: list[Attribute]) -> Attributes:
+    """Attributes that are in memory anyway."""
+    scores = [score for each in some for _, score in each[6]]
+    return Attributes(
+        Texts.of([each[0] for each in some]),
+        _Coded.of((each[1:6] for each in some), len(some)),
+        _Coded.of((tuple([metric for metric, _ in each[6]]) for each in some), len(some)),
+        np.array(scores, np.float64),
+    )
+
+
+class Collected:
+    """Attributes that come one by one or many together, and may become many."""
+
+    def __init__(self) -> None:
+        self._parts: list[Attributes] = []
+        self._last: list[Attribute] = []  # few, behind the parts
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, attribute: Attribute) -> None:
+        self._last.append(attribute)
+        self._count += 1
+        if len(self._last) == MANY:
+            self._pack()
+
+    def add_numeric(self, names: Texts) -> None:
+        """Add numeric attributes of these names."""
+        if len(names) < _AT_ONCE:
+            for name in names:
+                self.add(Attribute(name))
+            return
+        self._pack()
+        self._parts.append(Attributes.numeric(names))
+        self._count += len(names)
+
+    def _pack(self) -> None:
+        if self._last:
+            self._parts.append(_packed(self._last))
+            self._last = []
+
+    def all(self) -> ManyOrFew:
+        """All attributes, as a schema holds them."""
+        if not self._parts:
+            return tuple(self._last)
+        self._pack()
+        return Attributes.concatenate(self._parts)
+
+
+# As a schema holds them: few are in a tuple.
+ManyOrFew: TypeAlias = tuple[Attribute, ...] | Attributes
+
+
+# The same of any sequence of attributes
+
+
+def names_of(attributes: Sequence[Attribute]) -> Sequence[str]:
+    """The names, in order."""
+    return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
+
+
+def of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
+    """As `Attributes.of_kinds`."""
+    if isinstance(attributes, Attributes):
+        return attributes.of_kinds(*kinds)
+    return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
+
+
+def by_nominal(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
+    """``function`` of the labels of each nominal attribute, by its position; the same object where labels are equal."""
+    if isinstance(attributes, Attributes):
+        sets, codes = attributes.label_sets
+        places = np.flatnonzero(attributes.of_kinds("nominal"))
+        made = {code: function(sets[code]) for code in set(codes[places].tolist())}
+        return {place: made[code] for place, code in zip(places.tolist(), codes[places].tolist())}
+    known: dict[tuple[str, ...], U] = {}
+    found = {}
+    for place, each in enumerate(attributes):
+        if each[1] == "nominal":
+            if each[2] not in known:
+                known[each[2]] = function(each[2])
+            found[place] = known[each[2]]
+    return found
+
+
+def place_of(attributes: Sequence[Attribute], name: str) -> int | None:
+    """The position of the first attribute of this name; None if there is none."""
+    if isinstance(attributes, Attributes):
+        return attributes.names.place(name)
+    return next((place for place, each in enumerate(attributes) if each[0] == name), None)
+
+
+def taken(attributes: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:
+    """The attributes at int `places`."""
+    if isinstance(attributes, Attributes):
+        return attributes.take(places)
+    return tuple([attributes[place] for place in places.tolist()])
+
+
+def joined(*parts: Sequence[Attribute]) -> ManyOrFew:
+    """The attributes of all parts, in order."""
+    if any(isinstance(part, Attributes) for part in parts):
+        return Attributes.concatenate([Attributes.of(part) for part in parts])
+    return tuple([each for part in parts for each in part])
+
+
+def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
+    """As `Texts.first_twin`, of the names."""
+    if isinstance(attributes, Attributes):
+        return attributes.names.first_twin()
+    if len({each[0] for each in attributes}) == len(attributes):
+        return None
+    first: dict[str, int] = {}
+    return next(
+        (before, place)
+        for place, each in enumerate(attributes)
+        if (before := first.setdefault(each[0], place)) != place
+    )

@@ -1,0 +1,248 @@
+"""Texts: many texts in one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice, pairwise
+from typing import SupportsIndex, TypeVar, overload
+
+import numpy as np
+
+from filterkit.data.ragged import begins_run, ranges
+
+S = TypeVar("S")
+
+_AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
+_HASHED = 1 << 18  # characters that are hashed together
+_FACTOR, _INVERSE = 0x9E3779B97F4A7C15, 0xF1DE83E19937733D  # any large odd number; their product is 1 modulo 2^64
+_LARGEST = (1 << 31) - 1  # the largest int32
+
+
+class Texts(Sequence[str]):
+    """Many texts; an immutable sequence of `str` that takes little more memory than their characters.
+
+    Parameters
+    ----------
+    characters : uint8, the UTF-8 text of all, and perhaps more before and after them.
+    bounds : int32 or int64 (n + 1,): where each text begins, and where the last one ends.
+    """
+
+    def __init__(self, characters: np.ndarray, bounds: np.ndarray) -> None:
+        self.characters = characters
+        self.bounds = bounds
+
+    @staticmethod
+    def of(texts: Iterable[str]) -> Texts:
+        """The texts of any iterable, whose lone surrogates are kept, too."""
+        if isinstance(texts, Texts):
+            return texts
+        buffer, lengths = bytearray(), [np.zeros(0, np.int64)]
+        rest = iter(texts)
+        while some := [text.encode("utf-8", "surrogatepass") for text in islice(rest, _AT_ONCE)]:
+            buffer += b"".join(some)
+            lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
+        return Texts(np.frombuffer(bytes(buffer), np.uint8), _bounds(np.concatenate(lengths)))
+
+    @staticmethod
+    def of_pieces(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
+        """The texts in uint8 `characters` from each of int `begins` up to that of `ends`; in order, without overlap."""
+        step = np.zeros(len(characters) + 1, np.int8)
+        step[begins] = 1
+        step[ends] -= 1
+        return Texts(characters[np.cumsum(step[:-1], dtype=np.int8).view(bool)], _bounds(ends - begins))
+
+    @staticmethod
+    def joined(*parts: tuple[Texts, np.ndarray]) -> Texts:
+        """Texts that are put together from several.
+
+        Parameters
+        ----------
+        parts : (texts, places), where int (n,) `places` says which of the texts comes next in each of the n new ones.
+        """
+        lengths = np.zeros(len(parts[0][1]), np.int64)
+        for texts, places in parts:
+            for first in range(0, len(places), _AT_ONCE):
+                some = places[first : first + _AT_ONCE]
+                lengths[first : first + _AT_ONCE] += texts.bounds[1:][some] - texts.bounds[some]
+        bounds = _bounds(lengths)
+        characters = np.empty(int(bounds[-1]), np.uint8)
+        for first in range(0, len(bounds) - 1, _AT_ONCE):
+            begin = bounds[:-1][first : first + _AT_ONCE]
+            for texts, places in parts:
+                some = places[first : first + _AT_ONCE]
+                start = texts.bounds[some]
+                length = texts.bounds[1:][some] - start
+                characters[ranges(begin, length)] = texts.characters[ranges(start, length)]
+                begin = begin + length
+        return Texts(characters, bounds)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Texts]) -> Texts:
+        """The texts of at least one part, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([part.lengths for part in parts])
+        return Texts(np.concatenate([part._own for part in parts]), _bounds(lengths))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int (n,): the bytes of each text."""
+        return np.diff(self.bounds)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays."""
+        return self.characters.nbytes + self.bounds.nbytes
+
+    @property
+    def _own(self) -> np.ndarray:
+        """The characters of these texts alone."""
+        return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
+
+    def take(self, places: np.ndarray) -> Texts:
+        """The texts at int `places`."""
+        return Texts.joined((self, places))
+
+    def encoded(self) -> bytes:
+        """The UTF-8 text of all, one after the other."""
+        return self._own.tobytes()
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Texts: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> str | Texts:
+        if not isinstance(place, slice):
+            place = range(len(self))[place]
+            begin, end = self.bounds[place : place + 2].tolist()
+            return self.characters[begin:end].tobytes().decode("utf-8", "surrogatepass")
+        first, stop, step = place.indices(len(self))
+        if step == 1:  # the characters are shared
+            return Texts(self.characters, self.bounds[first : max(first, stop) + 1])
+        return self.take(np.arange(first, stop, step))
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), _AT_ONCE):
+            bounds = self.bounds[first : first + _AT_ONCE + 1]
+            some = self.characters[int(bounds[0]) : int(bounds[-1])].tobytes()
+            cuts = (bounds - bounds[0]).tolist()
+            if some.isascii():
+                text = some.decode("ascii")
+                yield from [text[begin:end] for begin, end in pairwise(cuts)]
+            else:
+                yield from [some[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(cuts)]
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.place(text) is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Texts):
+            return NotImplemented
+        return np.array_equal(self.lengths, other.lengths) and np.array_equal(self._own, other._own)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def place(self, text: str) -> int | None:
+        """Where `text` comes first; None if it is none of these texts."""
+        wanted = text.encode("utf-8", "surrogatepass")
+        places = np.flatnonzero(self.lengths == len(wanted))
+        for offset, character in enumerate(wanted):
+            places = places[self.characters[self.bounds[places] + offset] == character]
+        return int(places[0]) if len(places) else None
+
+    def first_twin(self) -> tuple[int, int] | None:
+        """The first text that has come before: where it came before, and where it comes again. None if all differ."""
+        hashes = self._hashes()
+        hashes.sort()
+        if begins_run(hashes).all():
+            return None
+        hashes = self._hashes()
+        order = np.argsort(hashes, kind="stable")
+        ordered = hashes[order]
+        begins = begins_run(ordered)
+        alike = ~begins
+        alike[:-1] |= ~begins[1:]
+        first: dict[str, int] = {}
+        for place in np.sort(order[alike]).tolist():  # few, unless there are twins
+            if (before := first.setdefault(self[place], place)) != place:
+                return before, place
+        return None
+
+    def isin(self, others: Texts) -> np.ndarray:
+        """bool (n,): which of the texts are among `others`."""
+        mine, theirs = self._hashes(), others._hashes()
+        found = np.isin(mine, theirs)
+        places = np.flatnonzero(found)
+        if len(places):
+            known = {others[place] for place in np.flatnonzero(np.isin(theirs, mine[places])).tolist()}
+            found[places] = [self[place] in known for place in places.tolist()]
+        return found
+
+    def order(self) -> np.ndarray:
+        """int64 (n,): the places of the texts in the order of their code points, in which Python sorts them, too."""
+        from filterkit.data import arrow
+
+        return arrow.order(arrow.strings_at(self.bounds, self.characters))
+
+    def _hashes(self) -> np.ndarray:
+        """uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
+
+        It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. A text that begins at the
+        character s of a piece is first evaluated with s powers too many, which the inverse takes away.
+        """
+        hashes = np.zeros(len(self), np.uint64)
+        powers = inverses = np.zeros(0, np.uint64)
+        first = 0
+        while first < len(self):
+            limit = int(self.bounds[first]) + _HASHED
+            stop = max(int(np.searchsorted(self.bounds, limit, "right")) - 1, first + 1)
+            bounds = self.bounds[first : stop + 1] - self.bounds[first]
+            count = int(bounds[-1])
+            if len(powers) <= count:
+                powers = _powers(_FACTOR, max(count, _HASHED) + 1)
+                inverses = _powers(_INVERSE, max(count, _HASHED) + 1)
+            begin = int(self.bounds[first])
+            sums = np.zeros(count + 1, np.uint64)
+            # A zero must count too, so one is added to each character.
+            np.cumsum((self.characters[begin : begin + count] + np.uint64(1)) * powers[:count], out=sums[1:])
+            hashes[first:stop] = (sums[bounds[1:]] - sums[bounds[:-1]]) * inverses[bounds[:-1]]
+            first = stop
+        return hashes
+
+
+class TextSet(Set[str]):
+    """Texts that all differ, as an immutable set."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[S]) -> Set[S]:
+        return frozenset(it)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def _powers(factor: int, count: int) -> np.ndarray:
+    """uint64 (count,): ``factor ** i`` modulo 2^64."""
+    powers = np.full(count, factor, np.uint64)
+    powers[0] = 1
+    return np.multiply.accumulate(powers)
+
+
+def _bounds(lengths: np.ndarray) -> np.ndarray:
+    """int32 or int64 (n + 1,): the bounds of texts of these lengths."""
+    total = int(lengths.sum(dtype=np.int64))
+    bounds = np.zeros(len(lengths) + 1, np.int32 if total <= _LARGEST else np.int64)
+    np.cumsum(lengths, out=bounds[1:])
+    return bounds
