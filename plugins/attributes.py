@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Csr, suggestion
+from filterkit.plugin import attribute_numbers, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -34,7 +34,7 @@ class Remove(Stage):
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
         _compiled(self.name, "--match", self.match)
-        _numbers(self.name, self.range)
+        attribute_numbers(self.name, "--range", self.range)
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         taken = self._taken(schema)
@@ -51,7 +51,7 @@ class Remove(Stage):
             whole = re.compile(self.match)
             taken |= {i for i, a in enumerate(schema.attributes) if whole.fullmatch(a.name)}
         if self.range:
-            taken |= _numbers(self.name, self.range, len(schema.attributes))
+            taken |= attribute_numbers(self.name, "--range", self.range, len(schema.attributes))
         if self.type:
             taken |= {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
         return taken - set(schema.targets)
@@ -78,32 +78,6 @@ def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
         raise UsageError(f"{stage}: {flag} '{pattern}': {error}") from None
 
 
-def _numbers(stage: str, text: str, count: int | None = None) -> set[int]:
-    """The positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
-
-    Parameters
-    ----------
-    stage : the name of the stage, for messages.
-    text : the list.
-    count : the number of attributes. Without it the list is only checked, and the result is empty.
-    """
-    positions: set[int] = set()
-    for part in text.split(",") if text else []:
-        match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
-        if match is None:
-            raise UsageError(f"{stage}: --range must be like 1-3,7,20-last, and '{part}' is not")
-        words = {"first": 1, "last": 10**18 if count is None else count}
-        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
-        if not 1 <= low <= high:
-            raise UsageError(f"{stage}: --range: '{part}' is not a range of numbers from 1")
-        if count is None:
-            continue
-        if high > count:
-            raise StageError(stage, f"--range: '{part}' goes beyond the last attribute, {count}")
-        positions |= {i - 1 for i in range(low, high + 1)}
-    return positions
-
-
 class FittedKeep(Fitted):
     """Keeps some attributes.
 
@@ -128,17 +102,7 @@ class FittedKeep(Fitted):
         return {}  # options and schema are enough to fit it again
 
     def transform(self, batch: Batch) -> Batch:
-        X: Any
-        if batch.sparse:
-            matrix = batch.csr
-            place = np.full(matrix.columns, -1, np.int32)
-            place[self._columns] = np.arange(len(self._columns), dtype=np.int32)
-            column = place[matrix.indices]
-            stays = column >= 0
-            indptr = np.concatenate([[0], np.cumsum(stays)])[matrix.indptr].astype(np.int32)
-            X = Csr(matrix.data[stays], column[stays], indptr, len(self._columns))
-        else:
-            X = batch.X[:, self._columns]
+        X: Any = batch.csr.only(self._columns) if batch.sparse else batch.X[:, self._columns]
         passthrough = (
             batch.passthrough.select(self._passthrough) if batch.passthrough is not None and self._passthrough else None
         )

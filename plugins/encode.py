@@ -20,10 +20,10 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Csr, suggestion
+from filterkit.plugin import Csr, SelectiveStage, suggestion
 
 
-class OneHot(Stage):
+class OneHot(SelectiveStage):
     """Turn each nominal attribute into numeric 0/1 attributes, as Weka's NominalToBinary does.
 
     An attribute with more than two labels becomes one column ``name=label`` for each label. With one or two labels it
@@ -54,7 +54,7 @@ class FittedOneHot(Fitted):
                 name = f"{attribute.name}={value}" if many else attribute.name
                 scores = () if many else attribute.scores
                 attributes.append(Attribute(name, weight=attribute.weight, scores=scores))
-        self._source = np.array(source, np.int64)
+        self.columns = self._source = np.array(source, np.int64)
         self._label = np.array(label, np.int64)
         self._first = np.searchsorted(self._source, np.arange(schema.width))
         self._width = np.bincount(self._source, minlength=schema.width)

@@ -19,6 +19,8 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import itself as itself
+from filterkit.data.choice import attribute_numbers as attribute_numbers
+from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.ragged import Ragged as Ragged
@@ -43,4 +45,5 @@ from filterkit.stages.models import Outcome as Outcome
 from filterkit.stages.models import Tasks as Tasks
 from filterkit.stages.models import Training as Training
 from filterkit.stages.models import predicted as predicted
+from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share

@@ -25,7 +25,8 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
-from filterkit.stages.base import Fitted, Fitting, Stage
+from filterkit.stages.base import Fitted, Fitting
+from filterkit.stages.selective import SelectiveStage
 
 State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
@@ -45,7 +46,7 @@ class Fold(NamedTuple):
     held_out: ContingencyTable
 
 
-class ColumnStage(Stage):
+class ColumnStage(SelectiveStage):
     """A stage that fits each column of X by itself, from the column's part of a statistic of the training rows.
 
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
@@ -244,6 +245,8 @@ class FittedColumns(Fitted):
     state : what `ColumnStage.fit_columns` returned, of all columns.
     columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
     """
+
+    columns: np.ndarray
 
     def __init__(
         self, stage: ColumnStage, incoming: Schema, outgoing: Schema, state: State, columns: np.ndarray
