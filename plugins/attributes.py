@@ -1,4 +1,4 @@
-"""Attributes: remove, keep and rename them."""
+"""Attributes: remove, keep and rename them, and say which is the class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import attribute_numbers, suggestion
+from filterkit.plugin import Rearrangement, attribute_numbers, find_class, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -144,6 +144,53 @@ class Rename(RowStage):
         )
 
 
+class Class(Stage):
+    """Make an attribute the class, as Weka's ClassAssigner does; what was the class becomes an ordinary attribute.
+
+    The class must be nominal or numeric; ``nominal`` before this stage makes it so.
+    """
+
+    name = "class"
+    group = "Select attributes"
+    reads_class = True
+
+    attribute: str | None = option(None, "Its name, its number from 1, first, last, or none for no class.", bare=True)
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        assert self.attribute is not None
+        if schema.labels:
+            raise StageError(self.name, "there are labels, which take the place of a class")
+        try:
+            place = find_class(schema.attributes, self.attribute)
+            target = None if place is None else schema.attributes[place]
+            if target is not None and target.kind not in ("nominal", "numeric"):
+                name = target.name
+                raise StageError(
+                    self.name, f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
+                )
+            positive = schema.positive if place == schema.class_index else None
+            outgoing = schema.replace(class_index=place, positive=positive)
+        except StageError:
+            raise
+        except FilterkitError as error:
+            raise StageError(self.name, str(error).replace("--class", "").strip(" :")) from None
+        return FittedClass(schema, outgoing)
+
+
+class FittedClass(Fitted):
+    """Moves the values of the class in and out of X."""
+
+    def __init__(self, schema: Schema, outgoing: Schema) -> None:
+        self.schema = outgoing
+        self._rearrangement = Rearrangement(schema, outgoing, np.arange(len(schema.attributes)))
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        return self._rearrangement.apply(batch)
+
+
 @hookimpl
 def filterkit_stages() -> list[type[Stage]]:
-    return [Keep, Remove, Rename]
+    return [Class, Keep, Remove, Rename]

@@ -122,6 +122,11 @@ def test_every_plugin_has_an_entry_point_of_its_name():
 
 # Names of bundled stages that the framework may write, because they mean something else there.
 OTHER_MEANINGS = {
+    "class": "the class attribute",
+    "date": "a type of attributes",
+    "nominal": "a type of attributes; advice what to do",
+    "numeric": "a type of attributes",
+    "string": "a type of attributes",
     "binary": "a binary stream; scikit-learn's kind of target",
     "f1": "the measure of classifiers",
     "head": "an English word",

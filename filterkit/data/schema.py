@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.errors import FilterkitError, StageError, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -92,6 +92,11 @@ class Schema:
         if target is not None and target.kind not in ("nominal", "numeric"):
             raise FilterkitError(
                 f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
+                + (
+                    f"; for a string class begin the chain with: {make_class(target.name)}"
+                    if target.kind == "string"
+                    else ""
+                )
             )
         for attribute in self.label_attributes:
             if attribute.values != ("0", "1"):
@@ -102,7 +107,7 @@ class Schema:
         positive = self.positive
         if positive is not None and (target is None or positive not in target.values):
             if target is None or target.kind != "nominal":
-                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
+                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class; {NAME_A_CLASS}")
             raise FilterkitError(
                 f"class {quoted(target.name)} has no value {quoted(positive)}"
                 + (

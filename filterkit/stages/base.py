@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, dataclass_tr
 from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import StageError, not_nominal
+from filterkit.errors import NAME_A_CLASS, StageError, not_nominal
 from filterkit.stages.options import check_option, converted, fields_of, flag_of, option, options_of
 
 if TYPE_CHECKING:
@@ -39,11 +39,14 @@ class Stage:
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
+    reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
+        ordinary attribute. All other stages may use the class only while they are fitted.
     """
 
     name: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+    reads_class: ClassVar[bool] = False
 
     @property
     def needs_class(self) -> bool:
@@ -334,7 +337,7 @@ def check_class(stage: Stage, schema: Schema) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        raise StageError(stage.name, "there is no class attribute, which it needs; name a nominal one with --class")
+        raise StageError(stage.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
     if target.kind != "nominal":
         raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 

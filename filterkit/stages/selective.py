@@ -13,7 +13,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.choice import chosen_attributes
 from filterkit.data.csr import Csr
-from filterkit.data.schema import Schema
+from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
 from filterkit.stages.base import Fitted, Stage, check_fitted
 from filterkit.stages.options import option
@@ -21,11 +21,11 @@ from filterkit.stages.options import option
 _COLUMNS = "chosen"  # the entry of a saved state that has the columns
 
 
-class SelectiveStage(Stage):
-    """A stage that can be confined to some columns of X, by options that every such stage has.
+class ChoosingStage(Stage):
+    """A stage with the options `--only` and `--except`, which asks for what they choose.
 
-    A confined stage is fitted on the chosen columns alone. Those that come out take the places of those that went in;
-    see `Fitted.columns`. The other columns pass unchanged.
+    It may work on attributes of any kind, and on the class. A stage that works on columns of X derives from
+    `SelectiveStage` instead.
     """
 
     only: tuple[str, ...] = option(
@@ -35,8 +35,33 @@ class SelectiveStage(Stage):
 
     @property
     def is_confined(self) -> bool:
-        """Whether the options choose among the columns."""
+        """Whether the options choose among the attributes."""
         return bool(self.only or self.except_)
+
+    def chosen(self, schema: Schema, kinds: tuple[str, ...] = KINDS, targets: bool = True) -> list[int]:
+        """The positions in ``schema.attributes`` that the options choose, ascending.
+
+        Parameters
+        ----------
+        schema : the attributes.
+        kinds : those that the stage works on.
+        targets : whether it works on the class and labels, too.
+
+        Raises
+        ------
+        StageError : an option chooses no attribute that the stage works on.
+        """
+        left = set() if targets else set(schema.targets)
+        among = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in left]
+        return chosen_attributes(self.name, schema, self.only, self.except_, among)
+
+
+class SelectiveStage(ChoosingStage):
+    """A stage that can be confined to some columns of X by `--only` and `--except`.
+
+    A confined stage is fitted on the chosen columns alone. Those that come out take the places of those that went in;
+    see `Fitted.columns`. The other columns pass unchanged.
+    """
 
 
 class ChosenColumns(Fitted):

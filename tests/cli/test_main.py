@@ -505,7 +505,7 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
 
 NUMERIC = "@relation r\n@attribute a numeric\n@attribute c numeric\n@data\n1,0\n2,1\n3,1\n4,0\n"
 TEXTS = "@relation r\n@attribute s string\n@attribute c {x,y}\n@data\n'a bb cc dd',x\n'bb cc ee',y\n"
-DECLARE = "'c' is numeric; declare its values in the header, as @attribute 'c' {0,1}"
+DECLARE = "'c' is numeric; make it nominal first, by the stage: nominal --only 'c'"
 WORDS = "there is no numeric or nominal attribute to work on; put words before it, which counts the words of 's'"
 
 

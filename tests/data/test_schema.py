@@ -98,7 +98,9 @@ def test_the_positive_class_is_a_value_of_the_class():
     with pytest.raises(FilterkitError, match=r"^class 'c' has no value '4'; it has 'no', 'yes'$"):
         Schema("r", [A, C], 1, "4")
     for class_index in (None, 0):
-        with pytest.raises(FilterkitError, match=r"--positive 'no' needs a nominal class attribute \(see --class\)"):
+        with pytest.raises(
+            FilterkitError, match=r"--positive 'no' needs a nominal class; name a nominal one with --class"
+        ):
             Schema("r", [A, C], class_index, "no")
 
 
