@@ -280,8 +280,8 @@ class Numeric(Retyping):
             label = attribute.values[numbers.index(None)]
             raise StageError(
                 self.name,
-                f"attribute '{attribute.name}': the label '{label}' is no number; --codes takes the position of a label "
-                "for its number, and --invalid missing takes it for missing",
+                f"attribute '{attribute.name}': the label '{label}' is no number; --codes takes its position "
+                "among the labels, and --invalid missing takes it for missing",
             )
         return np.array([np.nan if number is None else number for number in numbers], np.float64)
 

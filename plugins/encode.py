@@ -20,7 +20,7 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Csr, SelectiveStage, parse_number, suggestion
+from filterkit.plugin import NAME_A_CLASS, Csr, SelectiveStage, parse_number, suggestion
 
 
 class OneHot(SelectiveStage):
@@ -120,7 +120,7 @@ class Label(RowStage):
     def output(self, schema: Schema) -> Schema:
         target = schema.class_attribute
         if target is None:
-            raise StageError(self.name, "there is no class attribute, which it needs; name one with --class")
+            raise StageError(self.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
         if target.kind == "numeric":
             self._number(target)
         elif self.positive not in target.values:

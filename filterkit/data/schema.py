@@ -93,7 +93,7 @@ class Schema:
             raise FilterkitError(
                 f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
                 + (
-                    f"; for a string class begin the chain with: {make_class(target.name)}"
+                    f"; leave --class out, and begin the chain with: {make_class(target.name)}"
                     if target.kind == "string"
                     else ""
                 )

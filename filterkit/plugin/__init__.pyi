@@ -33,6 +33,7 @@ from filterkit.data.schema import find_class as find_class
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
+from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
 from filterkit.plugin.registry import find_metric as find_metric

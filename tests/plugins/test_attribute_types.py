@@ -91,7 +91,7 @@ def test_a_numeric_class_becomes_nominal(tmp_path):
 def test_a_string_class_becomes_usable(tmp_path):
     out = run(read(tmp_path), "nominal --only s class s label --positive b")
     assert out.y.tolist() == [1, 0, -1, 1]
-    with pytest.raises(FilterkitError, match="begin the chain with: nominal --only s class s"):
+    with pytest.raises(FilterkitError, match="leave --class out, and begin the chain with: nominal --only s class s"):
         read(tmp_path, class_="s")
     with pytest.raises(StageError, match="class: 's' is a string attribute; make it nominal first: nominal --only 's'"):
         run(read(tmp_path), "class s")
