@@ -517,7 +517,7 @@ def test_a_numeric_class_has_to_be_made_nominal(stage, tmp_path):
     assert done.stderr.startswith(f"filterkit: {stage[0]}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
     for usable in (
         ("--class", "c", "in.arff", "nominal", "--only", "c"),
-        ("in.arff", *"nominal --only c class c".split()),
+        ("in.arff", *["nominal", "--only", "c", "class", "c"]),
     ):
         assert run(*usable, *stage, cwd=tmp_path).returncode == 0
     assert run("--class", "c", "in.arff", "label", "--positive", "1", *stage, cwd=tmp_path).returncode == 0
