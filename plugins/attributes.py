@@ -1,4 +1,4 @@
-"""Attributes: remove, keep and rename them, and say which is the class."""
+"""Attributes: remove, keep, rename, reorder and number them, and say which is the class."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Rearrangement, attribute_numbers, find_class, suggestion
+from filterkit import (
+    Attribute,
+    Batch,
+    FilterkitError,
+    Fitted,
+    RowStage,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
+from filterkit.plugin import Rearrangement, attribute_numbers, chosen_attributes, find_class, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -191,6 +203,92 @@ class FittedClass(Fitted):
         return self._rearrangement.apply(batch)
 
 
+class Reorder(Stage):
+    """Put attributes into another order, as Weka's Reorder does.
+
+    Those that `--first` chooses come first, in the order in which they are chosen, those that `--last` chooses come
+    last, and the others stay between them as they are. A choice is a name, pattern, range or type, as for `--only`. The
+    class may move, too.
+    """
+
+    name = "reorder"
+    group = "Select attributes"
+
+    first: tuple[str, ...] = option((), "Put these attributes first.")
+    last: tuple[str, ...] = option((), "Put these attributes last.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.first or self.last):
+            raise UsageError(f"{self.name}: say which, with --first or --last")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        first, last = self._places(schema, "--first", self.first), self._places(schema, "--last", self.last)
+        twice = set(first) & set(last)
+        if twice:
+            raise StageError(self.name, f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
+        ends = {*first, *last}
+        order = [*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last]
+        place = {i: number for number, i in enumerate(order)}
+        attributes = [schema.attributes[i] for i in order]
+        targets = schema.targets_at(place)
+        targets["labels"] = tuple(sorted(targets["labels"]))
+        return FittedOrder(schema, schema.replace(attributes=attributes, **targets), order)
+
+    def _places(self, schema: Schema, flag: str, choices: tuple[str, ...]) -> list[int]:
+        """The positions that the choices mean, in their order."""
+        places = [chosen_attributes(self.name, schema, [choice], flags=(flag, flag)) for choice in choices]
+        return list(dict.fromkeys(place for several in places for place in several))
+
+
+class FittedOrder(Fitted):
+    """Attributes in another order."""
+
+    def __init__(self, schema: Schema, outgoing: Schema, order: list[int]) -> None:
+        self.schema = outgoing
+        self._rearrangement = Rearrangement(schema, outgoing, order)
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        return self._rearrangement.apply(batch)
+
+
+class Id(Stage):
+    """Add the number of each row as the first attribute, counted from 1, as Weka's AddID does.
+
+    Training rows have their number at this place in the chain, and later rows, as with ``--test``, that in their file.
+    """
+
+    name = "id"
+    group = "Compute attributes"
+
+    attribute: str = option("ID", "The name of the attribute.")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedId(self, schema)
+
+
+class FittedId(Fitted):
+    """Adds the number of each row."""
+
+    def __init__(self, stage: Id, schema: Schema) -> None:
+        attributes = [Attribute(stage.attribute), *schema.attributes]
+        try:
+            self.schema = schema.replace(attributes=attributes, **schema.targets_at({i: i + 1 for i in schema.targets}))
+        except FilterkitError as error:
+            raise StageError(stage.name, f"{error}; see --attribute") from None
+        self._rearrangement = Rearrangement(schema, self.schema, [-1, *range(len(schema.attributes))])
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        numbers = np.arange(batch.start + 1, batch.start + len(batch) + 1, dtype=np.float64)
+        return self._rearrangement.apply(batch, {0: numbers})
+
+
 @hookimpl
 def filterkit_stages() -> list[type[Stage]]:
-    return [Class, Keep, Remove, Rename]
+    return [Class, Id, Keep, Remove, Rename, Reorder]

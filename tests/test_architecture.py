@@ -142,7 +142,7 @@ OTHER_MEANINGS = {
     "where": "an argument of functions of arrays",
     "rows": "of a batch",
     "distinct": "an English word",
-    "balance": "an English word",
+    "id": "the function",
     "select": "the method of Arrow's tables",
     "shape": "of arrays",
     "split": "the method of strings; an English word",

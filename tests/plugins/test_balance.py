@@ -61,7 +61,7 @@ def test_stages_after_it_take_the_weights():
 
 
 def test_mistakes_are_reported():
-    with pytest.raises(UsageError, match="balance: --spread must be 0 or at least 1, not 0.5"):
+    with pytest.raises(UsageError, match=r"balance: --spread must be 0 or at least 1, not 0\.5"):
         filterkit.chain("balance --spread 0.5")
     with pytest.raises(StageError, match="balance: there is no class attribute"):
         filterkit.chain("balance").fit(testing.sample("no-class"))
