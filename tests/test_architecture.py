@@ -143,6 +143,8 @@ OTHER_MEANINGS = {
     "rows": "of a batch",
     "distinct": "an English word",
     "id": "the function",
+    "limit": "an English word",
+    "vary": "an English word",
     "select": "the method of Arrow's tables",
     "shape": "of arrays",
     "split": "the method of strings; an English word",
