@@ -93,6 +93,7 @@ STAGES = {
     "outliers": "",
     "noise": NO_CLASS,
     "noise --only @nominal --share 0.5": "",
+    "words --hash 10": NO_TEXT,
     "words --keep 3": NO_TEXT,
     "remove --type string --range 1": "",
     "keep --range 1-2": "",
