@@ -125,7 +125,8 @@ class Outliers(SelectiveStage):
         waiting: list[ContingencyTable] = []
         for batch in rows():
             waiting.append(ContingencyTable.of(batch, columns, False, self.name))
-            if len(waiting) > _TOGETHER:
+            # Merged when the others have grown as large as the first, so that no cell is merged often.
+            if len(waiting) > _TOGETHER and sum(each.nbytes for each in waiting[1:]) > waiting[0].nbytes:
                 waiting = [ContingencyTable.merge(waiting)]
         if not waiting:
             return FittedOutliers(self, schema, np.full((4, schema.width), np.nan))
