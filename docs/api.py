@@ -20,6 +20,7 @@ VALUES = {
     "plugin": "The module `filterkit.plugin`, [below](#filterkitplugin).",
     "COMBINATIONS": "The ways to make one score of those of several classes, for `combined`: max, mean and weighted.",
     "Matrix": "The type of `Batch.X`: a float64 `numpy.ndarray` or `scipy.sparse.csr_array`, (rows, columns).",
+    "NAME_A_CLASS": "What a message says to do where there is no class.",
     "PAUSE": "An item for an engine to hand on: the next item may take long to come.",
     "State": "The type of what `ColumnStage.fit_columns` returns: a dict of arrays and `Ragged`s by name.",
     "hookimpl": "The decorator that marks a function as a hook of a plugin, see [plugins.md](plugins.md#the-hooks).",

@@ -5,16 +5,22 @@ python docs/stages.py > docs/stages.md
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import os
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
+from filterkit.data.choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage, by_group
 from filterkit.stages.metric_scaling import METRIC_HELP, ClassScaling, MetricScaling
-from filterkit.stages.options import flag_of
+from filterkit.stages.options import fields_of, flag_of
+
+CHOICE = f"""\
+Stages that work on columns have the options `--only` and `--except`. Such a stage then works as though the other
+columns did not exist, and these pass unchanged; what comes out takes the place of what went in.
+
+{CHOICE_HELP}"""
 
 
 def reference() -> str:
@@ -32,6 +38,7 @@ def reference() -> str:
     for group, stages in groups.items():
         names = ", ".join(f"[{stage.name}](#{stage.name})" for stage in stages)
         parts.append(f"| [{group}](#{group.lower().replace(' ', '-')}) | {names} |")
+    parts += ["", "## Choose attributes", "", CHOICE]
     for group, stages in groups.items():
         parts += ["", f"## {group}"]
         if any(issubclass(stage, MetricScaling) for stage in stages):
@@ -65,7 +72,7 @@ def _about(stage: type[Stage]) -> list[str]:
 
 def _options(stage: type[Stage]) -> list[str]:
     """A table of the options of a stage."""
-    fields = dataclasses.fields(stage)  # type: ignore[arg-type]
+    fields = fields_of(stage)
     lines = ["| option | default | |", "| --- | --- | --- |"] if fields else []
     for field in fields:
         flag = field.name.upper() if field.metadata["bare"] else flag_of(field)

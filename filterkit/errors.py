@@ -160,11 +160,20 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
+def make_class(name: str) -> str:
+    """The stages that make a numeric or string attribute of this name the class."""
+    return f"nominal --only {name} class {name}"
+
+
+# What to do where there is no class.
+NAME_A_CLASS = f"name a nominal one with --class, or begin the chain with: {make_class('NAME')}"
+
+
 def not_nominal(name: str, kind: str) -> str:
     """What to say of a class of this name and kind that has to be nominal."""
     if kind not in ("numeric", "string"):
         return f"{quoted(name)} is {kind}; name a nominal one with --class"
-    return f"{quoted(name)} is {kind}; declare its values in the header, as @attribute {quoted(name)} {{0,1}}"
+    return f"{quoted(name)} is {kind}; make it nominal first, by the stage: nominal --only {quoted(name)}"
 
 
 def one_line(error: BaseException | str, limit: int = 300) -> str:

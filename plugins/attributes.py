@@ -1,4 +1,4 @@
-"""Attributes: remove, keep and rename them."""
+"""Attributes: remove, keep, rename, reorder and number them, and say which is the class."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Csr, suggestion
+from filterkit import (
+    Attribute,
+    Batch,
+    FilterkitError,
+    Fitted,
+    RowStage,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
+from filterkit.plugin import Rearrangement, attribute_numbers, chosen_attributes, find_class, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -34,7 +46,7 @@ class Remove(Stage):
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
         _compiled(self.name, "--match", self.match)
-        _numbers(self.name, self.range)
+        attribute_numbers(self.name, "--range", self.range)
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         taken = self._taken(schema)
@@ -51,7 +63,7 @@ class Remove(Stage):
             whole = re.compile(self.match)
             taken |= {i for i, a in enumerate(schema.attributes) if whole.fullmatch(a.name)}
         if self.range:
-            taken |= _numbers(self.name, self.range, len(schema.attributes))
+            taken |= attribute_numbers(self.name, "--range", self.range, len(schema.attributes))
         if self.type:
             taken |= {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
         return taken - set(schema.targets)
@@ -78,32 +90,6 @@ def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
         raise UsageError(f"{stage}: {flag} '{pattern}': {error}") from None
 
 
-def _numbers(stage: str, text: str, count: int | None = None) -> set[int]:
-    """The positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
-
-    Parameters
-    ----------
-    stage : the name of the stage, for messages.
-    text : the list.
-    count : the number of attributes. Without it the list is only checked, and the result is empty.
-    """
-    positions: set[int] = set()
-    for part in text.split(",") if text else []:
-        match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
-        if match is None:
-            raise UsageError(f"{stage}: --range must be like 1-3,7,20-last, and '{part}' is not")
-        words = {"first": 1, "last": 10**18 if count is None else count}
-        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
-        if not 1 <= low <= high:
-            raise UsageError(f"{stage}: --range: '{part}' is not a range of numbers from 1")
-        if count is None:
-            continue
-        if high > count:
-            raise StageError(stage, f"--range: '{part}' goes beyond the last attribute, {count}")
-        positions |= {i - 1 for i in range(low, high + 1)}
-    return positions
-
-
 class FittedKeep(Fitted):
     """Keeps some attributes.
 
@@ -128,17 +114,7 @@ class FittedKeep(Fitted):
         return {}  # options and schema are enough to fit it again
 
     def transform(self, batch: Batch) -> Batch:
-        X: Any
-        if batch.sparse:
-            matrix = batch.csr
-            place = np.full(matrix.columns, -1, np.int32)
-            place[self._columns] = np.arange(len(self._columns), dtype=np.int32)
-            column = place[matrix.indices]
-            stays = column >= 0
-            indptr = np.concatenate([[0], np.cumsum(stays)])[matrix.indptr].astype(np.int32)
-            X = Csr(matrix.data[stays], column[stays], indptr, len(self._columns))
-        else:
-            X = batch.X[:, self._columns]
+        X: Any = batch.csr.only(self._columns) if batch.sparse else batch.X[:, self._columns]
         passthrough = (
             batch.passthrough.select(self._passthrough) if batch.passthrough is not None and self._passthrough else None
         )
@@ -180,6 +156,139 @@ class Rename(RowStage):
         )
 
 
+class Class(Stage):
+    """Make an attribute the class, as Weka's ClassAssigner does; what was the class becomes an ordinary attribute.
+
+    The class must be nominal or numeric; ``nominal`` before this stage makes it so.
+    """
+
+    name = "class"
+    group = "Select attributes"
+    reads_class = True
+
+    attribute: str | None = option(None, "Its name, its number from 1, first, last, or none for no class.", bare=True)
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        assert self.attribute is not None
+        if schema.labels:
+            raise StageError(self.name, "there are labels, which take the place of a class")
+        try:
+            place = find_class(schema.attributes, self.attribute)
+            target = None if place is None else schema.attributes[place]
+            if target is not None and target.kind not in ("nominal", "numeric"):
+                name = target.name
+                raise StageError(
+                    self.name, f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
+                )
+            positive = schema.positive if place == schema.class_index else None
+            outgoing = schema.replace(class_index=place, positive=positive)
+        except StageError:
+            raise
+        except FilterkitError as error:
+            raise StageError(self.name, str(error).replace("--class", "").strip(" :")) from None
+        return FittedClass(schema, outgoing)
+
+
+class FittedClass(Fitted):
+    """Moves the values of the class in and out of X."""
+
+    def __init__(self, schema: Schema, outgoing: Schema) -> None:
+        self.schema = outgoing
+        self._rearrangement = Rearrangement(schema, outgoing, np.arange(len(schema.attributes)))
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        return self._rearrangement.apply(batch)
+
+
+class Reorder(Stage):
+    """Put attributes into another order, as Weka's Reorder does.
+
+    Those that `--first` chooses come first, in the order in which they are chosen, those that `--last` chooses come
+    last, and the others stay between them as they are. A choice is a name, pattern, range or type, as for `--only`. The
+    class may move, too.
+    """
+
+    name = "reorder"
+    group = "Select attributes"
+
+    first: tuple[str, ...] = option((), "Put these attributes first.")
+    last: tuple[str, ...] = option((), "Put these attributes last.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.first or self.last):
+            raise UsageError(f"{self.name}: say which, with --first or --last")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        first, last = self._places(schema, "--first", self.first), self._places(schema, "--last", self.last)
+        twice = set(first) & set(last)
+        if twice:
+            raise StageError(self.name, f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
+        ends = {*first, *last}
+        order = [*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last]
+        place = {i: number for number, i in enumerate(order)}
+        attributes = [schema.attributes[i] for i in order]
+        targets = schema.targets_at(place)
+        targets["labels"] = tuple(sorted(targets["labels"]))
+        return FittedOrder(schema, schema.replace(attributes=attributes, **targets), order)
+
+    def _places(self, schema: Schema, flag: str, choices: tuple[str, ...]) -> list[int]:
+        """The positions that the choices mean, in their order."""
+        places = [chosen_attributes(self.name, schema, [choice], flags=(flag, flag)) for choice in choices]
+        return list(dict.fromkeys(place for several in places for place in several))
+
+
+class FittedOrder(Fitted):
+    """Attributes in another order."""
+
+    def __init__(self, schema: Schema, outgoing: Schema, order: list[int]) -> None:
+        self.schema = outgoing
+        self._rearrangement = Rearrangement(schema, outgoing, order)
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        return self._rearrangement.apply(batch)
+
+
+class Id(Stage):
+    """Add the number of each row as the first attribute, counted from 1, as Weka's AddID does.
+
+    Training rows have their number at this place in the chain, and later rows, as with ``--test``, that in their file.
+    """
+
+    name = "id"
+    group = "Compute attributes"
+
+    attribute: str = option("ID", "The name of the attribute.")
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedId(self, schema)
+
+
+class FittedId(Fitted):
+    """Adds the number of each row."""
+
+    def __init__(self, stage: Id, schema: Schema) -> None:
+        attributes = [Attribute(stage.attribute), *schema.attributes]
+        try:
+            self.schema = schema.replace(attributes=attributes, **schema.targets_at({i: i + 1 for i in schema.targets}))
+        except FilterkitError as error:
+            raise StageError(stage.name, f"{error}; see --attribute") from None
+        self._rearrangement = Rearrangement(schema, self.schema, [-1, *range(len(schema.attributes))])
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        numbers = np.arange(batch.start + 1, batch.start + len(batch) + 1, dtype=np.float64)
+        return self._rearrangement.apply(batch, {0: numbers})
+
+
 @hookimpl
 def filterkit_stages() -> list[type[Stage]]:
-    return [Keep, Remove, Rename]
+    return [Class, Id, Keep, Remove, Rename, Reorder]

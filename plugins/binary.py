@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Batch, RowStage, hookimpl
+from filterkit.plugin import SelectiveStage
 
 
-class Binary(RowStage):
+class Binary(SelectiveStage, RowStage):
     """Turn every non-zero value into 1, as Weka's NumericToBinary does.
 
     Missing values stay missing. Nominal columns stay as they are. The columns stay numeric.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import (
+    Attribute,
     Batch,
     FilterkitError,
     Fitted,
@@ -19,10 +20,10 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Attributes, Csr, Texts, suggestion
+from filterkit.plugin import NAME_A_CLASS, Attributes, Csr, SelectiveStage, Texts, parse_number, suggestion
 
 
-class OneHot(Stage):
+class OneHot(SelectiveStage):
     """Turn each nominal attribute into numeric 0/1 attributes, as Weka's NominalToBinary does.
 
     An attribute with more than two labels becomes one column ``name=label`` for each label. With one or two labels it
@@ -45,7 +46,7 @@ class FittedOneHot(Fitted):
         self._many = schema.label_counts > 2
         self._width = np.where(self._many, schema.label_counts, 1)  # of the columns that each becomes
         self._first = np.cumsum(self._width) - self._width
-        self._source = np.repeat(np.arange(schema.width), self._width)
+        self.columns = self._source = np.repeat(np.arange(schema.width), self._width)
         # Of each outgoing column, -1 if it takes the values as they are.
         self._label = np.where(self._many[self._source], np.arange(len(self._source)) - self._first[self._source], -1)
         try:
@@ -105,12 +106,11 @@ class Label(RowStage):
     """Make the class two-valued: one value against the rest.
 
     The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
-    class stays missing.
+    class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of zeros and ones.
     """
 
     name = "label"
     group = "Encode values"
-    needs_class = True
 
     positive: str = option("", "The class value to separate from the rest.")
 
@@ -121,22 +121,31 @@ class Label(RowStage):
 
     def output(self, schema: Schema) -> Schema:
         target = schema.class_attribute
-        if target is None or target.kind != "nominal":
-            raise StageError(self.name, "there is no nominal class attribute; name one with --class")
-        if self.positive not in target.values:
+        if target is None:
+            raise StageError(self.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
+        if target.kind == "numeric":
+            self._number(target)
+        elif self.positive not in target.values:
             hint = suggestion(self.positive, list(target.values))
             raise StageError(self.name, f"class '{target.name}' has no value '{self.positive}'{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         attributes = list(schema.attributes)
         assert schema.class_index is not None
-        attributes[schema.class_index] = target._replace(values=(rest, self.positive))
+        attributes[schema.class_index] = target._replace(kind="nominal", values=(rest, self.positive))
         return schema.replace(attributes=attributes, positive=self.positive)
 
     def transform(self, batch: Batch) -> Batch:
         target = batch.schema.class_attribute
         assert target is not None and batch.y is not None
-        positive = (batch.y == target.values.index(self.positive)).astype(np.int32)
-        return batch.replace(y=np.where(batch.y < 0, np.int32(-1), positive))
+        code = self._number(target) if target.kind == "numeric" else target.values.index(self.positive)
+        return batch.replace(y=np.where(batch.class_known, (batch.y == code).astype(np.int32), np.int32(-1)))
+
+    def _number(self, target: Attribute) -> float:
+        """The value of a numeric class that is positive."""
+        number = parse_number(self.positive)
+        if number is None:
+            raise StageError(self.name, f"class '{target.name}' is numeric, and '{self.positive}' is no number")
+        return number
 
 
 @hookimpl

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Batch, RowStage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import SelectiveStage
 
 
-class Normalizer(RowStage):
+class Normalizer(SelectiveStage, RowStage):
     """Divide each row by its length, so that all rows get the same length.
 
     Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing

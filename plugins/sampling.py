@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, itself, share, take_rows
+from filterkit.plugin import NAME_A_CLASS, Rows, itself, share, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -33,9 +34,12 @@ class Head(TrainingStage):
 
 
 class Sample(TrainingStage):
-    """Keep a random sample of the rows, drawn without replacement and stratified by class.
+    """Keep a random sample of the rows, stratified by class, as Weka's Resample does.
 
-    Each class keeps its share. Shares are rounded to whole rows, the largest remainders up, so that their sum is right.
+    Each class keeps its share. With ``--bias 1`` all classes that have rows get the same number of rows, and with
+    values between 0 and 1 something in between. Rows are drawn without replacement, or, with `--replace`, any number of
+    times; the copies of a row follow each other. Shares are rounded to whole rows, the largest remainders up, so that
+    their sum is right.
     Rows without a class are a stratum of their own; without a nominal class all rows are one stratum. The rows keep
     their order. Later rows, as with ``--test``, all stay. This takes 40 bytes of memory for each row.
     """
@@ -44,6 +48,8 @@ class Sample(TrainingStage):
 
     fraction: str = option("", "Share of the rows to keep, as 1/4 or 0.25.")
     rows: int | None = option(None, "Number of rows to keep, instead of a share.", minimum=0)
+    replace: bool = option(False, "Draw with replacement.")
+    bias: float = option(0.0, "From 0, the classes as they are, to 1, classes of equal size.", minimum=0, maximum=1)
     seed: int = option(0, "Seed for drawing.", minimum=0)
 
     def __post_init__(self) -> None:
@@ -59,14 +65,37 @@ class Sample(TrainingStage):
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = _classes(rows) + 1
         size = int((self._share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
-        if size > len(strata):
+        if size > len(strata) and not (self.replace and len(strata)):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
         counts = np.bincount(strata)
+        wanted = _apportioned(counts, size) if not self.bias else self._biased(rows, counts, size)
+        if self.replace:
+            yield from rows.map(partial(_repeated, times=_drawn(strata, counts, wanted, self.seed)), last=True)
+            return
         keys = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         by_stratum = keys[np.argsort(strata[keys], kind="stable")]
         rank = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
-        chosen = by_stratum[rank < np.repeat(_apportioned(counts, size), counts)]
+        chosen = by_stratum[rank < np.repeat(wanted, counts)]
         yield from take_rows(rows, np.sort(chosen))
+
+    def _biased(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
+        """int64 (strata,): how many of `size` rows each stratum gets; the first one has rows without a class."""
+        target = rows.schema.class_attribute
+        if target is None or target.kind != "nominal":
+            raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
+        present = counts > 0
+        present[:1] = False
+        shares = (1 - self.bias) * counts / max(int(counts.sum()), 1) + self.bias * present / max(int(present.sum()), 1)
+        wanted = _by_shares(shares, size)
+        short = np.flatnonzero(wanted > counts)
+        if len(short) and not self.replace:
+            name = target.values[int(short[0]) - 1] if short[0] else "?"
+            raise StageError(
+                self.name,
+                f"class '{name}' has {counts[short[0]]} rows, and {wanted[short[0]]} are wanted; draw fewer, or with "
+                "--replace",
+            )
+        return wanted
 
 
 class Split(TrainingStage):
@@ -145,6 +174,32 @@ def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
     return np.asarray(whole)
+
+
+def _by_shares(shares: np.ndarray, size: int) -> np.ndarray:
+    """As `_apportioned`, by shares of any sum."""
+    exact = shares / (float(shares.sum()) or 1.0) * size
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    order = np.argsort(-(exact - whole), kind="stable")
+    whole[order[: size - int(whole.sum())]] += 1
+    return np.asarray(whole)
+
+
+def _drawn(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
+    """int64 (rows,): how often each row is drawn, if that many are drawn of each stratum with replacement."""
+    times = np.zeros(len(strata), np.int64)
+    members = np.argsort(strata, kind="stable")
+    first = np.cumsum(counts) - counts
+    random = np.random.default_rng(seed)
+    for stratum in np.flatnonzero(wanted).tolist():
+        drawn = first[stratum] + random.integers(0, counts[stratum], wanted[stratum])
+        np.add.at(times, members[drawn], 1)
+    return times
+
+
+def _repeated(batch: Batch, times: np.ndarray) -> Batch:
+    """The rows of `batch`, each as often as `times` says by its number."""
+    return batch.take(np.repeat(np.arange(len(batch)), times[batch.start : batch.start + len(batch)]))
 
 
 def _grouped(classes: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Csr, concatenate, interruptible, suggestion
+from filterkit.plugin import Csr, SelectiveStage, concatenate, interruptible, suggestion
 
 
-class Sklearn(Stage):
+class Sklearn(SelectiveStage):
     """Transform rows by a scikit-learn transformer that is fitted on the training rows.
 
         filterkit in.arff sklearn --class sklearn.preprocessing.PowerTransformer --set standardize=False

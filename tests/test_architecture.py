@@ -122,6 +122,11 @@ def test_every_plugin_has_an_entry_point_of_its_name():
 
 # Names of bundled stages that the framework may write, because they mean something else there.
 OTHER_MEANINGS = {
+    "class": "the class attribute",
+    "date": "a type of attributes",
+    "nominal": "a type of attributes; advice what to do",
+    "numeric": "a type of attributes",
+    "string": "a type of attributes",
     "binary": "a binary stream; scikit-learn's kind of target",
     "f1": "the measure of classifiers",
     "head": "an English word",
@@ -132,6 +137,14 @@ OTHER_MEANINGS = {
     "remove": "an English word",
     "rename": "the function of files",
     "sample": "a sample of the conformance kit",
+    "map": "the function",
+    "set": "the type; an English word",
+    "where": "an argument of functions of arrays",
+    "rows": "of a batch",
+    "distinct": "an English word",
+    "id": "the function",
+    "limit": "an English word",
+    "vary": "an English word",
     "select": "the method of Arrow's tables",
     "shape": "of arrays",
     "split": "the method of strings; an English word",

@@ -206,7 +206,12 @@ SAID = {
     "CHECKS": [
         *("blocks do not matter", "input is left alone", "fitting again gives the same", "zeros stay zeros"),
         *("missing values stay missing", "the schema is what comes out", "a saved chain is the same"),
-        *("columns are matched by name", "the order of rows does not matter", "another header is refused"),
+        *(
+            "columns are matched by name",
+            "the order of rows does not matter",
+            "another header is refused",
+            "columns that `--except` leaves out stay",
+        ),
         "errors are one line",
     ],
     "DECLARATION_CHECKS": ["options come back", "help is there", "scores are numbers"],

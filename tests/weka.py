@@ -1,7 +1,10 @@
 """Weka as a process, and programs of it that tests run."""
 
 import subprocess
+import tempfile
 from pathlib import Path
+
+import filterkit
 
 WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
 WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
@@ -20,3 +23,23 @@ def weka(class_path, *arguments):
     assert done.returncode == 0, done.stderr
     assert "Exception" not in done.stderr, done.stderr
     return done.stdout
+
+
+def weka_filter(class_path, name, options, path):
+    """The declarations and the rows that a filter of Weka puts out for a file; `name` is that in `weka.filters`."""
+    return declarations_and_rows(weka(class_path, f"weka.filters.{name}", *options, "-i", str(path)))
+
+
+def declarations_and_rows(text):
+    """The lines of ARFF text that declare attributes, and those of rows."""
+    head, _, rows = text.partition("@data")
+    declared = [line for line in head.splitlines() if line.startswith("@attribute")]
+    return declared, [line for line in rows.splitlines() if line.strip() and not line.startswith("%")]
+
+
+def arff_of(batch):
+    """A batch as ARFF text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "out.arff")
+        filterkit.write(batch, str(path))
+        return path.read_text()

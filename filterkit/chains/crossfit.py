@@ -189,6 +189,7 @@ class CrossFitted(Fitted):
     def __init__(self, whole: FittedColumns, others: list[FittedColumns], fold: np.ndarray) -> None:
         self.schema = whole.schema
         self.growth = whole.growth
+        self.columns = whole.columns
         self.whole = whole
         self._fitted = [*others, whole]
         self._fold = fold

@@ -17,6 +17,7 @@ from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
 from filterkit.stages.columns import ColumnStage
+from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
     from filterkit.stages.learner import Learner
@@ -43,7 +44,7 @@ def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tupl
     if any(stage.inner_folds() for stage in stages):
         fitting.prepare_trials()
     for stage in stages:
-        stage.fit_in(fitting)
+        fitting.add(stage)
     return fitting.finish()
 
 
@@ -61,6 +62,25 @@ class Fitting:
     def prepare_trials(self) -> None:
         """Say that a learner will try itself on training rows that are held out."""
         self._trials = _Start(self._rows)
+
+    def add(self, stage: Stage) -> None:
+        """Fit the next stage."""
+        if isinstance(stage, SelectiveStage) and stage.is_confined:
+            self._confined(stage)
+        else:
+            stage.fit_in(self)
+
+    def _confined(self, stage: SelectiveStage) -> None:
+        """Fit a stage on the columns that its options choose."""
+        self._prepare(stage)
+        choice = ChosenColumns(stage, self._rows.schema)
+        if not len(choice.columns):
+            self._add(stage, FittedOnNone(choice))
+            return
+        fitting = Fitting(MappedRows(self._rows, choice), self._memory)
+        stage.fit_in(fitting)
+        (made,), _ = fitting.finish()
+        self._add(stage, FittedOnSome(made, choice))
 
     def on_columns(self, stage: ColumnStage) -> None:
         """Fit a column stage, together with its neighbors, or by folds."""

@@ -64,7 +64,7 @@ class RowSource:
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads take the next batch first
-            return engine.map(function, check_arranged(stage, stage.arrange(rows), rows.schema))
+            return engine.map(function, _numbered(check_arranged(stage, stage.arrange(rows), rows.schema)))
 
         to_the_end = self.to_the_end or stage.to_the_end
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)
@@ -75,6 +75,14 @@ class RowSource:
         """Give back memory and disk."""
         for rows in self._arranged:
             rows.close()
+
+
+def _numbered(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Batches that say the numbers of their rows as they come."""
+    start = 0
+    for batch in batches:
+        yield batch if batch.start == start else batch.replace(start=start)
+        start += len(batch)
 
 
 class MappedRows:

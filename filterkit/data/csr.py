@@ -94,6 +94,15 @@ class Csr(NamedTuple):
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
+    def only(self, columns: np.ndarray) -> Csr:
+        """Some of the columns, which are given by their numbers, ascending."""
+        place = np.full(self.columns, -1, np.int32)
+        place[columns] = np.arange(len(columns), dtype=np.int32)
+        column = place[self.indices]
+        stays = column >= 0
+        indptr = np.concatenate([[0], np.cumsum(stays)])[self.indptr].astype(np.int32)
+        return Csr(self.data[stays], column[stays], indptr, len(columns))
+
     def columns_of(self, order: np.ndarray) -> Csr:
         """All columns in a new order, which is given by their numbers."""
         place = np.empty(self.columns, np.int32)

@@ -21,7 +21,7 @@ from filterkit.data.attributes import (
 )
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.texts import TextSet
-from filterkit.errors import FilterkitError, StageError, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -75,6 +75,11 @@ class Schema:
         if target is not None and target.kind not in ("nominal", "numeric"):
             raise FilterkitError(
                 f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
+                + (
+                    f"; leave --class out, and begin the chain with: {make_class(target.name)}"
+                    if target.kind == "string"
+                    else ""
+                )
             )
         for attribute in self.label_attributes:
             if attribute.values != ("0", "1"):
@@ -85,7 +90,7 @@ class Schema:
         positive = self.positive
         if positive is not None and (target is None or positive not in target.values):
             if target is None or target.kind != "nominal":
-                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class attribute (see --class)")
+                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class; {NAME_A_CLASS}")
             raise FilterkitError(
                 f"class {quoted(target.name)} has no value {quoted(positive)}"
                 + (

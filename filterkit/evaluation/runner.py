@@ -19,7 +19,7 @@ import numpy as np
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
-from filterkit.errors import FilterkitError, StageError, UsageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, UsageError, not_nominal, quoted
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.measures import measures
 from filterkit.messages import show_warnings
@@ -95,7 +95,7 @@ def _known(data: Batch) -> Batch:
     if target is not None and target.kind != "nominal":
         raise FilterkitError(f"there is no nominal class to predict: {not_nominal(target.name, target.kind)}")
     if data.y is None:
-        raise FilterkitError("there is no nominal class and there are no labels to predict; see --class and --labels")
+        raise FilterkitError(f"there is no nominal class and there are no labels to predict; {NAME_A_CLASS}")
     return data.take(np.flatnonzero(data.class_known))
 
 

@@ -1,6 +1,8 @@
 # The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
 from filterkit.api import tee as tee
+from filterkit.arff.numbers import format_number as format_number
+from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.metric import ClassSums as ClassSums
@@ -20,13 +22,20 @@ from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import itself as itself
+from filterkit.data.choice import attribute_numbers as attribute_numbers
+from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
+from filterkit.data.dates import DateFormat as DateFormat
 from filterkit.data.ragged import Ragged as Ragged
+from filterkit.data.rearrangement import Rearrangement as Rearrangement
+from filterkit.data.rearrangement import attribute_values as attribute_values
+from filterkit.data.schema import find_class as find_class
 from filterkit.data.texts import Texts as Texts
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
+from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
 from filterkit.plugin.registry import find_metric as find_metric
@@ -45,4 +54,6 @@ from filterkit.stages.models import Outcome as Outcome
 from filterkit.stages.models import Tasks as Tasks
 from filterkit.stages.models import Training as Training
 from filterkit.stages.models import predicted as predicted
+from filterkit.stages.selective import ChoosingStage as ChoosingStage
+from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share

@@ -13,13 +13,13 @@ from filterkit.errors import UsageError, file_error
 from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.options import flag_of, types_of
+from filterkit.stages.options import fields_of, flag_of, types_of
 
 
 def stage_command(stage: type[Stage]) -> click.Command:
     """The click command that parses the options of a stage. Its help is the stage's docstring."""
     types = types_of(stage)
-    parameters = [_parameter(field, types[field.name]) for field in dataclasses.fields(stage)]  # type: ignore[arg-type]
+    parameters = [_parameter(field, types[field.name]) for field in fields_of(stage)]
     return click.Command(
         stage.name,
         params=list(parameters),

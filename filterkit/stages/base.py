@@ -14,13 +14,16 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import StageError, not_nominal
-from filterkit.stages.options import check_option, converted, flag_of, option, options_of
+from filterkit.errors import NAME_A_CLASS, StageError, not_nominal
+from filterkit.stages.options import check_option, converted, fields_of, flag_of, option, options_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 T = TypeVar("T")
 
@@ -36,11 +39,14 @@ class Stage:
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
+    reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
+        ordinary attribute. All other stages may use the class only while they are fitted.
     """
 
     name: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+    reads_class: ClassVar[bool] = False
 
     @property
     def needs_class(self) -> bool:
@@ -120,7 +126,7 @@ class Stage:
     def words(self) -> list[str]:
         """The stage as the words of a command line, with only the options that differ from their default."""
         words, bare = [self.name], []
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+        for field in fields_of(self):
             value = getattr(self, field.name)
             if field.metadata["bare"]:
                 bare.append(str(value))
@@ -155,11 +161,14 @@ class Fitted:
     Attributes
     ----------
     schema : of the outgoing batches.
+    columns : int64 (outgoing columns,), ascending: the incoming column of X whose place each takes. None says that they
+        are the incoming ones if they have the same names, and take the place of the first one if not.
     made_by : the stage that was fitted; the chain sets it.
     growth : how many values it makes of each value of X on average. If there are many, it gets shorter batches.
     """
 
     schema: Schema
+    columns: np.ndarray | None = None
     growth: float = 1.0
     made_by: Stage | None = None
 
@@ -328,7 +337,7 @@ def check_class(stage: Stage, schema: Schema) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        raise StageError(stage.name, "there is no class attribute, which it needs; name a nominal one with --class")
+        raise StageError(stage.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
     if target.kind != "nominal":
         raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 

@@ -26,7 +26,8 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
-from filterkit.stages.base import Fitted, Fitting, Stage
+from filterkit.stages.base import Fitted, Fitting
+from filterkit.stages.selective import SelectiveStage
 
 _AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
@@ -48,7 +49,7 @@ class Fold(NamedTuple):
     held_out: ContingencyTable
 
 
-class ColumnStage(Stage):
+class ColumnStage(SelectiveStage):
     """A stage that fits each column of X by itself, from the column's part of a statistic of the training rows.
 
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
@@ -246,6 +247,8 @@ class FittedColumns(Fitted):
     state : what `ColumnStage.fit_columns` returned, of all columns.
     columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
     """
+
+    columns: np.ndarray
 
     def __init__(
         self, stage: ColumnStage, incoming: Schema, outgoing: Schema, state: State, columns: np.ndarray

@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
 from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
@@ -106,7 +106,7 @@ class Learner(Stage):
     def _check(self, schema: Schema) -> None:
         target = schema.class_attribute
         if not schema.labels and target is None:
-            raise StageError(self.name, "there is nothing to predict; name a class with --class, or --labels")
+            raise StageError(self.name, f"there is nothing to predict; {NAME_A_CLASS}, or give --labels")
         if target is not None and target.kind != "nominal":
             raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
         schema.need_columns(self.name)

@@ -26,6 +26,7 @@ def option(
     maximum: float | None = None,
     bare: bool = False,
     output: bool = False,
+    last: bool = False,
 ) -> Any:
     """Declare an option of a stage, as the value of an annotated class attribute.
 
@@ -38,6 +39,7 @@ def option(
     bare : whether the value follows the stage's options without a flag and is required; at most one option is bare.
     output : whether it names a file that the stage writes. The command line then refuses another output to the same
         file before any work.
+    last : whether it comes behind the options that a derived stage declares.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
@@ -53,13 +55,19 @@ def option(
             "maximum": maximum,
             "bare": bare,
             "output": output,
+            "last": last,
         },
     )
 
 
+def fields_of(stage: Any) -> list[dataclasses.Field[Any]]:
+    """The options of a stage or a stage class as they are declared, in the order in which help shows them."""
+    return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
+
+
 def options_of(stage: Any) -> dict[str, Any]:
-    """The options of a stage by name, in the order of their declaration, without its other attributes."""
-    return {field.name: getattr(stage, field.name) for field in dataclasses.fields(stage)}
+    """The options of a stage by name, in the order of `fields_of`, without its other attributes."""
+    return {field.name: getattr(stage, field.name) for field in fields_of(stage)}
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:

@@ -62,6 +62,7 @@ from filterkit.testing.stages import (
     check_options_come_back,
     check_schema_is_what_comes_out,
     check_the_order_of_rows_does_not_matter,
+    check_unchosen_columns_stay,
     check_zeros_stay_zeros,
     cut,
     fit,
@@ -92,6 +93,7 @@ CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_columns_are_matched_by_name,
     check_the_order_of_rows_does_not_matter,
     check_another_header_is_refused,
+    check_unchosen_columns_stay,
     check_errors_are_clear,
 ]
 FORMAT_CHECKS: list[Callable[[Format, Batch], None]] = [

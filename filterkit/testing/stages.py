@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import tempfile
 from typing import Any
@@ -18,7 +17,8 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage
-from filterkit.stages.options import options_of
+from filterkit.stages.options import fields_of, options_of
+from filterkit.stages.selective import SelectiveStage
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
@@ -123,8 +123,12 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
         passthrough=passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
     )
-    image: Any = fitted.transform(row).X
-    assert not (image.data if row.sparse else image).any(), f"{stage.name} turns a zero into something else"
+    image = fitted.transform(row).in_form(False).X
+    others = {a.name for a in (*data.schema.passthrough, *(data.schema.attributes[i] for i in data.schema.targets))}
+    if fitted.stages[0].columns is None:  # a column of a new name may hold anything
+        others |= {a.name for a in fitted.schema.features} - set(data.schema.names)
+    numbers = [a.kind == "numeric" and a.name not in others for a in fitted.schema.features]
+    assert not image[:, numbers].any(), f"{stage.name} turns a zero into something else"
 
 
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
@@ -201,8 +205,9 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     if data.y is not None and data.y.dtype.kind == "f":
         unknown = data.replace(y=np.full_like(data.y, np.nan))
     expected = fitted.transform(unknown)
-    assert same(fitted.transform(data).replace(y=expected.y), expected), (
-        f"{stage.name} gives other values when the class is not known: only fit may use the class"
+    assert stage.reads_class or same(fitted.transform(data).replace(y=expected.y), expected), (
+        f"{stage.name} gives other values when the class is not known: only fit may use the class, or declare "
+        "reads_class = True"
     )
     assert same(fitted.transform(other), expected), (
         f"{stage.name} gives other values when columns come in another order"
@@ -261,6 +266,39 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
 
 
+def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
+    """With `--except`, the columns that are left out pass unchanged, and the others as though these did not exist."""
+    width = data.schema.width
+    if not isinstance(stage, SelectiveStage) or stage.is_confined or not width:
+        return
+    left = np.arange(0, width, 3)
+    rest = np.setdiff1d(np.arange(width), left)
+    names = tuple(data.schema.features[column].name for column in left.tolist())
+    confined = type(stage)(**options_of(stage) | {"except_": names})
+    without = data.replace(
+        schema=data.schema.with_features([data.schema.features[j] for j in rest.tolist()], rest),
+        X=data.csr.only(rest) if data.sparse else np.ascontiguousarray(data.X[:, rest]),
+    )
+    fitted, alone = fit_transform(confined, data), fit_transform(stage, without) if len(rest) else None
+    if fitted is None or (alone is None and len(rest)):
+        return
+    given, out = data.in_form(False).X, fitted[1].in_form(False).X
+    place = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
+    for column, name in zip(left.tolist(), names):
+        assert fitted[1].schema.features[place[name]] == data.schema.features[column], (
+            f"{stage.name} changes the attribute '{name}', which --except leaves out"
+        )
+        assert np.array_equal(out[:, place[name]], given[:, column], equal_nan=True), (
+            f"{stage.name} changes values of '{name}', which --except leaves out"
+        )
+    if alone is not None:
+        others = [column for name, column in place.items() if name not in names]
+        assert np.array_equal(out[:, others], alone[1].in_form(False).X, equal_nan=True), (
+            f"{stage.name} --except gives other values than without these columns: let Fitted.columns say where each "
+            "column comes from"
+        )
+
+
 def check_options_come_back(stage: Stage) -> None:
     """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
     as when `evaluate` searches over them."""
@@ -279,5 +317,5 @@ def check_help_is_there(stage: Stage) -> None:
     """The stage and each of its options say what they do."""
     summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
-    for field in dataclasses.fields(stage):  # type: ignore[arg-type]
+    for field in fields_of(stage):
         assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"

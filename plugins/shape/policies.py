@@ -1,46 +1,18 @@
-"""Which columns to shape: by name, or where shaping makes a column predict better."""
+"""Which columns to shape: those that predict better when they are shaped."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit import Schema, StageError
-from filterkit.plugin import ContingencyTable, Fold, State, suggestion, sum_over_classes
+from filterkit.plugin import ContingencyTable, Fold, State, sum_over_classes
 
 if TYPE_CHECKING:
     from .logistic import WeightedRows
 
 Shaped = Callable[[np.ndarray, np.ndarray, int, State], np.ndarray]
-
-
-def is_chosen(table: ContingencyTable, only: tuple[str, ...], without: tuple[str, ...]) -> np.ndarray:
-    """bool (columns of the table,): whether a name is among `only`, if there are any, and not among `without`."""
-    if not (only or without):
-        return np.ones(len(table), bool)
-    names = [table.schema.features[column].name for column in table.columns.tolist()]
-    wanted, unwanted = _matcher(only), _matcher(without)
-    return np.array([(not only or wanted(name)) and not unwanted(name) for name in names], bool)
-
-
-def check_names(stage: str, schema: Schema, only: tuple[str, ...], without: tuple[str, ...]) -> None:
-    """Raise a `StageError` if one of the names and patterns matches no attribute."""
-    for flag, patterns in (("--only", only), ("--except", without)):
-        names = [attribute.name for attribute in schema.features] if patterns else []
-        for pattern in patterns:
-            if not any(map(_matcher((pattern,)), names)):
-                raise StageError(stage, f"{flag}: no attribute is named '{pattern}'{suggestion(pattern, names)}")
-
-
-def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    """Whether a name is one of `patterns`, or matches one of those with ``*`` and ``?``."""
-    wild = [p for p in patterns if "*" in p or "?" in p]
-    expression = "|".join(re.escape(p).replace(r"\*", ".*").replace(r"\?", ".") for p in wild)
-    pattern = re.compile(expression or r"(?!)", re.DOTALL)
-    return lambda name: name in patterns or pattern.fullmatch(name) is not None
 
 
 def predicts_no_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:

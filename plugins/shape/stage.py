@@ -28,7 +28,7 @@ from .estimates import (
     shapes_curve,
     zero_estimates,
 )
-from .policies import check_names, is_chosen, predicts_no_better
+from .policies import predicts_no_better
 
 
 class Shape(ColumnStage):
@@ -58,8 +58,7 @@ class Shape(ColumnStage):
     into K folds and transforms each training row by what was learned from the other folds. Later rows, as with
     ``--test``, are transformed by what was learned from all training rows; so is the only row of a class.
 
-    `--only` and `--except` take attribute names, or patterns with ``*`` and ``?``; other columns stay unchanged.
-    `--auto` also leaves a numeric column unchanged unless its shaped values predict the class better. It compares the
+    `--auto` leaves a numeric column unchanged unless its shaped values predict the class better. It compares the
     log losses of two logistic regressions on this column alone, before and after shaping, over the held-out rows of K
     folds (5 without `--cross-fit`). Their values are standardised, missing ones replaced by the mean, and the penalty
     is scikit-learn's default. (Section 5 asks for such automated policies.)
@@ -76,8 +75,6 @@ class Shape(ColumnStage):
     cross_fit: int | None = option(
         None, "Number of folds for cross-fitting the training rows; by default none.", minimum=2
     )
-    only: tuple[str, ...] = option((), "Shape only attributes of this name or pattern.")
-    except_: tuple[str, ...] = option((), "Leave attributes of this name or pattern unchanged.")
     auto: bool = option(False, "Leave columns unchanged unless shaping makes them predict better.")
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 
@@ -128,7 +125,7 @@ class Shape(ColumnStage):
         kept = np.flatnonzero(shapes_curve(images, cells.indptr) | cells.nominal[cells.column_of_cell])
         indptr = np.searchsorted(kept, cells.indptr)
         return {
-            "unchanged": ~is_chosen(table, self.only, self.except_),
+            "unchanged": np.zeros(len(table), bool),
             "knots": Ragged(indptr, cells.values[kept]),
             "images": Ragged(indptr * len(tasks), images[kept].ravel()),  # of each knot, one for each task
             "zero": zero,
@@ -145,14 +142,13 @@ class Shape(ColumnStage):
         return {"unchanged": folds[0].state["unchanged"] | (no_better & ~folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
-        check_names(self.name, schema, self.only, self.except_)
         tasks = schema.positive_classes(totals)
         if tasks and not self._one_a_class(schema):
             return None
         return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks)))
 
     def compares_columns(self) -> bool:
-        return bool(self.only or self.except_)  # the names are looked for among all columns
+        return False
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, shaped = schema.class_attribute, ~state["unchanged"][columns]
@@ -171,7 +167,10 @@ class Shape(ColumnStage):
         return np.asarray(schema.nominal & state["unchanged"])
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, the unchanged columns are called kept."""
+        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, the unchanged columns are called kept.
+
+        In these, the columns that `--only` and `--except` leave unchanged are among them.
+        """
         renamed = {"state.unchanged" if key == "state.kept" else key: value for key, value in state.items()}
         return super().from_state(renamed, schema)
 

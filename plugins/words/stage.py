@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from filterkit.plugin import Attributes, Csr, Texts, suggestion
 
 from .analyzer import RUN, Analyzer
 from .counts import Counter
-from .vocabulary import Vocabulary, kept_words
+from .vocabulary import Hashed, Vocabulary, kept_words
 
 # Bytes of counts that fitting holds in memory before it writes them to a temporary file.
 _HELD = 1 << 23
@@ -30,6 +30,10 @@ class Words(Stage):
 
     `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
     often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
+
+    `--hash N` needs no vocabulary: each word is counted in one of N columns, ``hash1`` to ``hashN``, that a hash of the
+    word picks, and words that pick the same are counted together. Nothing is learned from the training rows, so that
+    rows stream, and memory is bounded whatever words come.
 
     Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
     words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
@@ -48,6 +52,7 @@ class Words(Stage):
     min_docs: int = option(1, "Keep only words that are in at least N training rows.", minimum=1)
     max_docs: int | None = option(None, "Keep only words that are in at most N training rows.", minimum=1)
     keep: int | None = option(None, "Keep only the N most frequent words of each class.", minimum=1)
+    hash: int | None = option(None, "Count words in N columns by their hashes.", minimum=1, maximum=1 << 24)
     prefix: str = option("", "Put this before the name of every word.")
 
     def __post_init__(self) -> None:
@@ -58,10 +63,14 @@ class Words(Stage):
             re.compile(self.pattern)
         except re.error as error:
             raise UsageError(f"words: --pattern '{self.pattern}': {error}") from None
+        if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
+            raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         chosen = self._chosen(schema)
         analyzer = Analyzer(self)
+        if self.hash is not None:
+            return self._hashed(analyzer, schema, chosen)
         target = schema.class_attribute
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
         with ExitStack() as stack:
@@ -78,11 +87,19 @@ class Words(Stage):
             ]
         return FittedWords(analyzer, schema, chosen, vocabularies, self.prefix)
 
+    def _hashed(self, analyzer: Analyzer, schema: Schema, chosen: list[int]) -> Fitted:
+        """The stage without vocabularies."""
+        names = Texts.of([f"hash{number}" for number in range(1, (self.hash or 0) + 1)])
+        finders = [Hashed(len(names)) for _ in chosen]
+        return FittedWords(analyzer, schema, chosen, [names] * len(chosen), self.prefix, finders)
+
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         vocabularies, chosen = state["vocabularies"], self._chosen(schema)
         words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
             raise StageError(self.name, "the vocabulary is not one")
+        if self.hash is not None:
+            return self._hashed(Analyzer(self, state["stop"]), schema, chosen)
         analyzer, known = Analyzer(self, state["stop"]), [Texts.of(words) for words in vocabularies]
         return FittedWords(analyzer, schema, chosen, known, self.prefix)
 
@@ -115,12 +132,18 @@ class FittedWords(Fitted):
     """Counts words, by one vocabulary for each string attribute."""
 
     def __init__(
-        self, analyzer: Analyzer, schema: Schema, chosen: list[int], vocabularies: list[Texts], prefix: str
+        self,
+        analyzer: Analyzer,
+        schema: Schema,
+        chosen: list[int],
+        vocabularies: list[Texts],
+        prefix: str,
+        finders: Sequence[Vocabulary | Hashed] | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._chosen = chosen
-        self._words = vocabularies
-        self._vocabularies = [Vocabulary(words) for words in vocabularies]
+        self._words = vocabularies if finders is None else [words[:0] for words in vocabularies]
+        self._vocabularies = finders or [Vocabulary(words) for words in vocabularies]
         self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
         places = [schema.passthrough_indices[i] for i in chosen]
         widths = np.array([len(words) for words in vocabularies])

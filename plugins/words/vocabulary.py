@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -138,3 +139,31 @@ def _strings(texts: Texts) -> Any:
 
     kind = pa.string() if texts.bounds.dtype == np.int32 else pa.large_string()
     return pa.Array.from_buffers(kind, len(texts), [None, pa.py_buffer(texts.bounds), pa.py_buffer(texts.characters)])
+
+
+class Hashed:
+    """Finds a column for any word or sequence by a hash of it.
+
+    Parameters
+    ----------
+    width : the number of columns.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def number(self, piece: str) -> int:
+        """A number for a piece: the same one in every run."""
+        return zlib.crc32(piece.encode())
+
+    def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of `sequences`, int64 (n,), and the column of each, int64 (n,)."""
+        found = np.zeros(len(sequences.row), np.uint64)
+        with np.errstate(over="ignore"):
+            for pieces in sequences.pieces.T:
+                found = (found ^ pieces.astype(np.uint64)) * _FACTOR
+                found ^= found >> np.uint64(32)
+        return sequences.row, (found % np.uint64(self.width)).astype(np.int64)
+
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits that look random

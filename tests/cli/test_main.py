@@ -505,19 +505,25 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
 
 NUMERIC = "@relation r\n@attribute a numeric\n@attribute c numeric\n@data\n1,0\n2,1\n3,1\n4,0\n"
 TEXTS = "@relation r\n@attribute s string\n@attribute c {x,y}\n@data\n'a bb cc dd',x\n'bb cc ee',y\n"
-DECLARE = "'c' is numeric; declare its values in the header, as @attribute 'c' {0,1}"
+DECLARE = "'c' is numeric; make it nominal first, by the stage: nominal --only 'c'"
 WORDS = "there is no numeric or nominal attribute to work on; put words before it, which counts the words of 's'"
 
 
-@pytest.mark.parametrize("stage", [("label", "--positive", "1"), ("shape",), ("bns",), ("svm",)])
-def test_a_numeric_class_has_to_be_declared_nominal(stage, tmp_path):
+@pytest.mark.parametrize("stage", [("shape",), ("bns",), ("svm",)])
+def test_a_numeric_class_has_to_be_made_nominal(stage, tmp_path):
     (tmp_path / "in.arff").write_text(NUMERIC)
     done = run("--class", "c", "in.arff", *stage, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith(f"filterkit: {stage[0]}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
+    for usable in (
+        ("--class", "c", "in.arff", "nominal", "--only", "c"),
+        ("in.arff", *["nominal", "--only", "c", "class", "c"]),
+    ):
+        assert run(*usable, *stage, cwd=tmp_path).returncode == 0
+    assert run("--class", "c", "in.arff", "label", "--positive", "1", *stage, cwd=tmp_path).returncode == 0
 
 
-def test_evaluate_and_label_say_how_to_declare_a_numeric_class(tmp_path):
+def test_evaluate_and_label_say_what_makes_a_class(tmp_path):
     (tmp_path / "in.arff").write_text(NUMERIC)
     done = run("--class", "c", "evaluate", "in.arff", "--chain", "svm", cwd=tmp_path)
     assert done.stderr == f"filterkit: in: there is no nominal class to predict: {DECLARE}\n"

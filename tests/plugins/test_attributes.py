@@ -1,11 +1,12 @@
-"""`remove`, `keep` and `rename`."""
+"""`remove`, `keep`, `rename`, `reorder`, `class` and `id`."""
 
 import numpy as np
 import pytest
 from agreement import dense, sample
+from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 
 
 def run(text, batch):
@@ -88,3 +89,61 @@ def test_rename_changes_the_names_of_attributes(name):
 def test_mistakes_are_reported(text, error, message):
     with pytest.raises(error, match=message):
         run(text, sample("iris"))
+
+
+# ---- order and numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [("--first 3", "3,1-2,4-last"), ("--last 1-2", "3-last,1-2"), ("--first last --first 2", "last,2,1,3-last")],
+)
+def test_attributes_move_as_in_weka(name, options, expected, weka36, arff_samples):
+    path = arff_samples / f"{name}.arff"
+    batch = filterkit.read(str(path))
+    out = filterkit.chain(f"reorder {options}").fit_transform(batch)[1]
+    count = len(batch.schema.attributes)
+    if expected == "last,2,1,3-last":
+        expected = f"last,2,1,3-{count - 1}"
+    _, rows = weka_filter(weka36, "unsupervised.attribute.Reorder", ["-R", expected], path)
+    if not batch.sparse:
+        assert declarations_and_rows(arff_of(out))[1][0].split(",")[0] == rows[0].split(",")[0]
+    order = [a.name for a in batch.schema.attributes]
+    assert [a.name for a in out.schema.attributes] == [order[i] for i in numbers_of(expected, count)]
+    np.testing.assert_array_equal(out.y, batch.y)
+    assert testing.same(filterkit.chain(f"reorder {options}").fit(batch).transform(batch), out)
+
+
+def numbers_of(ranges, count):
+    """The positions that Weka's ranges mean, in their order."""
+    found = []
+    for part in ranges.replace("last", str(count)).split(","):
+        low, _, high = part.partition("-")
+        found += range(int(low) - 1, int(high or low))
+    return found
+
+
+def test_an_attribute_cannot_be_first_and_last():
+    with pytest.raises(StageError, match="reorder: attribute 'n' cannot be first and last"):
+        filterkit.chain("reorder --first n --last 1").fit(testing.sample("all-kinds"))
+    with pytest.raises(UsageError, match="reorder: say which"):
+        filterkit.chain("reorder")
+
+
+@pytest.mark.parametrize("name", testing.SAMPLES)
+def test_rows_are_numbered_as_they_come(name):
+    batch = testing.sample(name)
+    steps = [batch.rows(i, i + 1) for i in range(len(batch))] or [batch]
+    for chain in ("id", "where 'not is_missing(ATT1)' id", "shuffle id"):
+        out = filterkit.chain(chain).fit_transform(iter(steps))[1].in_form(False)
+        assert out.schema.attributes[0].name == "ID"
+        assert out.X[:, 0].tolist() == list(range(1, len(out) + 1))
+    numbered = filterkit.chain("id shuffle --seed 3").fit_transform(batch)[1].in_form(False)
+    assert sorted(numbered.X[:, 0].tolist()) == list(range(1, len(batch) + 1))
+
+
+def test_a_number_needs_a_name_of_its_own():
+    batch = testing.sample("dense-two-classes")
+    with pytest.raises(StageError, match="id: two attributes are named 'a'; see --attribute"):
+        filterkit.chain("id --attribute a").fit(batch)

@@ -232,3 +232,44 @@ def test_a_full_temporary_folder_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     with pytest.raises(FilterkitError, match="temporary folder"):
         filterkit.chain("shuffle").fit_transform(iter([sample("digits")]), memory=0)
+
+
+def test_a_biased_sample_has_classes_of_equal_size():
+    classes = [0] * 60 + [1] * 30 + [2] * 10
+    for bias, expected in ((0, [12, 6, 2]), (0.5, [10, 6, 4]), (1, [7, 7, 6])):
+        chosen = numbers(f"sample --rows 20 --bias {bias}", numbered(classes))
+        assert np.bincount(np.array(classes)[chosen]).tolist() == expected
+        assert len(set(chosen)) == 20
+    with pytest.raises(StageError, match="class 'c' has 10 rows, and 20 are wanted; draw fewer, or with --replace"):
+        numbers("sample --rows 60 --bias 1", numbered(classes))
+    with pytest.raises(StageError, match="--bias needs a nominal class"):
+        filterkit.chain("sample --rows 1 --bias 1").fit_transform(testing.sample("no-class"))
+
+
+@given(st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.integers(0, 100), st.sampled_from([0, 0.5, 1]))
+def test_drawing_with_replacement(classes, size, bias):
+    batch = numbered(classes)
+    if bias == 1 and set(classes) == {-1}:
+        return
+    _, out = filterkit.chain(f"sample --rows {size} --replace --bias {bias}").fit_transform(batch)
+    chosen = out.X.ravel().astype(int).tolist()
+    assert len(chosen) == size and chosen == sorted(chosen)
+    parts = [batch.rows(i, min(i + 3, len(batch))) for i in range(0, len(batch), 3)]
+    again = filterkit.chain(f"sample --rows {size} --replace --bias {bias}").fit_transform(parts, memory=1000)[1]
+    assert testing.same(again, out)
+    if bias == 1:
+        counts = [out.y.tolist().count(c) for c in set(classes) - {-1}]
+        assert max(counts) - min(counts) <= 1 and out.y.tolist().count(-1) == 0
+
+
+def test_every_row_is_drawn_equally_often_with_replacement():
+    times = np.zeros(20, int)
+    for seed in range(300):
+        for number in (
+            filterkit.chain(f"sample --fraction 1 --replace --seed {seed}")
+            .fit_transform(numbered([0] * 12 + [1] * 8))[1]
+            .X.ravel()
+            .astype(int)
+        ):
+            times[number] += 1
+    assert (abs(times - 300) < 100).all()  # six standard deviations

@@ -260,3 +260,35 @@ def test_an_attribute_named_twice_is_used_once():
     names, X = run(batch, "words --attribute text --attribute text")
     assert names == ["bar", "foo"]
     assert X.tolist() == [[1, 1], [0, 1]]
+
+
+# ---- hashes --------------------------------------------------------------------------------------
+
+
+def test_hashed_words_are_counted_in_their_columns():
+    names, X = run(make(), "words --hash 1000")
+    assert names == [f"hash{number}" for number in range(1, 1001)]
+    _, counted = run(make(), "words")
+    np.testing.assert_array_equal(X.sum(axis=1), counted.sum(axis=1))
+    assert np.count_nonzero(X.any(axis=0)) >= counted.shape[1] - 2  # few words share a column
+    _, pairs = run(make(), "words --ngrams 2 --hash 1000")
+    np.testing.assert_array_equal(pairs.sum(axis=1), run(make(), "words --ngrams 2")[1].sum(axis=1))
+    _, few = run(make(), "words --hash 3")
+    np.testing.assert_array_equal(few.sum(axis=1), counted.sum(axis=1))
+
+
+def test_hashing_learns_nothing_from_the_training_rows(tmp_path):
+    batch = make()
+    fitted = filterkit.chain("words --hash 50 --stop english").fit(batch.rows(0, 1))
+    whole = filterkit.chain("words --hash 50 --stop english").fit(batch)
+    np.testing.assert_array_equal(dense(fitted.transform(batch)), dense(whole.transform(batch)))
+    save(whole, tmp_path / "chain")
+    np.testing.assert_array_equal(dense(load(tmp_path / "chain").transform(batch)), dense(whole.transform(batch)))
+    assert (tmp_path / "chain").stat().st_size < 20_000
+    with pytest.raises(UsageError, match="words: --hash keeps all words; leave out --keep"):
+        filterkit.chain("words --hash 5 --keep 3")
+
+
+def test_the_columns_of_words_stay_the_same_in_every_version():
+    X = run(make(["apple banana cherry", "banana"]), "words --hash 1000")[1]
+    assert [np.flatnonzero(row).tolist() for row in X] == [[25, 232, 752], [25]]

@@ -138,6 +138,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "maximum": None,
         "bare": False,
         "output": False,
+        "last": False,
     }
     assert dict(fields["count"].metadata) == {
         "help": "A whole number.",
@@ -146,6 +147,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "maximum": None,
         "bare": False,
         "output": False,
+        "last": False,
     }
 
 

@@ -270,7 +270,7 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
         (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
         (
             Batch(Schema("s", [Attribute("a")]), np.ones((2, 1))),
-            "there is nothing to predict; name a class with --class, or --labels",
+            "there is nothing to predict; name a nominal one with --class",
         ),
         (
             Batch(Schema("s", [Attribute("a"), Attribute("n")], 1), np.ones((2, 1)), np.ones(2)),

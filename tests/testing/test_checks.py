@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
 from filterkit.engines.processes import ProcessEngine
-from filterkit.plugin import PAUSE, ClassSums, LocalEngine
+from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
@@ -109,6 +109,26 @@ class SeesClass(RowStage):
 
     def transform(self, batch: Batch) -> Batch:
         return batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])
+
+
+class LiesAboutColumns(SelectiveStage):
+    """Pass every row, and say that the columns come in another order."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return FittedLiesAboutColumns(schema)
+
+
+class FittedLiesAboutColumns(filterkit.Fitted):
+    def __init__(self, schema):
+        self.schema, self.columns = schema, np.arange(schema.width)[::-1]
+
+    def get_state(self):
+        return {}
+
+    def transform(self, batch):
+        return batch
 
 
 class SeesOrder(ColumnStage):
@@ -226,6 +246,7 @@ def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(mo
 
 # Of each check on data, what it finds.
 BROKEN = [
+    (testing.check_unchosen_columns_stay, LiesAboutColumns(), "dense-two-classes"),
     (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
     (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
     (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
@@ -301,7 +322,7 @@ def test_every_failing_check_is_named_with_what_it_found():
     with pytest.raises(AssertionError) as caught:
         testing.check_stage(Fails(), testing.sample("dense-two-classes"))
     lines = str(caught.value).splitlines()
-    assert "check_input_is_left_alone: KeyError: 0" in lines and len(lines) == len(testing.CHECKS) - 1
+    assert "check_input_is_left_alone: KeyError: 0" in lines and len(lines) == len(testing.CHECKS) - 2
 
 
 # ---- missing values ------------------------------------------------------------------------------

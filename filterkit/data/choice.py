@@ -1,0 +1,133 @@
+"""Choosing attributes by name, pattern, number and type, as `--only` and `--except` do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from filterkit.data.schema import KINDS, Attribute, Schema
+from filterkit.errors import StageError, UsageError, quoted, suggestion
+
+CHOICE_HELP = """\
+A choice is one of these, and each option may be given several times:
+
+- the name of an attribute;
+- a pattern of names, in which ``*`` stands for any text and ``?`` for any character, as ``petal*``;
+- numbers and ranges of attributes as in Weka, counted from 1 over all attributes at this place in the chain:
+  ``2,5-7,9-last``;
+- a type after ``@``: ``@numeric``, ``@nominal``, ``@string``, ``@date`` or ``@relational``.
+
+If an attribute is named as a pattern or a range is written, the choice means this attribute. ``@2,5-7`` is always a
+range."""
+
+_RANGE = re.compile(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?")
+
+
+def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
+    """The positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
+
+    Parameters
+    ----------
+    stage, flag : the stage and its option, for messages.
+    text : the list; the empty text means no positions.
+    count : the number of attributes. Without it the list is only checked, and the result is empty.
+
+    Raises
+    ------
+    UsageError : it is no such list.
+    StageError : a number is larger than `count`.
+    """
+    positions: set[int] = set()
+    for part in text.split(",") if text else []:
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise UsageError(f"{stage}: {flag} must be like 1-3,7,20-last, and {quoted(part)} is not")
+        words = {"first": 1, "last": 10**18 if count is None else count}
+        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
+        if not 1 <= low <= high:
+            raise UsageError(f"{stage}: {flag}: {quoted(part)} is not a range of numbers from 1")
+        if count is None:
+            continue
+        if high > count:
+            raise StageError(stage, f"{flag}: {quoted(part)} goes beyond the last attribute, {count}")
+        positions |= set(range(low - 1, high))
+    return positions
+
+
+def chosen_attributes(
+    stage: str,
+    schema: Schema,
+    only: Sequence[str],
+    without: Sequence[str] = (),
+    among: Iterable[int] | None = None,
+    flags: tuple[str, str] = ("--only", "--except"),
+) -> list[int]:
+    """The positions in `schema.attributes` that `only` chooses, or all, but those that `without` chooses.
+
+    `CHOICE_HELP` says what a choice is.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    schema : the attributes.
+    only, without : choices.
+    among : the positions of the attributes that may be chosen; by default all.
+    flags : the options that `only` and `without` come from, for messages.
+
+    Returns
+    -------
+    The positions, ascending.
+
+    Raises
+    ------
+    StageError : a choice means no attribute that may be chosen. A type may have none.
+    """
+    positions = list(range(len(schema.attributes)) if among is None else among)
+    found = [_found(stage, flag, schema, texts, positions) for flag, texts in zip(flags, (only, without))]
+    return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
+
+
+def _found(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: list[int]) -> set[int]:
+    """The positions that any of the choices `texts` means."""
+    found: set[int] = set()
+    if not texts:
+        return found
+    names = {schema.attributes[i].name: i for i in among}
+    for text in texts:
+        if text in names:
+            found.add(names[text])
+        elif text.startswith("@") and text[1:] in KINDS:
+            found |= {i for i in among if schema.attributes[i].kind == text[1:]}
+        else:
+            means = _by_number_or_pattern(stage, flag, schema, text)
+            some = {i for i in among if means(i, schema.attributes[i])}
+            if not some:
+                raise StageError(stage, f"{flag}: {_nothing(schema, text, list(names))}")
+            found |= some
+    return found
+
+
+def _by_number_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
+    """Whether a position or its attribute is what `text`, which is no name and no type, means."""
+    forced = text.startswith("@")
+    listed = text.removeprefix("@")
+    if all(_RANGE.fullmatch(part) for part in listed.split(",")):
+        places = attribute_numbers(stage, flag, listed, len(schema.attributes))
+        return lambda place, _: place in places
+    if forced and not any(a.name.startswith("@") for a in schema.attributes):
+        kinds = ", ".join(f"@{kind}" for kind in KINDS)
+        raise StageError(stage, f"{flag}: there is no type {quoted(text)}; it may be {kinds}, or a range as @2,5-7")
+    if "*" not in text and "?" not in text:
+        return lambda *_: False
+    pattern = re.compile(re.escape(text).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
+    return lambda _, attribute: pattern.fullmatch(attribute.name) is not None
+
+
+def _nothing(schema: Schema, text: str, names: list[str]) -> str:
+    """What to say of a choice that means nothing among attributes of these `names`."""
+    others = {a.name: (i, a) for i, a in enumerate(schema.attributes)}
+    if text not in others:
+        return f"no attribute is named {quoted(text)}{suggestion(text, names)}"
+    place, attribute = others[text]
+    what = "the class or a label" if place in schema.targets else f"a {attribute.kind} attribute"
+    return f"{quoted(text)} is {what}, which this stage does not work on"

@@ -1,0 +1,428 @@
+"""Attributes of another type: numbers, strings and dates as nominal values, and the reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import (
+    ChoosingStage,
+    DateFormat,
+    Rearrangement,
+    attribute_values,
+    format_number,
+    parse_number,
+)
+
+_ISO = "yyyy-MM-dd'T'HH:mm:ss"
+
+
+class Nominal(ChoosingStage):
+    """Turn numeric, string and date attributes into nominal ones, as Weka's NumericToNominal and StringToNominal do.
+
+    The labels are the distinct values of the training rows: numbers and dates in ascending order, strings in the order
+    in which they first appear. The label of a number is its shortest exact text, where Weka rounds to six digits. The
+    class may be among the attributes: ``nominal --only class`` makes a 0/1 class usable. Afterwards the stage ``class``
+    can make any of them the class. Missing values stay missing. Without `--only` and `--except`, all numeric
+    attributes become nominal.
+    """
+
+    name = "nominal"
+    group = "Change types"
+
+    max_labels: int = option(10_000, "Refuse an attribute with more distinct values.", minimum=1)
+    unseen: str = option(
+        "missing", "What becomes of later values that training did not have.", choices=("missing", "error")
+    )
+
+    def _places(self, schema: Schema) -> list[int]:
+        kinds = ("numeric", "string", "date") if self.is_confined else ("numeric",)
+        if self.except_ and not self.only:
+            kinds = ("numeric",)
+        return self.chosen(schema, kinds)
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        places = self._places(schema)
+        found: list[dict[Any, None]] = [{} for _ in places]
+        for batch in rows() if places else ():
+            for place, known in zip(places, found):
+                known.update(dict.fromkeys(_distinct(attribute_values(batch, place))))
+                if len(known) > self.max_labels:
+                    name = schema.attributes[place].name
+                    raise StageError(
+                        self.name,
+                        f"attribute '{name}' has more than {self.max_labels:,} distinct values; see --max-labels",
+                    )
+        values = [
+            list(known) if schema.attributes[place].kind == "string" else sorted(known)
+            for place, known in zip(places, found)
+        ]
+        return FittedNominal(self, schema, places, values)
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        places = self._places(schema)
+        values = state["values"]
+        kinds = {"numeric": float, "string": str, "date": int}
+        if len(values) != len(places) or not all(
+            all(type(value) is kinds[schema.attributes[place].kind] for value in several)
+            and len(set(several)) == len(several)
+            for place, several in zip(places, values)
+        ):
+            raise FilterkitError("the values of nominal are not those of its attributes")
+        return FittedNominal(self, schema, places, values)
+
+
+def _distinct(values: Any) -> list[Any]:
+    """The distinct values of an attribute that are not missing: floats, texts, or milliseconds."""
+    if isinstance(values, np.ndarray):
+        numbers: list[Any] = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
+        return numbers
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    return [value for value in values.unique().to_pylist() if value is not None]
+
+
+class FittedNominal(Fitted):
+    """Numbers, strings and dates as nominal values.
+
+    Parameters
+    ----------
+    stage : with its options.
+    schema : of the incoming batches.
+    places : the positions of the attributes to change.
+    values : the distinct values of each, in the order of its labels.
+    """
+
+    def __init__(self, stage: Nominal, schema: Schema, places: list[int], values: list[list[Any]]) -> None:
+        self._stage = stage
+        self._places = places
+        self._values = values
+        attributes = list(schema.attributes)
+        for place, several in zip(places, values):
+            attributes[place] = _nominal(attributes[place], several)
+        self.schema = _retyped(stage, schema, attributes)
+        source = np.arange(len(attributes))
+        source[places] = -1
+        self._rearrangement = Rearrangement(schema, self.schema, source)
+
+    def get_state(self) -> dict[str, Any]:
+        return {"values": self._values}
+
+    def transform(self, batch: Batch) -> Batch:
+        made = {
+            place: self._codes(attribute_values(batch, place), several, place, batch.start)
+            for place, several in zip(self._places, self._values)
+        }
+        return self._rearrangement.apply(batch, made)
+
+    def _codes(self, values: Any, known: list[Any], place: int, start: int) -> np.ndarray:
+        """float64 (rows,): the code of each value, NaN if it is missing or not known."""
+        if isinstance(values, np.ndarray):
+            missing = np.isnan(values)
+            labels = np.array(known, np.float64)
+            at = np.searchsorted(labels, values)
+            found = np.append(labels, np.nan)[at] == values
+            codes = np.where(found, at, np.nan)
+        else:
+            codes, missing = _positions(values, known)
+        unseen = np.flatnonzero(np.isnan(codes) & ~missing)[:1]
+        if len(unseen) and self._stage.unseen == "error":
+            name = self.schema.attributes[place].name
+            value = values[int(unseen[0])]
+            shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
+            raise StageError(
+                self._stage.name,
+                f"attribute '{name}' has the value '{shown}', which no training row has",
+                start + int(unseen[0]),
+            )
+        return codes
+
+
+def _positions(values: Any, known: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """float64 (rows,): the position in `known` of each element of an Arrow array, NaN if it is not there; and
+    bool (rows,): which elements are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    places = pc.index_in(values, value_set=pa.array(known, values.type))
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    return places.cast(pa.float64()).to_numpy(zero_copy_only=False), missing
+
+
+def _nominal(attribute: Attribute, values: list[Any]) -> Attribute:
+    """The nominal attribute whose labels are the texts of `values`."""
+    if attribute.kind == "numeric":
+        labels = tuple(map(format_number, values))
+    elif attribute.kind == "date":
+        form = DateFormat(attribute.format or _ISO)
+        labels = tuple(map(form.format, values))
+    else:
+        labels = tuple(values)
+    return Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
+
+
+def _retyped(stage: Stage, schema: Schema, attributes: list[Attribute]) -> Schema:
+    """`schema` with attributes of other types.
+
+    Raises
+    ------
+    StageError : the class or a label cannot be of this type, or a label occurs twice.
+    """
+    for attribute in attributes:
+        if len(set(attribute.values)) < len(attribute.values):
+            raise StageError(stage.name, f"two values of attribute '{attribute.name}' have the same text")
+    try:
+        return schema.replace(
+            attributes=attributes, positive=None if _positive_is_gone(schema, attributes) else schema.positive
+        )
+    except FilterkitError as error:
+        raise StageError(stage.name, str(error)) from None
+
+
+def _positive_is_gone(schema: Schema, attributes: list[Attribute]) -> bool:
+    """Whether the class has no longer the value that was positive."""
+    place = schema.class_index
+    return schema.positive is not None and place is not None and schema.positive not in attributes[place].values
+
+
+class Retyping(ChoosingStage):
+    """A stage that changes the type of attributes, each value by itself."""
+
+    group = "Change types"
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        return FittedRetyping(self, schema)
+
+    def places(self, schema: Schema) -> list[int]:
+        """The positions of the attributes to change."""
+        raise NotImplementedError(f"{type(self).__name__} has no places")
+
+    def retyped(self, attribute: Attribute) -> Attribute:
+        """What becomes of an attribute."""
+        raise NotImplementedError(f"{type(self).__name__} has no retyped")
+
+    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+        """What becomes of the values of an attribute; `start` is the number of their first row."""
+        raise NotImplementedError(f"{type(self).__name__} has no values")
+
+    def refusal(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
+        """The error to raise for a text that cannot become a value."""
+        shown = text if len(text) <= 60 else text[:59] + "…"
+        return StageError(
+            self.name,
+            f"attribute '{attribute.name}': '{shown}' is no {what}; --invalid missing takes it for missing",
+            row,
+        )
+
+
+class FittedRetyping(Fitted):
+    """Attributes of another type, for one schema."""
+
+    def __init__(self, stage: Retyping, schema: Schema) -> None:
+        self._stage = stage
+        self._given = schema.attributes
+        self._places = stage.places(schema)
+        attributes, source = list(schema.attributes), np.arange(len(schema.attributes))
+        for place in self._places:
+            attributes[place] = stage.retyped(attributes[place])
+        source[self._places] = -1
+        self.schema = _retyped(stage, schema, attributes)
+        self._rearrangement = Rearrangement(schema, self.schema, source)
+
+    def get_state(self) -> dict[str, Any]:
+        return {}  # options and schema are enough to fit it again
+
+    def transform(self, batch: Batch) -> Batch:
+        made = {
+            place: self._stage.values(attribute_values(batch, place), self._given[place], batch.start)
+            for place in self._places
+        }
+        return self._rearrangement.apply(batch, made)
+
+
+class Numeric(Retyping):
+    """Turn nominal, string and date attributes into numeric ones.
+
+    A label or text becomes the number that it is written as. With `--codes`, a label becomes its position among the
+    labels of its attribute, from 0, as in Weka's OrdinalToNumeric. A date becomes the number of milliseconds since
+    1970-01-01 UTC, as in Weka's DateToNumeric. Missing values stay missing. Without `--only` and `--except`, all
+    nominal attributes become numeric, without the class and labels.
+    """
+
+    name = "numeric"
+
+    codes: bool = option(False, "Take the position of a label for the number.")
+    invalid: str = option("error", "What becomes of a text that is no number.", choices=("error", "missing"))
+
+    def places(self, schema: Schema) -> list[int]:
+        if self.only:
+            return self.chosen(schema, ("nominal", "string", "date"))
+        return self.chosen(schema, ("nominal",), targets=False)
+
+    def retyped(self, attribute: Attribute) -> Attribute:
+        if attribute.kind == "nominal":
+            self._numbers(attribute)
+        return Attribute(attribute.name, weight=attribute.weight)
+
+    def _numbers(self, attribute: Attribute) -> np.ndarray:
+        """float64: the number of each label."""
+        if self.codes:
+            return np.arange(len(attribute.values), dtype=np.float64)
+        numbers = [parse_number(label) for label in attribute.values]
+        if None in numbers and self.invalid == "error":
+            label = attribute.values[numbers.index(None)]
+            raise StageError(
+                self.name,
+                f"attribute '{attribute.name}': the label '{label}' is no number; --codes takes its position "
+                "among the labels, and --invalid missing takes it for missing",
+            )
+        return np.array([np.nan if number is None else number for number in numbers], np.float64)
+
+    def values(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
+        if isinstance(values, np.ndarray):
+            numbers = np.append(self._numbers(attribute), np.nan)
+            return np.asarray(numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)])
+        import pyarrow as pa
+
+        if attribute.kind == "date":
+            return np.asarray(values.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        distinct, codes = _dictionary(values)
+        found = [np.nan if text is None else parse_number(text.strip()) for text in distinct]
+        self._check(attribute, distinct, found, codes, start)
+        return np.asarray(np.array([np.nan if number is None else number for number in found])[codes])
+
+    def _check(
+        self, attribute: Attribute, distinct: list[Any], found: list[Any], codes: np.ndarray, start: int
+    ) -> None:
+        if self.invalid == "error" and None in found:
+            code = found.index(None)
+            raise self.refusal(attribute, distinct[code], "number", start + int(np.flatnonzero(codes == code)[0]))
+
+
+def _dictionary(values: Any) -> tuple[list[str | None], np.ndarray]:
+    """The distinct texts of an Arrow array, None last, and int64 (rows,): the position of each element among them."""
+    encoded = values.dictionary_encode()
+    distinct = [*encoded.dictionary.to_pylist(), None]
+    return distinct, encoded.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+class String(Retyping):
+    """Turn nominal, numeric and date attributes into strings, as Weka's NominalToString does.
+
+    A label becomes its text, a number its shortest exact text, and a date its text in the format of its attribute.
+    Missing values stay missing. Without `--only` and `--except`, all nominal attributes become strings. The class must
+    be nominal or numeric and stays as it is.
+    """
+
+    name = "string"
+
+    def places(self, schema: Schema) -> list[int]:
+        return self.chosen(schema, ("nominal", "numeric", "date") if self.only else ("nominal",), targets=False)
+
+    def retyped(self, attribute: Attribute) -> Attribute:
+        return Attribute(attribute.name, "string", weight=attribute.weight)
+
+    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+        import pyarrow as pa
+
+        if attribute.kind == "nominal":
+            labels, codes = list(attribute.values), values
+        elif attribute.kind == "numeric":
+            numbers, codes = np.unique(values, return_inverse=True)
+            labels = [format_number(number) for number in numbers.tolist()]
+            codes = np.where(np.isnan(values), np.nan, codes)
+        else:
+            return _formatted(values, DateFormat(attribute.format or _ISO))
+        missing = np.isnan(codes)
+        places = pa.array(np.where(missing, 0, codes).astype(np.int32), mask=missing)
+        return pa.DictionaryArray.from_arrays(places, pa.array(labels, pa.string())).cast(pa.string())
+
+
+def _formatted(moments: Any, form: DateFormat) -> Any:
+    """The texts of an Arrow array of dates."""
+    import pyarrow as pa
+
+    encoded = moments.cast(pa.int64()).dictionary_encode()
+    texts = pa.array([form.format(moment) for moment in encoded.dictionary.to_pylist()], pa.string())
+    return texts.take(encoded.indices)
+
+
+class Date(Retyping):
+    """Turn string, nominal and numeric attributes into dates, as Weka's NumericToDate does, or change a date's format.
+
+    A text or label is read by `--format`, in the letters of Java's SimpleDateFormat, and a number is the number of
+    milliseconds since 1970-01-01 UTC. A date keeps its moment and is written in the format given, as by Weka's
+    ChangeDateFormat. Missing values stay missing. The class and labels stay as they are.
+    """
+
+    name = "date"
+
+    format: str = option(_ISO, "The format to read and write dates in.")
+    invalid: str = option("error", "What becomes of a text that is no date.", choices=("error", "missing"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._form()
+
+    def _form(self) -> DateFormat:
+        try:
+            return DateFormat(self.format)
+        except FilterkitError as error:
+            raise UsageError(f"{self.name}: --format: {error}") from None
+
+    def places(self, schema: Schema) -> list[int]:
+        kinds = ("string", "nominal", "numeric", "date") if self.only else ("date",)
+        return self.chosen(schema, kinds, targets=False)
+
+    def retyped(self, attribute: Attribute) -> Attribute:
+        return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
+
+    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+        import pyarrow as pa
+
+        if attribute.kind == "date":
+            return values
+        if attribute.kind == "numeric":
+            return self._of_numbers(values, attribute, start)
+        if attribute.kind == "nominal":
+            distinct: list[str | None] = [*attribute.values, None]
+            codes = np.where(np.isnan(values), len(distinct) - 1, values).astype(np.int64)
+        else:
+            distinct, codes = _dictionary(values)
+        form = self._form()
+        moments = [None if text is None else form.parse(text) for text in distinct]
+        wrong = [
+            code for code, (text, moment) in enumerate(zip(distinct, moments)) if text is not None and moment is None
+        ]
+        rows = np.flatnonzero(np.isin(codes, wrong)).tolist()
+        if rows and self.invalid == "error":
+            raise self.refusal(attribute, str(distinct[codes[rows[0]]]), f"date as {self.format}", start + rows[0])
+        return pa.array(moments, pa.int64()).take(pa.array(codes)).cast(pa.timestamp("ms"))
+
+    def _of_numbers(self, values: np.ndarray, attribute: Attribute, start: int) -> Any:
+        import pyarrow as pa
+
+        missing = np.isnan(values)
+        known = np.where(missing, 0, values)
+        outside = np.flatnonzero((known < _EARLIEST) | (known > _LATEST))
+        if len(outside) and self.invalid == "error":
+            row = int(outside[0])
+            raise self.refusal(attribute, format_number(float(values[row])), "date", start + row)
+        missing[outside] = True
+        moments = np.where(missing, 0, values).astype(np.int64)
+        return pa.array(moments, mask=missing).cast(pa.timestamp("ms"))
+
+
+_EARLIEST, _LATEST = -62_135_769_600_000, 9.2e18  # milliseconds; from the year 1
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Date, Nominal, Numeric, String]

@@ -1,0 +1,243 @@
+"""The language of expressions: from text to a tree.
+
+    or         a or b
+    and        a and b
+    not        not a
+    compare    = == != <> < <= > >=, a in (b, c), a not in (b, c), a is b
+    add        + -
+    multiply   * / %
+    sign       -a +a
+    power      a ^ b, a ** b (from the right)
+    value      1.5e3  'text'  name  "a name"  `a name`  function(a, b)  (a)
+
+The parser is one of operator precedence. A tree is at most `DEEPEST` levels deep and a text at most `LONGEST`
+characters long, so that neither parsing nor evaluation can exhaust anything.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+from filterkit import FilterkitError
+
+DEEPEST = 100
+LONGEST = 10_000
+
+LANGUAGE_HELP = """\
+An expression has numbers, texts in single quotes, attributes, operators and functions:
+
+- An attribute is written by its name, ``width`` or, with blanks and signs, ``"petal width"`` in double quotes or
+  backquotes. ``ATT3`` is the third attribute, counted from 1, and ``CLASS`` the class, as in Weka, unless an attribute
+  has this name. A quote within quotes is written twice.
+- ``+ - * / % ^`` compute with numbers; ``= != < <= > >=`` compare numbers, texts or dates, and ``is`` is ``=``;
+  ``x in ('a', 'b')`` is true for any of them; ``and``, ``or``, ``not`` and parentheses combine.
+- A nominal value is the text of its label. A date is compared with a text in the format of its attribute; in
+  computations it is the number of milliseconds since 1970-01-01 UTC. True is 1 and false 0.
+- ``abs sqrt exp log log2 log10 floor ceil round sign sin cos tan`` take a number (``log`` is the natural one; ``round``
+  also takes a number of digits); ``min`` and ``max`` take several.
+- ``length lower upper trim`` take a text, ``contains starts_with ends_with`` two, ``concat`` several; ``number(text)``
+  and ``text(number)`` convert.
+- ``if(condition, then, else)``, ``is_missing(x)``, ``coalesce(x, y, ...)``, which is the first that is not missing, and
+  the word ``missing``.
+
+What is computed from a missing value is missing, and so is a result that is no finite number, as that of ``1/0``. Only
+``is_missing``, ``coalesce``, ``false and missing`` and ``true or missing`` have a value."""
+
+
+class Tree(NamedTuple):
+    """A part of an expression.
+
+    Attributes
+    ----------
+    what : ``number``, ``text``, ``name`` or ``call``.
+    value : the number, the text, the name, or the name of the function or operator.
+    at : its place in the text, from 0.
+    parts : the operands.
+    depth : the number of levels.
+    """
+
+    what: str
+    value: Any
+    at: int
+    parts: tuple[Tree, ...] = ()
+    depth: int = 1
+
+
+def _call(name: str, at: int, *parts: Tree) -> Tree:
+    """A call of a function or operator."""
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > DEEPEST:
+        raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", at)
+    return Tree("call", name, at, parts, depth)
+
+
+class ExpressionError(FilterkitError):
+    """An expression that cannot be understood, and the place, from 0, where that shows."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+def located(error: ExpressionError, text: str) -> str:
+    """The message of an error in the expression `text`, which points at the character."""
+    rest = text[error.at : error.at + 20]
+    place = f"{rest!r}" if rest else "the end"
+    return f"expression, character {error.at + 1} ({place}): {error}"
+
+
+class _Token(NamedTuple):
+    kind: str  # number, text, name, quoted, sign or end
+    value: str
+    at: int
+
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d][\w.]*)"
+    r"|(?P<text>'(?:[^']|'')*')|(?P<quoted>\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`)"
+    r"|(?P<sign>\*\*|==|!=|<>|<=|>=|[-+*/%^=<>(),])|(?P<end>\Z))"
+)
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    place = 0
+    while not tokens or tokens[-1].kind != "end":
+        match = _TOKEN.match(text, place)
+        if match is None:
+            place += len(text[place:]) - len(text[place:].lstrip())
+            if text[place] in "'\"`":
+                raise ExpressionError(f"the quote {text[place]} is not closed", place)
+            raise ExpressionError(f"unexpected {text[place]!r}", place)
+        kind = str(match.lastgroup)
+        value = match[kind]
+        if kind in ("text", "quoted"):
+            value = value[1:-1].replace(value[0] * 2, value[0])
+        tokens.append(_Token(kind, value, match.start(kind)))
+        place = match.end()
+    return tokens
+
+
+_SAME = {"==": "=", "<>": "!=", "is": "=", "**": "^"}
+_BINDING = {"or": 1, "and": 2, "=": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "not": 4}
+_BINDING |= {"+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "^": 8}
+_NOT, _SIGN = 3, 7
+_WORDS = {"or", "and", "not", "in", "is"}
+
+
+def parse(text: str) -> Tree:
+    """The tree of an expression.
+
+    Raises
+    ------
+    ExpressionError : it is no expression.
+    """
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)
+    parser = _Parser(_tokens(text))
+    tree = parser.expression(0)
+    parser.expect("end", "the end of the expression or an operator")
+    return tree
+
+
+def _number(token: _Token) -> Tree:
+    number = float(token.value)
+    if math.isinf(number):
+        raise ExpressionError("the number is too large", token.at)
+    return Tree("number", number, token.at)
+
+
+class _Parser:
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens = tokens
+        self._next = 0
+        self._depth = 0
+
+    @property
+    def _token(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._token
+        self._next += token.kind != "end"
+        return token
+
+    def expect(self, value: str, what: str) -> _Token:
+        """Take the next token if it is this sign, or of this kind."""
+        token = self._token
+        if token.kind == value == "end" or (token.kind == "sign" and token.value == value):
+            return self._take()
+        found = "the end" if token.kind == "end" else repr(token.value)
+        raise ExpressionError(f"expected {what}, found {found}", token.at)
+
+    def _operator(self) -> str:
+        """The operator that comes next, or the empty text."""
+        token = self._token
+        if token.kind == "sign" or (token.kind == "name" and token.value.lower() in _WORDS):
+            word = token.value.lower()
+            return _SAME.get(word, word)
+        return ""
+
+    def expression(self, binding: int) -> Tree:
+        """An expression of operators that bind more tightly than `binding`."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._token.at)
+        tree = self._operand()
+        while _BINDING.get(self._operator(), 0) > binding:
+            tree = self._longer(tree)
+        self._depth -= 1
+        return tree
+
+    def _longer(self, left: Tree) -> Tree:
+        """`left`, the operator that comes next, and its right side."""
+        operator, at = self._operator(), self._take().at
+        if operator == "not":
+            if self._operator() != "in":
+                raise ExpressionError("expected 'in' after 'not'", self._token.at)
+            self._take()
+            return _call("not", at, _call("in", at, left, *self._list()))
+        if operator == "in":
+            return _call("in", at, left, *self._list())
+        binding = _BINDING[operator]
+        right = self.expression(binding - 1 if operator == "^" else binding)
+        if binding == _BINDING["="] and _BINDING.get(self._operator()) == binding and self._operator() != "not":
+            raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
+        return _call(operator, at, left, right)
+
+    def _operand(self) -> Tree:
+        token = self._token
+        operator = self._operator()
+        if operator == "not":
+            self._take()
+            return _call("not", token.at, self.expression(_NOT - 1))
+        if operator in ("-", "+"):
+            self._take()
+            return _call(f"sign{operator}", token.at, self.expression(_SIGN - 1))
+        if operator == "(":
+            self._take()
+            tree = self.expression(0)
+            self.expect(")", "')'")
+            return tree
+        if operator or token.kind == "end":
+            self.expect("value", "a value")
+        self._take()
+        if token.kind == "name" and self._operator() == "(":
+            return _call(token.value.lower(), token.at, *self._list(empty=True))
+        if token.kind == "number":
+            return _number(token)
+        return Tree({"quoted": "attribute"}.get(token.kind, token.kind), token.value, token.at)
+
+    def _list(self, empty: bool = False) -> tuple[Tree, ...]:
+        """Expressions in parentheses, separated by commas."""
+        self.expect("(", "'('")
+        parts: list[Tree] = []
+        while not (empty and not parts and self._operator() == ")"):
+            parts.append(self.expression(0))
+            if self._operator() != ",":
+                break
+            self._take()
+        self.expect(")", "',' or ')'")
+        return tuple(parts)

@@ -1,0 +1,150 @@
+"""Training rows by their numbers, and without duplicates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
+from filterkit.plugin import ChoosingStage, Rows, attribute_values, itself, take_rows
+
+_END = 1 << 62
+
+
+class RowNumbers(TrainingStage):
+    """Keep the training rows of some numbers, counted from 1, as Weka's RemoveRange does.
+
+        filterkit in.arff rows 1-100,501-last
+
+    Numbers beyond the last row mean nothing. With `--invert` all other rows are kept. The rows keep their order; later
+    rows, as with ``--test``, all stay. Nothing is read beyond the last row that is kept.
+    """
+
+    name = "rows"
+
+    invert: bool = option(False, "Keep all other rows.")
+    numbers: str | None = option(None, "Numbers and ranges, as 1-100,501-last.", bare=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._ranges(1)
+
+    def _ranges(self, count: int) -> list[tuple[int, int]]:
+        """The first row of each range, from 0, and the row behind its last; `count` is the number of rows."""
+        ranges = []
+        for part in (self.numbers or "").split(","):
+            match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
+            if match is None:
+                raise UsageError(f"{self.name}: NUMBERS must be like 1-100,501-last, and '{part}' is not")
+            low = {"first": 1, "last": count}.get(match[1]) or int(match[1])
+            high = low if match[2] is None else _END if match[2] == "last" else int(match[2])
+            if not 1 <= low <= high:
+                raise UsageError(f"{self.name}: '{part}' is not a range of numbers from 1")
+            ranges.append((low - 1, high))
+        return ranges
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        starts_at_last = re.search(r"(?:^|,)\s*last", self.numbers or "") is not None
+        ranges = self._ranges(max(1, sum(rows.map(len))) if starts_at_last else 1)
+        end = _END if self.invert else max(high for _, high in ranges)
+        start = 0
+        for batch in rows.map(itself, last=True):
+            number = np.arange(start, start + len(batch))
+            chosen = np.zeros(len(batch), bool)
+            for low, high in ranges:
+                chosen |= (number >= low) & (number < high)
+            yield batch.take(np.flatnonzero(chosen != self.invert))
+            start += len(batch)
+            if start >= end and not rows.to_the_end:
+                return
+
+
+class Distinct(ChoosingStage, TrainingStage):
+    """Keep the first of training rows that are equal, as Weka's RemoveDuplicates does.
+
+    Rows are equal if all their values are, missing ones and the class among them; weights do not count. `--only` and
+    `--except` choose the attributes to compare. The rows keep their order; later rows, as with ``--test``, all stay.
+
+    Rows are compared by hashes of 128 bits, which take 64 bytes of memory for each row. Among a billion rows, the
+    chance that two different ones have the same hash is below 1 in 10^20.
+    """
+
+    name = "distinct"
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        chosen = self.chosen(rows.schema)
+        parts = list(rows.map(partial(_hashes, places=None if not self.is_confined else chosen)))
+        hashes = np.concatenate([np.empty((0, 2), np.uint64), *parts])
+        order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # equal rows stay in order
+        new = np.ones(len(order), bool)
+        new[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1)
+        yield from take_rows(rows, np.sort(order[new]))
+
+
+_SALTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))
+
+
+def _hashes(batch: Batch, places: list[int] | None) -> np.ndarray:
+    """uint64 (rows, 2): two hashes of the attributes at `places` of each row, or of all attributes.
+
+    A hash is the sum of those of the values that are not zero, each with its column, so that it does not matter whether
+    rows are sparse.
+    """
+    found = np.zeros((len(batch), 2), np.uint64)
+    if places is None:
+        entries = batch.in_form(True).csr
+        _add(found, entries.row_of_entry, entries.indices.astype(np.uint64), _bits(entries.data))
+        others = [*batch.schema.targets, *batch.schema.passthrough_indices]
+    else:
+        others = places
+    for place in others:
+        values = attribute_values(batch, place)
+        column = np.full(len(batch), place + (1 << 32), np.uint64)
+        _add(
+            found, np.arange(len(batch)), column, _bits(values) if isinstance(values, np.ndarray) else _of_arrow(values)
+        )
+    return found
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """uint64: the bits of numbers; 0.0 and -0.0 have the same, and so have all NaNs."""
+    return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
+
+
+def _of_arrow(values: Any) -> np.ndarray:
+    """uint64 (rows,): a number for each string or date, 0 for null."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        known = values.cast(pa.int64()).fill_null(-(1 << 63)).to_numpy(zero_copy_only=False)
+        return np.asarray(known.view(np.uint64))
+    from hashlib import blake2b
+
+    encoded = values.dictionary_encode()
+    texts = [blake2b(text.encode(), digest_size=8).digest() for text in encoded.dictionary.to_pylist()]
+    numbers = np.append(np.frombuffer(b"".join(texts), np.uint64), np.uint64(0))
+    return np.asarray(numbers[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)])
+
+
+def _add(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
+    """Add the hashes of values to those of their rows."""
+    with np.errstate(over="ignore"):
+        for number, salt in enumerate(_SALTS):
+            value = _mixed(_mixed(columns * salt + salt) ^ bits) * salt
+            np.add.at(found[:, number], rows, _mixed(value))
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Every bit of the result depends on every bit given (splitmix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+
+@hookimpl
+def filterkit_stages() -> list[type[TrainingStage]]:
+    return [Distinct, RowNumbers]

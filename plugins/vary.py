@@ -1,0 +1,51 @@
+"""Columns that vary."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit import ColumnStage, Schema, hookimpl, option
+from filterkit.plugin import ContingencyTable, State
+
+
+class Vary(ColumnStage):
+    """Keep the columns that vary, as Weka's RemoveUseless does.
+
+    A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if this share
+    of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the number of
+    its known values, as names and numbers of rows have. Zeros count; rows count by weight. The class stays.
+    """
+
+    name = "vary"
+    group = "Select attributes"
+    needs_class = False
+
+    equal: float = option(1.0, "Remove columns of which this share of the values is equal.", minimum=0, maximum=1)
+    distinct: float = option(
+        0.99, "Remove nominal columns with a larger share of distinct labels.", minimum=0, maximum=1
+    )
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        zeros = table.zeros.sum(axis=1)
+        known = table.totals.sum() - table.missing.sum(axis=1)
+        filled = np.flatnonzero(np.diff(table.indptr))
+        most = zeros.copy()
+        if len(filled):
+            most[filled] = np.maximum(most[filled], np.maximum.reduceat(table.rows, table.indptr[filled]))
+        labels = np.diff(table.indptr) + (zeros > 0)
+        useless = (labels < 2) | (most >= self.equal * known) | (table.nominal & (labels > self.distinct * known))
+        return {"kept": ~useless}
+
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(state["kept"])
+
+    def compares_columns(self) -> bool:
+        return False
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
+
+@hookimpl
+def filterkit_stages() -> list[type[ColumnStage]]:
+    return [Vary]

@@ -1,0 +1,326 @@
+"""`where`, `set` and `map`, and the language of their expressions."""
+
+import pickle
+
+import numpy as np
+import pytest
+from agreement import DATA, SAMPLES, dense, sample
+from filterkit_plugins.expressions.language import parse
+from weka import arff_of, weka_filter
+
+import filterkit
+from filterkit import StageError, UsageError, testing
+
+NAN = np.nan
+TEXT = """@relation r
+@attribute x numeric
+@attribute 'a b' numeric
+@attribute c {red,'dark red',blue}
+@attribute s string
+@attribute d date yyyy-MM-dd
+@attribute class {no,yes}
+@data
+1,4,red,one,2001-01-01,no
+2,?,'dark red',two,2001-06-01,yes
+-3,0,?,?,?,yes
+0,8,blue,one,2002-01-01,?
+"""
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "in.arff"
+    path.write_text(TEXT)
+    return filterkit.read(str(path))
+
+
+def run(batch, *words):
+    fitted, out = filterkit.Chain.parse(list(words)).fit_transform(batch)
+    assert out.schema == fitted.schema
+    return out
+
+
+def value(batch, expression):
+    """What an expression gives for each row."""
+    out = run(batch, "set", f"new = {expression}")
+    attribute = next(a for a in out.schema.attributes if a.name == "new")
+    if attribute.kind in ("string", "date"):
+        return out.passthrough.column("new").to_pylist()
+    column = [a.name for a in out.schema.features].index("new")
+    found = dense(out)[:, column].tolist()
+    return [None if np.isnan(v) else attribute.values[int(v)] for v in found] if attribute.kind == "nominal" else found
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("x", [1, 2, -3, 0]),
+        ("1 + 2 * 3", [7] * 4),
+        ("(1 + 2) * 3", [9] * 4),
+        ("2 ^ 3 ^ 2", [512] * 4),
+        ("-2 ^ 2", [-4] * 4),
+        ("2 ** -1", [0.5] * 4),
+        ("10 - 4 - 3", [3] * 4),
+        ("7 % 4", [3] * 4),
+        ('"a b" / x', [4, NAN, 0, NAN]),
+        ("`a b` + 1", [5, NAN, 1, 9]),
+        ("ATT2", [4, NAN, 0, 8]),
+        ("sqrt(x)", [1, np.sqrt(2), NAN, 0]),
+        ("log(x)", [0, np.log(2), NAN, NAN]),
+        ("9 ^ 9 ^ 9 ^ 9", [NAN] * 4),
+        ("1 / 0", [NAN] * 4),
+        ("1 / log(0)", [0] * 4),
+        ("x > 0", [1, 1, 0, 0]),
+        ("ATT2 > 3", [1, NAN, 0, 1]),
+        ("not ATT2 > 3", [0, NAN, 1, 0]),
+        ("x > 0 and ATT2 > 3", [1, NAN, 0, 0]),
+        ("x > 0 or ATT2 > 3", [1, 1, 0, 1]),
+        ("ATT2 > 3 or x < 0", [1, NAN, 1, 1]),
+        ("c = 'red'", [1, 0, NAN, 0]),
+        ("c is 'red'", [1, 0, NAN, 0]),
+        ("'red' <> c", [0, 1, NAN, 1]),
+        ("c < 'c'", [0, 0, NAN, 1]),
+        ("c in ('red', 'blue')", [1, 0, NAN, 1]),
+        ("c not in ('red', 'blue')", [0, 1, NAN, 0]),
+        ("s = 'one'", [1, 0, NAN, 1]),
+        ("s = c", [0, 0, NAN, 0]),
+        ("x in (1, 2)", [1, 1, 0, 0]),
+        ("is_missing(c)", [0, 0, 1, 0]),
+        ("ismissing(ATT2)", [0, 1, 0, 0]),
+        ("CLASS = 'yes'", [0, 1, 1, NAN]),
+        ("class = 'yes' and true", [0, 1, 1, NAN]),
+        ("d > '2001-03-01'", [0, 1, NAN, 1]),
+        ("(d - '2001-01-01') / 86400000", None),
+        ("min(x, 1, ATT2)", [1, NAN, -3, 0]),
+        ("max(x, 1)", [1, 2, 1, 1]),
+        ("round(ATT2 / 3, 2)", [1.33, NAN, 0, 2.67]),
+        ("round(2.5)", [2] * 4),
+        ("sign(x) * abs(x)", [1, 2, -3, 0]),
+        ("if(x > 0, x, -1)", [1, 2, -1, -1]),
+        ("if(ATT2 > 3, 1, 2)", [1, NAN, 2, 1]),
+        ("if(x > 0, missing, x)", [NAN, NAN, -3, 0]),
+        ("coalesce(ATT2, x)", [4, 2, 0, 8]),
+        ("if(x > 0, 'up', 'down')", ["up", "up", "down", "down"]),
+        ("coalesce(c, 'none')", ["red", "dark red", "none", "blue"]),
+        ("upper(c)", ["RED", "DARK RED", None, "BLUE"]),
+        ("coalesce(s, c)", ["one", "two", None, "one"]),
+        ("concat(s, '-', c)", ["one-red", "two-dark red", None, "one-blue"]),
+        ("length(c)", [3, 8, NAN, 4]),
+        ("contains(c, 'red')", [1, 1, NAN, 0]),
+        ("starts_with(c, 'dark')", [0, 1, NAN, 0]),
+        ("ends_with(s, 'e')", [1, 0, NAN, 1]),
+        ("text(x)", ["1", "2", "-3", "0"]),
+        ("number(concat(text(x), '0'))", [10, 20, -30, 0]),
+        ("text(d)", ["2001-01-01", "2001-06-01", None, "2002-01-01"]),
+        ("'it''s'", ["it's"] * 4),
+    ],
+)
+def test_what_expressions_mean(data, expression, expected):
+    if expected is None:
+        with pytest.raises(StageError, match="- needs a number, and this is a text"):
+            value(data, expression)
+        return
+    found = value(data, expression)
+    if isinstance(expected[0], str):
+        assert found == expected
+    else:
+        np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("", r"character 1 \(the end\): expected a value, found the end"),
+        ("x >", r"character 4 \(the end\): expected a value"),
+        ("x > > 1", r"character 5 \('> 1'\): expected a value, found '>'"),
+        ("(x > 1", r"character 7 \(the end\): expected '\)', found the end"),
+        ("x > 1)", r"character 6 \('\)'\): expected the end of the expression or an operator"),
+        ("x = 'red", r"character 5 \(\"'red\"\): the quote ' is not closed"),
+        ("x $ 1", r"character 3 \('\$ 1'\): unexpected '\$'"),
+        ("1 < x < 3", r"character 7 \('< 3'\): comparisons do not chain"),
+        ("x not 3", r"character 7 \('3'\): expected 'in' after 'not'"),
+        ("abs(x", r"expected ',' or '\)'"),
+        ("(" * 200 + "x" + ")" * 200, "more than 100 levels deep"),
+        ("1e400 > 1", r"character 1 \('1e400 > 1'\): the number is too large"),
+        ("0" + "-" * 5000 + "x > 1", "more than 100 levels deep"),
+        (" or ".join(["x > 1"] * 200), "more than 100 levels deep"),
+        ("x > 1 " * 5000, "more than 10,000 characters"),
+    ],
+)
+def test_what_is_no_expression_is_refused_before_rows_are_read(expression, message):
+    for stage in ("where", "set", "map"):
+        text = f"{'y = ' if stage == 'set' else ''}{expression}"
+        with pytest.raises(UsageError, match=rf"^{stage}: expression, {'' if stage == 'set' else '.*'}.*") as caught:
+            filterkit.Chain.parse([stage, text])
+        if stage == "where":
+            assert caught.match(message)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (
+            "clas = 'yes'",
+            r"^where: expression, character 1 \(\"clas = 'yes'\"\): there is no attribute 'clas'; did you",
+        ),
+        ("x = 'one'", r"character 5 .*: a number and a text do not go together; a text is written in single quotes"),
+        ("c + 1 > 2", r"character 1 .*: \+ needs a number, and this is a text"),
+        ("x and true", r"character 1 .*: and needs true or false, and this is a number"),
+        ("sqr(x) > 1", r"there is no function 'sqr'; did you mean 'sqrt'"),
+        ("abs(x, 1) > 1", "abs takes 1 values, not 2"),
+        ("if(x > 1, 2) > 1", "if takes 3 values, not 2"),
+        ("if(x > 1, 2, 'a') > 1", "if needs a number, and this is a text"),
+        ("contains(c, s)", "the second value of contains must be a text in quotes"),
+        ("d > 'today'", "this is no date as yyyy-MM-dd"),
+        ("x", "the expression is not true or false"),
+        ("ATT7 > 1", "there is no attribute 'ATT7'"),
+    ],
+)
+def test_what_does_not_fit_the_attributes_is_refused(data, expression, message):
+    with pytest.raises(StageError, match=message):
+        run(data, "where", expression)
+
+
+def test_an_error_in_set_points_into_the_assignment(data):
+    with pytest.raises(StageError, match=r"^set: expression, character 5 \('y \+ 1'\): there is no attribute 'y'"):
+        run(data, "set", "n = y + 1")
+    for text in ("x", "= 3", "'a'", "'a = 3"):
+        with pytest.raises(UsageError, match="set: write NAME=EXPRESSION"):
+            filterkit.Chain.parse(["set", text])
+
+
+def test_where_keeps_rows_for_which_it_is_true(data):
+    assert run(data, "where", "ATT2 > 3").X[:, 0].tolist() == [1, 0]
+    assert run(data, "where", "not ATT2 > 3").X[:, 0].tolist() == [-3]
+    fitted = filterkit.Chain.parse(["where", "x > 100"]).fit(data)
+    assert testing.same(fitted.transform(data), data)
+
+
+def test_rows_stream_and_stages_after_where_see_only_its_rows(data):
+    batches = [data.rows(i, i + 1) for i in range(4)]
+    chain = filterkit.Chain.parse(["where", "x >= 0", "standardize"])
+    whole = chain.fit_transform(data)[1]
+    for options in ({}, {"jobs": 2}, {"memory": 1000}):
+        assert testing.same(chain.fit_transform(iter(batches), **options)[1], whole)
+    np.testing.assert_allclose(whole.X[:, 0], [0, 1, -1])
+
+
+def test_set_replaces_an_attribute_in_its_place(data):
+    out = run(data, "set", "x = x * 2")
+    assert [a.name for a in out.schema.attributes] == [a.name for a in data.schema.attributes]
+    assert out.X[:, 0].tolist() == [2, 4, -6, 0]
+    out = run(data, "set", "'a b' = if(x > 0, 'p', 'n')")
+    assert out.schema.attributes[1].values == ("p", "n")
+    out = run(data, "set", "class = if(x > 0, 'p', 'n')")
+    assert out.schema.class_attribute.values == ("p", "n")
+    assert out.y.tolist() == [0, 0, 1, 1]
+    out = run(data, "set", "s = x", "set", "n = 1")
+    assert [(a.name, a.kind) for a in out.schema.attributes][3:] == [
+        ("s", "numeric"),
+        ("d", "date"),
+        ("n", "numeric"),
+        ("class", "nominal"),
+    ]
+    with pytest.raises(StageError, match="set: the class must be nominal or numeric"):
+        run(data, "set", "class = s")
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "sparse-counts-multiclass"])
+def test_sparse_rows_stay_sparse(name):
+    batch = sample(name)
+    out = run(batch, "set", "new = ATT1 * 2 + 1")
+    assert out.sparse == batch.sparse
+    first = dense(batch)[:, 0] if batch.schema.class_index != 0 else None
+    if first is not None and batch.schema.attributes[0].kind == "numeric":
+        np.testing.assert_array_equal(dense(out)[:, -1], first * 2 + 1)
+
+
+def test_map_computes_with_each_value_and_its_column():
+    batch = sample("iris")
+    out = run(batch, "map", "--only", "petal*", "(VALUE - MIN) / (MAX - MIN)")
+    np.testing.assert_allclose(out.X, run(batch, "range", "--only", "petal*").X)
+    out = run(batch, "map", "(VALUE - MEAN) / SD")
+    np.testing.assert_allclose(out.X, run(batch, "standardize").X, atol=1e-12)
+    with pytest.raises(UsageError, match=r"map: expression, character 1 .*: there is no 'X' here; there are VALUE"):
+        filterkit.Chain.parse(["map", "X + 1"])
+
+
+def test_map_keeps_zeros_where_it_can():
+    batch = sample("sparse-counts-multiclass")
+    assert run(batch, "map", "log(1 + VALUE)").sparse
+    out = run(batch, "map", "VALUE + 1")
+    assert not out.sparse and not out.schema.zero
+    np.testing.assert_array_equal(dense(out), np.where(batch.schema.nominal, dense(batch), dense(batch) + 1))
+
+
+@pytest.mark.parametrize("words", [["where", "c = 'red'"], ["set", "n = concat(s, c)"], ["map", "log(VALUE) / MAX"]])
+def test_chains_are_saved_and_pickled(data, words, tmp_path):
+    fitted = filterkit.Chain.parse(words).fit(data)
+    filterkit.save(fitted, tmp_path / "chain")
+    for again in (filterkit.load(tmp_path / "chain"), pickle.loads(pickle.dumps(fitted))):
+        assert testing.same(again.transform(data), fitted.transform(data))
+
+
+def test_each_function_can_be_pickled(data):
+    from filterkit_plugins.expressions.evaluation import resolver, typed
+
+    for text in ("contains(c, 'a') and not is_missing(s)", "text(d)", "round(x, 2) ^ 2", "c in ('a', s)", "lower(s)"):
+        made = typed(parse(text), resolver(data.schema))
+        pickle.loads(pickle.dumps(made)).run(data)
+
+
+SETS = ["uci/glass.arff", "uci/diabetes.arff", "weka/labor.arff", "uci/vowel.arff", "uci/sonar.arff"]
+
+
+def sets():
+    """Real sets where they are at hand, and samples."""
+    return [DATA / name for name in SETS] + [SAMPLES / "iris.arff", SAMPLES / "wine.arff"]
+
+
+def numbers_of(lines):
+    rows = [line.split(",") for line in lines]
+    return np.array([[_number(v) for v in row] for row in rows])
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return NAN
+
+
+@pytest.mark.parametrize("path", sets(), ids=lambda path: path.stem)
+def test_agreement_with_weka(path, weka36):
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    batch = filterkit.read(str(path), class_="none")
+    first, second = [i for i, a in enumerate(batch.schema.attributes, 1) if a.kind == "numeric"][:2]
+    cases = [
+        (
+            ["set", f"new = ATT{first}^2 * ATT{second} / log(ATT{first} * 4) - 2"],
+            "unsupervised.attribute.AddExpression",
+            ["-E", f"a{first}^2*a{second}/log(a{first}*4)-2", "-N", "new"],
+        ),
+        (
+            ["map", "--only", str(first), "exp((MEAN - VALUE) / SD) + MAX"],
+            "unsupervised.attribute.MathExpression",
+            ["-E", "exp((MEAN-A)/SD)+MAX", "-V", "-R", str(first)],
+        ),
+        (
+            ["where", f"ATT{first} > 2 and not (ATT{second} <= 1.5 or is_missing(ATT{first}))"],
+            "unsupervised.instance.SubsetByExpression",
+            ["-E", f"ATT{first} > 2 and not (ATT{second} <= 1.5 or ismissing(ATT{first}))"],
+        ),
+    ]
+    for words, name, options in cases:
+        _, rows = weka_filter(weka36, name, options, path)
+        out = run(batch, *words)
+        mine = [line for line in arff_of(out).partition("@data")[2].splitlines() if line and line[0] != "%"]
+        assert len(mine) == len(rows), name
+        if name.endswith("SubsetByExpression"):
+            assert mine == rows or np.allclose(numbers_of(mine), numbers_of(rows), atol=1e-5, equal_nan=True)
+            continue
+        place = -1 if words[0] == "set" else first - 1
+        found, theirs = (numbers_of(lines)[:, place] for lines in (mine, rows))
+        theirs[~np.isfinite(theirs)] = NAN
+        np.testing.assert_allclose(found, theirs, rtol=1e-9, atol=1.1e-6)

@@ -1,0 +1,116 @@
+"""`rows` and `distinct`: training rows by number, and without duplicates."""
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, make, sample
+from weka import arff_of, declarations_and_rows, weka_filter
+
+import filterkit
+from filterkit import UsageError, testing
+from filterkit.testing import SAMPLES as KIT
+
+
+def numbered(count):
+    return make(np.arange(count)[:, None], [0] * count)
+
+
+def numbers(chain, batch, **options):
+    fitted, out = filterkit.chain(chain).fit_transform(batch, **options)
+    data = batch if isinstance(batch, filterkit.Batch) else batch[0]
+    assert testing.same(fitted.transform(data), data), "rows that come later all stay"
+    return out.X.ravel().astype(int).tolist()
+
+
+@pytest.mark.parametrize("step", [1, 3, 10])
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ("3", [2]),
+        ("1-3,3-4", [0, 1, 2, 3]),
+        ("first-2,last", [0, 1, 9]),
+        ("9-last", [8, 9]),
+        ("last-last", [9]),
+        ("8-500", [7, 8, 9]),
+        ("50", []),
+        ("--invert 2-9", [0, 9]),
+        ("--invert last", list(range(9))),
+    ],
+)
+def test_rows_of_some_numbers(choice, expected, step):
+    whole = numbered(10)
+    assert numbers(f"rows {choice}", [whole.rows(i, min(i + step, 10)) for i in range(0, 10, step)]) == expected
+
+
+def test_no_more_is_read_than_needed():
+    def stream():
+        for _ in range(100):
+            read.append(1)
+            yield numbered(10)
+
+    read = []
+    _, out = filterkit.chain("rows 5-15").fit_transform(stream())
+    assert len(out) == 11
+    assert len(read) <= 4
+
+
+@pytest.mark.parametrize("text", ["0", "3-2", "a", "1-", ""])
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(UsageError, match="rows: "):
+        filterkit.Chain.parse(["rows", text])
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "mixed", "mixed-sparse", "breast-cancer"])
+def test_rows_are_those_of_weka(name, weka36):
+    path = SAMPLES / f"{name}.arff"
+    _, rows = weka_filter(weka36, "unsupervised.instance.RemoveRange", ["-R", "2-9,11-last"], path)
+    out = filterkit.chain("rows --invert 2-9,11-last").fit_transform(filterkit.read(str(path)))[1]
+    assert len(out) == len(rows) == 2
+
+
+@pytest.mark.parametrize("name", KIT)
+def test_rows_twice_are_kept_once(name):
+    batch = testing.sample(name)
+    once = filterkit.chain("distinct").fit_transform(batch)[1]
+    values = {tuple(map(str, row)) for row in _rows(batch)}
+    assert len(once) == len(values)
+    twice = filterkit.chain("distinct").fit_transform([batch, batch, batch])[1]
+    assert testing.same(twice, once)
+    assert testing.same(filterkit.chain("distinct").fit_transform(once)[1], once)
+
+
+def _rows(batch):
+    dense = batch.in_form(False)
+    y = np.zeros((len(batch), 0)) if batch.y is None else np.atleast_2d(batch.y.T).T
+    texts = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
+    return [[*dense.X[i] + 0.0, *y[i], *(text[i] for text in texts)] for i in range(len(batch))]
+
+
+def test_equal_by_some_attributes():
+    batch = make([[1, 2], [1, 3], [np.nan, 2], [np.nan, 3], [0, 2], [-0.0, 3]], [0, 1, 0, 1, 0, 1])
+    out = filterkit.chain("distinct --only a0").fit_transform(batch)[1]
+    assert out.X[:, 1].tolist() == [2, 2, 2]
+    assert len(filterkit.chain("distinct --except a0").fit_transform(batch)[1]) == 2
+    assert len(filterkit.chain("distinct").fit_transform(batch)[1]) == 6
+
+
+def test_values_in_other_columns_differ():
+    batch = make([[1, 2], [2, 1], [0, 3], [3, 0], [1, 2]], [0] * 5)
+    assert len(filterkit.chain("distinct").fit_transform(batch)[1]) == 4
+    assert len(filterkit.chain("distinct").fit_transform(batch.in_form(False))[1]) == 4
+
+
+def test_many_rows_are_told_apart():
+    X = np.random.default_rng(0).integers(0, 50, (20_000, 3)).astype(float)
+    out = filterkit.chain("distinct").fit_transform(make(X, [0] * len(X)))[1]
+    _, first = np.unique(X, axis=0, return_index=True)
+    np.testing.assert_array_equal(out.X, X[np.sort(first)])
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast-cancer", "unused-class-value"])
+def test_distinct_rows_are_those_of_weka(name, weka39):
+    path = SAMPLES / f"{name}.arff"
+    _, rows = weka_filter(weka39, "unsupervised.instance.RemoveDuplicates", [], path)
+    batch = sample(name)
+    once = filterkit.chain("distinct").fit_transform(batch)[1]
+    assert len(rows) == len(once)
+    assert len(declarations_and_rows(arff_of(once))[1]) == len(once)
