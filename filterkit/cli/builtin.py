@@ -15,10 +15,11 @@ def filterkit_subcommands() -> list[click.Command]:
     """The subcommands, in the order of the help."""
     from filterkit.cli.check_plugin import check_plugin
     from filterkit.cli.evaluate import evaluate
+    from filterkit.cli.formats import formats
     from filterkit.cli.new_plugin import new_plugin
     from filterkit.cli.plugins import plugins
     from filterkit.cli.report import report
     from filterkit.cli.scores import scores
     from filterkit.cli.stages import stages
 
-    return [stages, plugins, scores, evaluate, report, new_plugin, check_plugin]
+    return [stages, formats, plugins, scores, evaluate, report, new_plugin, check_plugin]

@@ -1,6 +1,10 @@
 # The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
 from filterkit.api import tee as tee
+from filterkit.arff.fast_writer import round_significant as round_significant
+from filterkit.arff.number_texts import row_texts as row_texts
+from filterkit.arff.number_texts import spaced_texts as spaced_texts
+from filterkit.arff.numbers import format_number as format_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.metric import ClassSums as ClassSums
@@ -21,12 +25,26 @@ from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
+from filterkit.data.dates import DateFormat as DateFormat
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
+from filterkit.errors import RowError as RowError
+from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
+from filterkit.formats.base import FileFormat as FileFormat
+from filterkit.formats.base import Opening as Opening
+from filterkit.formats.base import Parsed as Parsed
+from filterkit.formats.base import Table as Table
+from filterkit.formats.base import Writer as Writer
+from filterkit.formats.columns import UnknownLabel as UnknownLabel
+from filterkit.formats.columns import from_table as from_table
+from filterkit.formats.columns import to_table as to_table
+from filterkit.formats.text import Block as Block
+from filterkit.formats.text import TextParser as TextParser
+from filterkit.formats.text import TextTable as TextTable
 from filterkit.plugin.registry import find_metric as find_metric
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns

@@ -1,0 +1,124 @@
+"""The types of the columns of delimited text, found by looking at its first rows."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit import Attribute, UsageError
+from filterkit.plugin import DateFormat, quoted, suggestion
+
+if TYPE_CHECKING:
+    from .form import Delimited
+
+_DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
+DATE_FORMATS = (
+    _DAY,
+    *(f"{_DAY}{t}{time}" for t in (" ", "'T'") for time in (_HOURS, _SECONDS, f"{_SECONDS}.SSS")),
+    *(f"{_DAY}'T'{time}XXX" for time in (_SECONDS, f"{_SECONDS}.SSS")),
+)
+_MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
+_EXACT = 2.0**53  # whole numbers beyond it are not all exact
+
+
+def chosen_kinds(form: Delimited, names: list[str]) -> dict[str, str]:
+    """The kinds of columns that the options of a format say, by name.
+
+    Raises
+    ------
+    UsageError : a name or pattern matches no column, or two options say different kinds.
+    """
+    kinds: dict[str, str] = {}
+    for kind in ("nominal", "string", "numeric"):
+        for pattern in getattr(form, kind):
+            for name in matching(form, kind, pattern, names):
+                if kinds.setdefault(name, kind) != kind:
+                    raise UsageError(f"{form.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
+    return kinds
+
+
+def matching(form: Delimited, option: str, pattern: str, names: list[str]) -> list[str]:
+    """The names that a pattern matches, at least one."""
+    if pattern in names:
+        return [pattern]
+    found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+    if not found:
+        hint = suggestion(pattern, names)
+        raise UsageError(f"{form.name}: {option}={pattern} matches no column{hint}")
+    return found
+
+
+def inferred(
+    table: Any, names: list[str], kinds: dict[str, str], form: Delimited, needed: Iterable[str] = ()
+) -> list[Attribute]:
+    """The attributes of columns.
+
+    Parameters
+    ----------
+    table : an Arrow table of the first rows: numbers, or dictionaries of texts.
+    names : of the columns.
+    kinds : those that are known, by name.
+    form : has the limits for nominal attributes.
+    needed : names of columns of text that must be nominal.
+    """
+    needed = set(needed)
+    found = []
+    for name, column in zip(names, table.columns, strict=True):
+        kind = kinds.get(name)
+        if kind == "numeric" or kind == "string":
+            found.append(Attribute(name, kind))
+        elif kind is None and not _is_text(column):
+            found.append(Attribute(name))
+        else:
+            found.append(_of_text(name, column, kind or ("nominal" if name in needed else None), form))
+    return found
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(column.type))
+
+
+def _of_text(name: str, column: Any, kind: str | None, form: Delimited) -> Attribute:
+    """The attribute of a column of text."""
+    column = column.combine_chunks()
+    known = len(column) - column.null_count
+    words = column.dictionary.to_pylist() if known else []
+    if kind is None and (pattern := date_format(words)):
+        return Attribute(name, "date", format=pattern)
+    if kind is None and not (len(words) <= form.most and 2 * len(words) <= known):
+        return Attribute(name, "string")
+    return Attribute(name, "nominal", tuple(sorted(words) if form.order == "sorted" else words))
+
+
+def date_format(words: list[str]) -> str:
+    """The format that all texts follow, which are dates; empty if there is none."""
+    if not words or not all(map(_MAYBE_DATE.match, words)):
+        return ""
+    for pattern in DATE_FORMATS:
+        form = DateFormat(pattern)
+        if all(len(word) == len(form.format(0)) or form.has_zone for word in words) and all(
+            form.parse(word) is not None for word in words
+        ):
+            return pattern
+    return ""
+
+
+def is_too_long(column: Any, texts: Any) -> bool:
+    """Whether some numbers of a column are whole and too large to be exact.
+
+    Parameters
+    ----------
+    column : int64 or float64.
+    texts : a function that gives the texts of the column.
+    """
+    values = np.abs(column.drop_null().to_numpy().astype(np.float64))
+    if not (values >= _EXACT).any():
+        return False
+    return any(map(_LONG_NUMBER.fullmatch, filter(None, texts())))
