@@ -8,13 +8,15 @@ the workers too, turns each batch into a piece, and a `Writer` writes the pieces
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, ClassVar, NamedTuple, dataclass_transform
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, UsageError, quoted
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -274,8 +276,6 @@ def formatted(kind: type[FileFormat], text: str) -> FileFormat:
             continue
         last = name.strip().replace("-", "_")
         if last not in fields:
-            from filterkit.errors import suggestion
-
             known = list(fields)
             hint = suggestion(last, known) or f"; it has {', '.join(known) or 'none'}"
             raise UsageError(f"{kind.name}: no option {quoted(last)}{hint}")
@@ -316,6 +316,39 @@ def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
     except (KeyError, ValueError):
         meaning = {bool: "yes or no", int: "a whole number", float: "a number"}[type_]
         raise UsageError(f"{kind.name}: {name} must be {meaning}, not {quoted(text)}") from None
+
+
+def relation_of(path: str) -> str:
+    """The name of the relation in a file that does not say it: that of the file without its endings."""
+    name = os.path.basename(path.rstrip("/")).partition(".")[0]
+    return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
+
+
+def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
+    """The names of columns that a value of an option of `form` means: one name, or a pattern such as ``a*``.
+
+    Raises
+    ------
+    UsageError : there is none.
+    """
+    if pattern in names:
+        return [pattern]
+    found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+    if not found:
+        raise UsageError(f"{form.name}: {option}={pattern} matches no column{suggestion(pattern, list(names))}")
+    return found
+
+
+def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
+    """The name of the column that the user asks for as the class; with a positive value, the last by default."""
+    choice = None if opening.class_ is None else str(opening.class_)
+    if choice is None:
+        return names[-1] if names and opening.positive is not None else None
+    if choice.lower() in ("first", "last"):
+        return names[0 if choice.lower() == "first" else -1] if names else None
+    if choice.isascii() and choice.isdigit():
+        return names[int(choice) - 1] if len(choice) < 10 and 0 < int(choice) <= len(names) else None
+    return choice if choice in names else None
 
 
 def named(error: FilterkitError, name: str) -> FilterkitError:

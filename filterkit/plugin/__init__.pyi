@@ -22,6 +22,7 @@ from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.batch import concatenate as concatenate
+from filterkit.data.batch import empty as empty
 from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
@@ -39,8 +40,16 @@ from filterkit.formats.base import Opening as Opening
 from filterkit.formats.base import Parsed as Parsed
 from filterkit.formats.base import Table as Table
 from filterkit.formats.base import Writer as Writer
+from filterkit.formats.base import class_asked as class_asked
+from filterkit.formats.base import matching_names as matching_names
+from filterkit.formats.base import relation_of as relation_of
 from filterkit.formats.columns import UnknownLabel as UnknownLabel
 from filterkit.formats.columns import from_table as from_table
+from filterkit.formats.columns import joined_rows as joined_rows
+from filterkit.formats.columns import noted as noted
+from filterkit.formats.columns import schema_noted as schema_noted
+from filterkit.formats.columns import taken as taken
+from filterkit.formats.columns import texts as texts
 from filterkit.formats.columns import to_table as to_table
 from filterkit.formats.text import Block as Block
 from filterkit.formats.text import TextParser as TextParser

@@ -29,6 +29,7 @@ from filterkit.data.batch import Batch, same
 from filterkit.engines.engine import Engine
 from filterkit.errors import StageError
 from filterkit.files.formats import Format
+from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
 from filterkit.testing.engines import (
     check_engine_is_declared,
@@ -94,7 +95,7 @@ CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_another_header_is_refused,
     check_errors_are_clear,
 ]
-FORMAT_CHECKS: list[Callable[[Format, Batch], None]] = [
+FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_format_is_declared,
     check_rows_come_back,
     check_class_comes_back,

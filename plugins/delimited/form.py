@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from filterkit import Attribute, FilterkitError, Schema, UsageError, option
-from filterkit.plugin import FileFormat, Opening, RowError, TextTable, Writer, quoted, suggestion
+from filterkit.plugin import FileFormat, Opening, RowError, TextTable, Writer, quoted, relation_of, suggestion
 
 from .records import Records
 
@@ -226,12 +225,6 @@ class DelimitedTable(TextTable):
         looked = 0 if self.beginning.is_whole else len(self.beginning.rest)
         fitted = self.opening.like is not None
         return RowParser(schema, self.opening.rejects, self.form, self.beginning.records, self.weights, looked, fitted)
-
-
-def relation_of(path: str) -> str:
-    """The name of a relation: that of the file without its endings."""
-    name = os.path.basename(path.rstrip("/")).partition(".")[0]
-    return name if name and not re.search(r"[*?\[]", name) and path != "-" else "table"
 
 
 def check_rows(form: Delimited, schema: Schema) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.plugin import DateFormat, Opening, RowError, TextParser, UnknownLabel, from_table, quoted
+from filterkit.plugin import DateFormat, Opening, RowError, TextParser, UnknownLabel, class_asked, from_table, quoted
 
 from .records import Records
 from .types import chosen_kinds, inferred, is_too_long
@@ -102,7 +102,8 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     """The attributes of a file, found by looking at its first rows."""
     names = beginning.names
     kinds = chosen_kinds(form, names)
-    needed = _class(names, opening)
+    asked = class_asked(opening, names)
+    needed = [] if asked is None else [asked]
     look = Look(form, beginning)
     if look.is_empty:
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
@@ -131,18 +132,6 @@ def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return True
     return is_too_long(column, lambda: next(iter(texts().values())).to_pylist())
-
-
-def _class(names: list[str], opening: Opening) -> list[str]:
-    """The name of the column that is asked for as the class."""
-    choice = None if opening.class_ is None else str(opening.class_)
-    if choice is None:
-        return names[-1:] if opening.positive is not None else []
-    if choice.lower() in ("first", "last"):
-        return [names[0 if choice.lower() == "first" else -1]]
-    if choice.isascii() and choice.isdigit():
-        return names[int(choice) - 1 : int(choice)] if len(choice) < 10 else []
-    return [choice] if choice in names else []
 
 
 class RowParser(TextParser):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit import Attribute, UsageError
-from filterkit.plugin import DateFormat, quoted, suggestion
+from filterkit.plugin import DateFormat, matching_names, quoted
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -36,21 +35,10 @@ def chosen_kinds(form: Delimited, names: list[str]) -> dict[str, str]:
     kinds: dict[str, str] = {}
     for kind in ("nominal", "string", "numeric"):
         for pattern in getattr(form, kind):
-            for name in matching(form, kind, pattern, names):
+            for name in matching_names(form, kind, pattern, names):
                 if kinds.setdefault(name, kind) != kind:
                     raise UsageError(f"{form.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
     return kinds
-
-
-def matching(form: Delimited, option: str, pattern: str, names: list[str]) -> list[str]:
-    """The names that a pattern matches, at least one."""
-    if pattern in names:
-        return [pattern]
-    found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
-    if not found:
-        hint = suggestion(pattern, names)
-        raise UsageError(f"{form.name}: {option}={pattern} matches no column{hint}")
-    return found
 
 
 def inferred(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from filterkit import Batch, Schema
-from filterkit.plugin import DateFormat, Writer, round_significant, row_texts
+from filterkit.plugin import DateFormat, Writer, joined_rows, round_significant, row_texts, taken
 
 from .form import check_rows
 from .types import DATE_FORMATS
@@ -42,8 +41,8 @@ class DelimitedWriter(Writer):
     def header(self) -> bytes:
         if not self._header:
             return b""
-        names = self._convert.quoted(pa.array(self._names, pa.string()))
-        return (self._form.separator.join(names.to_pylist()) + "\n").encode()
+        names = [self._convert.quoted_word(name) for name in self._names]
+        return (self._form.separator.join(names) + "\n").encode()
 
     def converter(self) -> Converter:
         return self._convert
@@ -67,13 +66,22 @@ class Converter:
         special = re.escape(form.separator) + re.escape(form.quoting)
         self.special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
         self.labels = {
-            place: self.quoted(pa.array([*a.values, None], pa.string()))
+            place: [*map(self.quoted_word, a.values), self.missing]
             for place, a in enumerate(schema.attributes)
             if a.kind == "nominal"
         }
 
+    def quoted_word(self, text: str) -> str:
+        """A text, in quotes where it needs them."""
+        quote = self.form.quoting
+        if not quote or re.search(self.special, text) is None:
+            return text
+        return f"{quote}{text.replace(quote, quote * 2)}{quote}"
+
     def quoted(self, texts: Any) -> Any:
         """Texts in quotes where they need them, with null as the text for missing."""
+        import pyarrow.compute as pc  # slow to import, and only texts need it
+
         if self.form.quoting:
             quote = self.form.quoting
             special = pc.match_substring_regex(texts, self.special)
@@ -115,8 +123,8 @@ class Converter:
         if self.form.weights is not None:
             weights = np.ones(len(batch)) if batch.weights is None else batch.weights
             parts.append(row_texts(weights[:, None]))
-        lines = pc.binary_join_element_wise(*parts, self.form.separator)
-        return _text_of(pc.binary_join_element_wise(lines, "\n", ""))
+        line = [each for part in parts for each in (part, self.form.separator)][:-1]
+        return joined_rows(*line, "\n")
 
     def _numbers(self, X: np.ndarray) -> Any:
         values = X if self.precision is None else round_significant(np.ascontiguousarray(X), self.precision)
@@ -129,7 +137,7 @@ class Converter:
         labels = self.labels[place]
         with np.errstate(invalid="ignore"):
             codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
-        return labels.take(pa.array(codes))
+        return taken(labels, codes)
 
     def _others(self, place: int, column: Any) -> Any:
         """The texts of strings, bags and dates."""
@@ -150,10 +158,4 @@ class Converter:
             DateFormat(pattern).parse(DateFormat(pattern).format(m)) == m for m in moments
         ):
             return pattern
-        return DATE_FORMATS[-3] if self.schema is None else "yyyy-MM-dd'T'HH:mm:ss.SSS"
-
-
-def _text_of(array: Any) -> memoryview:
-    """The bytes of all texts of an array, one after the other."""
-    offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
-    return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
+        return "yyyy-MM-dd'T'HH:mm:ss.SSS"
