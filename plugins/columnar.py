@@ -329,7 +329,7 @@ class ColumnarWriter(Writer):
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
-        self._group = min(max(_GROUP // (8 * len(schema.attributes)), 1024), 1 << 17)
+        self._group = min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17)
         self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:

@@ -19,8 +19,8 @@ _COMMA, _BLANK, _ZERO = b", 0"
 _ROW_END, _NULL, _POINT = b"]n."
 
 
-def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
-    """The texts of float64 (n,) values, each after a blank.
+def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarray | None]:
+    """The texts of float64 (n,) values, each after a blank; `missing` is that of NaN.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
         codes[whole] = len(values) + np.arange(len(texts[-1]))
     if odd.any():
         codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
-        texts.append(arrow.strings([f" {word}" for word in _words(values[odd])]))
+        texts.append(arrow.strings([f" {word}" for word in _words(values[odd], missing)]))
     return pa.concat_arrays(texts), codes
 
 

@@ -23,7 +23,7 @@ from filterkit.files.source import Source
 from filterkit.stages.options import check_option, converted, option, types_of
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
-LOSSES = ("names", "kinds", "labels", "weights")
+LOSSES = ("names", "kinds", "labels", "weights", "columns")
 
 
 class Opening(NamedTuple):
@@ -171,7 +171,8 @@ class FileFormat:
     title : what messages call the format.
     endings : the endings of its files, in lower case and with the dot; ``/`` stands for a folder.
     losses : what the format cannot store, words of "names" (of attributes), "kinds" (of attributes that are not
-        numeric), "labels" (those that no row has, and their order) and "weights" (of rows).
+        numeric), "labels" (those that no row has, and their order), "weights" (of rows) and "columns" (those that are
+        zero everywhere, and the place of the class).
     textual : whether the input is text, whose encoding can be told, and whose unreadable rows can be rejected.
     rounds : whether ``--precision`` applies to the output.
     """

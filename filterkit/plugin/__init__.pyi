@@ -51,6 +51,7 @@ from filterkit.formats.columns import schema_noted as schema_noted
 from filterkit.formats.columns import taken as taken
 from filterkit.formats.columns import texts as texts
 from filterkit.formats.columns import to_table as to_table
+from filterkit.formats.pairs import pair_rows as pair_rows
 from filterkit.formats.text import Block as Block
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
