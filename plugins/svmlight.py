@@ -26,6 +26,7 @@ from filterkit.plugin import (
 _BLANKS = re.compile(rb"[ \t]+")
 _SEPARATORS = bytes.maketrans(b" :", b"\n\n")
 _PAIR = re.compile(r"(\d+):(\S+)")
+_LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
 _CLASS = "class"
 
@@ -94,11 +95,11 @@ class Libsvm(FileFormat):
         table = LibsvmTable(self, opening, (), 0)
         read = 0
         for block in table.parts():
-            text = _tidied(block.text)
+            text = _tidied(block.text) if b"#" in block.text else block.text
             if width is None:
                 highest = max(highest, _highest(text))
             if len(labels) <= self.most or self.target == "nominal":
-                labels |= {line.partition(b" ")[0] for line in text.splitlines()}
+                labels |= {line.split(None, 1)[0] for line in text.splitlines() if line.strip()}
             read += len(text)
             if width is not None and read >= _LOOK:
                 break
@@ -107,10 +108,7 @@ class Libsvm(FileFormat):
 
     def _labels(self, words: set[bytes]) -> tuple[str, ...] | None:
         """The labels of a nominal class, in the order of their numbers; None if the class is numeric."""
-        try:
-            values = sorted({float(word) for word in words})
-        except ValueError:
-            return ()  # the parser will say which line is wrong
+        values = sorted({float(word) for word in words if _LABEL.fullmatch(word)})  # the parser refuses the others
         few = len(values) <= self.most and all(value == round(value) for value in values if np.isfinite(value))
         if self.target == "numeric" or (self.target == "auto" and not (few and np.isfinite(values).all())):
             return None
@@ -229,9 +227,20 @@ class PairParser(TextParser):
 
     def parse(self, text: bytes) -> Batch:
         """See `TextParser.parse`."""
-        text = _tidied(text)
+        try:
+            return self._parse(text)
+        except (RowError, ValueError):
+            tidy = _tidied(text)
+            if tidy == text:
+                raise
+            return self._parse(tidy)
+
+    def _parse(self, text: bytes) -> Batch:
+        """The batch of tidy text; anything else is an error."""
         characters = np.frombuffer(text, np.uint8)
         lines = np.count_nonzero(characters == 0x0A)
+        if lines and characters[-1] != 0x0A:
+            raise RowError("the line does not end")
         tokens = _numbers(text)
         ends = characters[(characters == 0x20) | (characters == 0x3A) | (characters == 0x0A)]
         stops = np.flatnonzero(ends == 0x0A) + 1  # tokens up to the end of each line

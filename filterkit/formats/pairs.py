@@ -35,7 +35,8 @@ def pair_rows(
     buffer = bytes(arrow.text_of(texts)).translate(_COLON)
     bounds = arrow.bounds(texts)
     texts = arrow.strings_at(np.ascontiguousarray(bounds - bounds[0]), buffer)
-    used, column = np.unique(X.indices, return_inverse=True)
+    is_used = np.bincount(X.indices, minlength=X.columns) > 0
+    used, column = np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[X.indices]
     indices = arrow.join(" ", row_texts(names[used].astype(np.float64)[:, None]))
     lines = [begins[0], *(f"\n{begin}" for begin in begins[1:])]
     pieces = pa.concat_arrays([indices, arrow.strings(lines), texts])

@@ -27,6 +27,7 @@ from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
+from filterkit.data.interop import to_columns as to_columns
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
@@ -35,6 +36,7 @@ from filterkit.errors import RowError as RowError
 from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
+from filterkit.files.rejects import Rejected as Rejected
 from filterkit.formats.base import FileFormat as FileFormat
 from filterkit.formats.base import Opening as Opening
 from filterkit.formats.base import Parsed as Parsed

@@ -1,11 +1,12 @@
-"""CSV and TSV: text with a row on each line, whose values are separated by a character."""
+"""CSV, TSV and JSON lines: text with a row on each line."""
 
 from filterkit import hookimpl
 from filterkit.plugin import FileFormat
 
 from .form import Csv, Tsv
+from .json_lines import JsonLines
 
 
 @hookimpl
 def filterkit_formats() -> list[type[FileFormat]]:
-    return [Csv, Tsv]
+    return [Csv, Tsv, JsonLines]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from filterkit import Attribute, FilterkitError, Schema, UsageError, option
-from filterkit.plugin import FileFormat, Opening, RowError, TextTable, Writer, quoted, relation_of, suggestion
+from filterkit.plugin import Opening, RowError, TextTable, Writer, quoted, relation_of, suggestion
 
 from .records import Records
+from .types import Typed
 
 if TYPE_CHECKING:
     from .parsing import RowParser
 
 _CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 
 
-class Delimited(FileFormat):
+class Delimited(Typed):
     """Text with a row on each line."""
 
     textual: ClassVar[bool] = True
@@ -32,24 +31,14 @@ class Delimited(FileFormat):
     missing: tuple[str, ...] = option(
         ("", "?", "NA", "NaN"), "Texts without quotes that stand for a missing value; the first is written."
     )
-    nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
-    string: tuple[str, ...] = option((), "Columns that are strings.")
-    numeric: tuple[str, ...] = option((), "Columns that are numeric.")
     weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
-    order: str = option(
-        "appearance", "The order of labels: as they appear, or sorted.", choices=("appearance", "sorted")
-    )
-    most: int = option(
-        100, "A column of text is nominal if it has at most so many distinct texts, each twice on average.", minimum=0
-    )
-    look: str = option("1MB", "How much text is read to find out types and labels: a size such as 10MB, or all.")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.separator = _character(self, "delimiter", self.delimiter)
         self.quoting = "" if self.quote in ("", "none") else _character(self, "quote", self.quote)
         if self.separator == self.quoting:
             raise UsageError(f"{self.name}: delimiter and quote are the same character")
-        self.bytes = _size(self, self.look)
 
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
@@ -94,16 +83,6 @@ def _character(form: Delimited, name: str, text: str) -> str:
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
         raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
     return found
-
-
-def _size(form: Delimited, text: str) -> int:
-    """The number of bytes that `look` asks for."""
-    if text.lower() == "all":
-        return 1 << 62
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(f"{form.name}: look must be a size such as 10MB, or all, not {quoted(text)}")
-    return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))
 
 
 class Beginning:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, UsageError
-from filterkit.plugin import DateFormat, matching_names, quoted
-
-if TYPE_CHECKING:
-    from .form import Delimited
+from filterkit import Attribute, UsageError, option
+from filterkit.plugin import DateFormat, FileFormat, matching_names, quoted
 
 _DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
 DATE_FORMATS = (
@@ -20,12 +17,31 @@ DATE_FORMATS = (
     *(f"{_DAY}{t}{time}" for t in (" ", "'T'") for time in (_HOURS, _SECONDS, f"{_SECONDS}.SSS")),
     *(f"{_DAY}'T'{time}XXX" for time in (_SECONDS, f"{_SECONDS}.SSS")),
 )
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 
 
-def chosen_kinds(form: Delimited, names: list[str]) -> dict[str, str]:
+class Typed(FileFormat):
+    """Text whose columns have types that are found out."""
+
+    nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
+    string: tuple[str, ...] = option((), "Columns that are strings.")
+    numeric: tuple[str, ...] = option((), "Columns that are numeric.")
+    order: str = option(
+        "appearance", "The order of labels: as they appear, or sorted.", choices=("appearance", "sorted")
+    )
+    most: int = option(
+        100, "A column of text is nominal if it has at most so many distinct texts, each twice on average.", minimum=0
+    )
+    look: str = option("1MB", "How much text is read to find out types and labels: a size such as 10MB, or all.")
+
+    def __post_init__(self) -> None:
+        self.bytes = size_of(self, self.look)
+
+
+def chosen_kinds(form: Typed, names: list[str]) -> dict[str, str]:
     """The kinds of columns that the options of a format say, by name.
 
     Raises
@@ -42,7 +58,7 @@ def chosen_kinds(form: Delimited, names: list[str]) -> dict[str, str]:
 
 
 def inferred(
-    table: Any, names: list[str], kinds: dict[str, str], form: Delimited, needed: Iterable[str] = ()
+    table: Any, names: list[str], kinds: dict[str, str], form: Typed, needed: Iterable[str] = ()
 ) -> list[Attribute]:
     """The attributes of columns.
 
@@ -73,7 +89,7 @@ def _is_text(column: Any) -> bool:
     return bool(pa.types.is_dictionary(column.type))
 
 
-def _of_text(name: str, column: Any, kind: str | None, form: Delimited) -> Attribute:
+def _of_text(name: str, column: Any, kind: str | None, form: Typed) -> Attribute:
     """The attribute of a column of text."""
     column = column.combine_chunks()
     known = len(column) - column.null_count
@@ -110,3 +126,13 @@ def is_too_long(column: Any, texts: Any) -> bool:
     if not (values >= _EXACT).any():
         return False
     return any(map(_LONG_NUMBER.fullmatch, filter(None, texts())))
+
+
+def size_of(form: FileFormat, text: str) -> int:
+    """The number of bytes that `look` asks for."""
+    if text.lower() == "all":
+        return 1 << 62
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"{form.name}: look must be a size such as 10MB, or all, not {quoted(text)}")
+    return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))
