@@ -135,7 +135,7 @@ def chain(text: str) -> Chain:
     return Chain.parse(text)
 
 
-def _format(path: str, said: str | None) -> AnyFormat:
+def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:
     """The format that is `said`, or that of the ending of a file."""
     if said is None and path.lower().endswith(".arff"):
         return None
@@ -143,7 +143,7 @@ def _format(path: str, said: str | None) -> AnyFormat:
     from filterkit.plugin.registry import registry
 
     known = registry().formats
-    return format_by_ending(path, known) if said is None else find_format(said, known, "format")
+    return format_by_ending(path, known, is_read) if said is None else find_format(said, known, "format")
 
 
 def _format_to_write(path: str, said: str | None) -> AnyFormat:
@@ -151,7 +151,7 @@ def _format_to_write(path: str, said: str | None) -> AnyFormat:
     from filterkit.plugin.formats import check_written
     from filterkit.plugin.registry import registry
 
-    kind = _format(path, said)
+    kind = _format(path, said, is_read=False)
     check_written(path, kind, registry().formats, is_said=said is not None)
     return kind
 

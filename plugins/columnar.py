@@ -13,14 +13,10 @@ from filterkit.plugin import (
     Table,
     Writer,
     class_asked,
-    from_table,
     matching_names,
-    noted,
     quoted,
     relation_of,
-    schema_noted,
     suggestion,
-    to_table,
 )
 
 if TYPE_CHECKING:
@@ -185,6 +181,8 @@ class ColumnarTable(Table):
     """
 
     def __init__(self, form: Columnar, opening: Opening, file: IO[bytes], groups: Groups) -> None:
+        from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
+
         self._file, self._groups, self._form = file, groups, form
         names = groups.schema.names
         twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
@@ -302,6 +300,8 @@ class GroupParser:
         import numpy as np
         import pyarrow as pa
 
+        from filterkit.plugin import from_table
+
         table = pa.Table.from_batches([part])
         weights = None
         if self.weights is not None:
@@ -341,6 +341,8 @@ class ColumnarWriter(Writer):
         self._sink: Any = None
 
     def write(self, out: IO[bytes], piece: tuple[Any, Any]) -> None:
+        from filterkit.plugin import to_table
+
         rows, weights = piece
         if not isinstance(rows, Batch):
             self._add(out, rows, weights)
@@ -384,6 +386,8 @@ class ColumnarWriter(Writer):
         """Begin the file; whether the first rows have weights decides whether there is a column for them."""
         import pyarrow as pa
 
+        from filterkit.plugin import noted
+
         if self._named is None and has_weights:
             self._named = "weight"
             while self._named in self.schema.names:
@@ -395,7 +399,7 @@ class ColumnarWriter(Writer):
         self._sink = self._form.sink(out, self._schema)
 
     def _without_rows(self) -> Any:
-        from filterkit.plugin import empty
+        from filterkit.plugin import empty, to_table
 
         return to_table(empty(self.schema))
 
@@ -415,6 +419,8 @@ def _weights(taken: list[tuple[Any, Any]]) -> Any:
 
 def _columns(batch: Batch) -> tuple[Any, Any]:
     """The rows of a batch as a table, or as they are if they are sparse; and their weights."""
+    from filterkit.plugin import to_table
+
     return batch if batch.sparse else to_table(batch), batch.weights
 
 

@@ -18,7 +18,6 @@ from filterkit.plugin import (
     TextTable,
     Writer,
     format_number,
-    pair_rows,
     quoted,
     relation_of,
 )
@@ -251,7 +250,7 @@ class PairParser(TextParser):
             or ((offset % 2 == 1) != (ends == 0x3A)).any()
             or (stops - starts).min(initial=1) % 2 == 0
         ):
-            raise RowError("a row is not a number and pairs of index:value")
+            raise ValueError("a row is not a number and pairs of index:value")
         labels = tokens[starts] if lines else np.empty(0)
         is_pair = np.ones(len(tokens), bool)
         is_pair[starts] = False
@@ -264,13 +263,13 @@ class PairParser(TextParser):
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         row = np.repeat(np.arange(len(counts)), counts)
         if (column != np.rint(column)).any() or (column < 0).any():
-            raise RowError("an index is not a whole number from " + str(self.base))
+            raise ValueError("an index is not a whole number from " + str(self.base))
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
-            raise RowError("the indices of a row do not ascend")
+            raise ValueError("the indices of a row do not ascend")
         keep = values != 0
         beyond = column >= len(self.columns)
         if beyond.any() and not self.is_open:
-            raise RowError("an index is higher than there are attributes")
+            raise ValueError("an index is higher than there are attributes")
         keep &= ~beyond
         column = self.columns[column[keep].astype(np.int64)].astype(np.int32)
         row, values = row[keep], values[keep]
@@ -376,6 +375,8 @@ class _Converter:
             self.labels = list(target.values) if numbers else [str(code) for code in range(len(target.values))]
 
     def __call__(self, batch: Batch) -> Any:
+        from filterkit.plugin import pair_rows  # imports pyarrow
+
         if batch.weights is not None:
             raise FilterkitError("LIBSVM cannot hold the weights of rows")
         if not len(batch):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from filterkit import Attribute, FilterkitError, Schema, hookimpl, option
-from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, from_table, quoted, relation_of
+from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, quoted, relation_of
 
 _PART = 1 << 20  # bytes of the files of a part
 _MOST = 256  # files of a part
@@ -18,8 +18,8 @@ _MOST = 256  # files of a part
 class TextFolder(FileFormat):
     """A folder of texts: each folder in it is a class, and each file in that a row.
 
-    Weka's TextDirectoryLoader reads the same. The attributes are text, a string, and class. Classes and files come in the order of their names; hidden files and
-    folders are left out.
+    Weka's TextDirectoryLoader reads the same. The attributes are text, a string, and class. Classes and files come in
+    the order of their names; hidden files and folders are left out.
     """
 
     name = "text"
@@ -118,7 +118,7 @@ class FileParser:
     def __call__(self, part: list[_File]) -> Parsed:
         import pyarrow as pa
 
-        from filterkit.plugin import Rejected
+        from filterkit.plugin import Rejected, from_table
 
         texts, kept, rejected = [], [], []
         for file in part:

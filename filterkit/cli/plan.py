@@ -161,7 +161,6 @@ def check(job: Job) -> None:
         raise UsageError("--max-rejects needs --rejects, which says where they go")
     if options.load is not None:
         _check_beside_load(job)
-    _check_endings(job)
     _check_used(job)
     files = {"--save": options.save, "--rejects": options.rejects}
     others = [Goal(option, path) for option, path in files.items() if path is not None]
@@ -171,6 +170,7 @@ def check(job: Job) -> None:
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
+    _check_endings(job)
 
 
 def _check_beside_load(job: Job) -> None:

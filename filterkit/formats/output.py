@@ -7,7 +7,7 @@ from functools import partial
 from io import BufferedWriter
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from filterkit.arff.writer import Formatter, header_pieces
+from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
@@ -131,4 +131,5 @@ def _converted(
 ) -> tuple[int, Any, Batch | None]:
     """The number of rows in a batch, what a format makes of them, and the batch itself if it is to be kept."""
     given = join(batch, flat) if flat is not None and schema.labels else batch
-    return len(batch), convert(given), batch if keep else None
+    piece = convert(given)
+    return len(batch), Pieces(piece) if type(piece) is list else piece, batch if keep else None

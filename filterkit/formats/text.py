@@ -104,11 +104,11 @@ class TextTable(Table):
         rest: bytes = b"",
         line: int = 1,
         size: int | None = None,
-        last: Callable[[bytes], int] = last_line_end,
+        last: Callable[[bytes], int] | None = None,
     ) -> None:
         super().__init__(relation, attributes)
         self._source, self._rest, self._line = source, rest, line
-        self._last = last
+        self._last = last_line_end if last is None else last
         self._size = BLOCK_SIZE if size is None else size
         if size is None and not self.sparse:  # a block should have many rows, even if they are long
             self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
@@ -155,7 +155,7 @@ class TextParser:
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """What is wrong with a single record, for which `parse` has raised `error`."""
-        return RowError(" ".join(str(error).split()))
+        return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
         """The rows of a block."""
@@ -204,7 +204,7 @@ class TextParser:
         ------
         RowError : rows are not rejected.
         """
-        found = error if isinstance(error, RowError) else self.explain(block.text, error)
+        found = self.explain(block.text, error)
         found.source, found.line = block.name, block.line
         if not self.rejects:
             raise found from None

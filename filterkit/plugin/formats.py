@@ -57,20 +57,20 @@ def _made(kind: Any, options: str, by: str) -> AnyFormat:
     return kind  # type: ignore[no-any-return]
 
 
-def format_by_ending(path: str, known: Mapping[str, Any]) -> AnyFormat:
+def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> AnyFormat:
     """The format that the ending of a file's name stands for, compression aside; None for ARFF, and if none does.
 
-    A folder has the ending ``/``.
+    A folder that is read has the ending ``/``.
     """
-    end = _ending(path)
+    end = _ending(path, is_read)
     if end in _OWN:
         return None
     kind = known.get(end)
     return None if kind is None else _made(kind, "", "")
 
 
-def _ending(path: str) -> str:
-    return ending(path) or ("/" if os.path.isdir(path) else "")
+def _ending(path: str, is_read: bool) -> str:
+    return "/" if is_read and os.path.isdir(path) else ending(path)
 
 
 class Formats:
@@ -89,20 +89,20 @@ class Formats:
 
     def of_input(self, path: str, is_main: bool = True) -> AnyFormat:
         """The format of an input; of one that is not the main one, the ending of another format says it."""
-        return self._chosen(path, self._in, is_main)
+        return self._chosen(path, self._in, is_main, True)
 
     def of_output(self, path: str, is_main: bool = True) -> AnyFormat:
         """The format of an output; of one that is not the main one, the ending of another format says it."""
-        return self._chosen(path, self._out, is_main)
+        return self._chosen(path, self._out, is_main, False)
 
-    def _chosen(self, path: str, said: tuple[AnyFormat] | None, is_main: bool) -> AnyFormat:
+    def _chosen(self, path: str, said: tuple[AnyFormat] | None, is_main: bool, is_read: bool) -> AnyFormat:
         if said is None:
-            return format_by_ending(path, self.known)
-        if is_main or _ending(path) == "":
+            return format_by_ending(path, self.known, is_read)
+        if is_main or _ending(path, is_read) == "":
             return said[0]
-        own = format_by_ending(path, self.known)
+        own = format_by_ending(path, self.known, is_read)
         is_same = own is said[0] or (own is not None and type(own) is type(said[0]))
-        return said[0] if is_same or (own is None and _ending(path) != ".arff") else own
+        return said[0] if is_same or (own is None and _ending(path, is_read) != ".arff") else own
 
     def check_output(self, path: str, by: str, is_main: bool = True) -> None:
         """Refuse an output in a format that is not written, or under an ending that belongs to another format.

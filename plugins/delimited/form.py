@@ -100,6 +100,7 @@ class Beginning:
     names : of the columns.
     rest : the text after the header that has been read.
     line : the number of the line where it begins.
+    looked : the part of it that types are found in, whole records.
     is_whole : whether that is the whole file.
     """
 
@@ -126,6 +127,9 @@ class Beginning:
         if wanted is None:
             while len(self.rest) < form.bytes and self._more(self.rest):
                 self.rest += self._found
+        text = self.rest[: form.bytes]
+        self.is_whole = self.is_whole and len(text) == len(self.rest)
+        self.looked = text if self.is_whole else text[: self.records.last(text)]
 
     def _more(self, text: bytes) -> bool:
         """Whether there is more text, which becomes `_found`."""
@@ -201,7 +205,7 @@ class DelimitedTable(TextTable):
     def parser(self, schema: Schema) -> RowParser:
         from .parsing import RowParser
 
-        looked = 0 if self.beginning.is_whole else len(self.beginning.rest)
+        looked = 0 if self.beginning.is_whole else len(self.beginning.looked)
         fitted = self.opening.like is not None
         return RowParser(schema, self.opening.rejects, self.form, self.beginning.records, self.weights, looked, fitted)
 

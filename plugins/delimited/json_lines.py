@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -16,16 +19,11 @@ from filterkit.plugin import (
     TextTable,
     Writer,
     class_asked,
-    from_table,
-    joined_rows,
     quoted,
     relation_of,
-    round_significant,
-    row_texts,
-    taken,
 )
 
-from .types import Typed, chosen_kinds, inferred
+from .types import Typed, chosen_kinds, inferred, with_all_labels
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
@@ -49,7 +47,7 @@ class JsonLines(Typed):
         try:
             rest, is_whole = b"", False
             if opening.wanted is None:
-                while len(rest) < self.bytes or b"\n" not in rest:
+                while len(rest) <= self.bytes or b"\n" not in rest:
                     more = source.read(max(1 << 16, min(len(rest), 1 << 24)))
                     if not more:
                         is_whole = True
@@ -69,7 +67,8 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     """The attributes of the first rows."""
     import pyarrow as pa
 
-    text = text if is_whole else text[: text.rfind(b"\n") + 1]
+    if not is_whole or len(text) > form.bytes:  # what has arrived beyond must not count
+        text = text[: text[: form.bytes].rfind(b"\n") + 1] or text[: text.find(b"\n") + 1]
     if not text.strip():
         raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
     try:
@@ -92,7 +91,28 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
             from filterkit.plugin import texts
 
             table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
-    return inferred(table, names, kinds, form, () if asked is None else (asked,))
+    needed = set() if asked is None else {asked}
+    found = inferred(table, names, kinds, form, needed)
+    if is_whole or not os.path.isfile(opening.path):
+        return found
+    return with_all_labels(found, {*kinds, *needed}, form, partial(_labels, opening, names))
+
+
+def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[list[Any]]:
+    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+    import pyarrow as pa
+
+    from filterkit.plugin import texts
+
+    source = opening.text()
+    try:
+        for block in TextTable("", (), source, size=1 << 22).parts():
+            with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
+                table = _read(block.text, None)
+                columns = [texts(table.column(names[place])).combine_chunks() for place in places]
+                yield [column.dictionary_encode().dictionary for column in columns]
+    finally:
+        source.close()
 
 
 def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
@@ -139,6 +159,8 @@ class JsonParser(TextParser):
     def parse(self, text: bytes) -> Batch:
         """See `TextParser.parse`."""
         import pyarrow as pa
+
+        from filterkit.plugin import from_table
 
         attributes = self.schema.attributes
         types = [pa.float64() if a.kind == "numeric" else pa.string() for a in attributes]
@@ -254,7 +276,7 @@ class _Converter:
         return [self._rows(part.in_form(False)) for part in parts]
 
     def _rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import to_columns
+        from filterkit.plugin import joined_rows, to_columns
 
         line: list[Any] = []
         for place, (attribute, column) in enumerate(zip(self.schema.attributes, to_columns(batch))):
@@ -263,6 +285,8 @@ class _Converter:
 
     def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
         import orjson
+
+        from filterkit.plugin import round_significant, row_texts, taken
 
         labels = self.labels[place]
         if labels is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +13,19 @@ import pyarrow as pa
 import pyarrow.csv
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.plugin import DateFormat, Opening, RowError, TextParser, UnknownLabel, class_asked, from_table, quoted
+from filterkit.plugin import (
+    DateFormat,
+    Opening,
+    RowError,
+    TextParser,
+    TextTable,
+    class_asked,
+    from_table,
+    quoted,
+)
 
 from .records import Records
-from .types import chosen_kinds, inferred, is_too_long
+from .types import chosen_kinds, inferred, is_too_long, with_all_labels
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -71,9 +82,7 @@ class Look:
 
     def __init__(self, form: Delimited, beginning: Beginning) -> None:
         self._form, self._columns = form, len(beginning.names)
-        self._text = beginning.rest
-        if not beginning.is_whole:
-            self._text = self._text[: beginning.records.last(self._text)]
+        self._text = beginning.looked
         self.is_empty = not self._text.strip()
 
     def table(self, texts: Iterable[int]) -> Any:
@@ -113,7 +122,9 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     try:
         table = look.table(texts)
     except pa.ArrowInvalid as error:
-        raise RowError(f"its first rows cannot be read ({' '.join(str(error).split())})") from None
+        about = " ".join(str(error).split())
+        hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
+        raise RowError(f"its first rows cannot be read ({about}){hint}") from None
     odd = [
         place
         for place, column in enumerate(table.columns)
@@ -121,7 +132,36 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     ]
     for place, column in look.texts(odd).items():
         table = table.set_column(place, str(place), column)
-    return inferred(table, names, kinds, form, needed)
+    found = inferred(table, names, kinds, form, needed)
+    if beginning.is_whole or not os.path.isfile(opening.path):
+        return found
+    return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning))
+
+
+def labels_of(form: Delimited, opening: Opening, beginning: Beginning, places: list[int]) -> Iterator[list[Any]]:
+    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+    records, source = beginning.records, opening.text()
+    columns = [str(place) for place in places]
+    try:
+        table = TextTable("", (), source, size=1 << 22, last=records.last)
+        for number, block in enumerate(table.parts()):
+            text = block.text
+            if form.header and not number:
+                text = text[int(records.ends(text)[0]) :]
+            if not text.strip():
+                continue
+            with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
+                found = read(
+                    text,
+                    form,
+                    len(beginning.names),
+                    dict.fromkeys(columns, _WORDS),
+                    invalid_row_handler=lambda _: "skip",
+                    include_columns=columns,
+                )
+                yield [found.column(name).chunk(0).dictionary for name in columns]
+    finally:
+        source.close()
 
 
 def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:
@@ -255,5 +295,5 @@ def _dates(column: Any, form: DateFormat) -> Any:
         column = column.chunk(0)
     moments = [form.parse(word) for word in column.dictionary.to_pylist()]
     if None in moments:
-        raise UnknownLabel("a date cannot be read")
+        raise ValueError("a date cannot be read")
     return pa.array(moments, pa.int64()).cast(pa.timestamp("ms")).take(column.indices)

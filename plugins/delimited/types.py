@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,37 @@ def date_format(words: list[str]) -> str:
         ):
             return pattern
     return ""
+
+
+def with_all_labels(
+    attributes: list[Attribute],
+    sure: set[str],
+    form: Typed,
+    labels: Callable[[list[int]], Iterable[list[Any]]],
+) -> list[Attribute]:
+    """Attributes whose nominal ones have the labels of a whole file.
+
+    Parameters
+    ----------
+    attributes : those of the first rows.
+    sure : the names of attributes whose kinds are told; others with too many labels become strings.
+    form : has the limit.
+    labels : a function of the places of attributes, which gives an Arrow array of texts for each, again and again.
+    """
+    places = [place for place, a in enumerate(attributes) if a.kind == "nominal"]
+    found: dict[int, dict[str, None]] = {place: {} for place in places}
+    for columns in labels(places) if places else ():
+        for place, words in zip(places, columns):
+            found[place] |= dict.fromkeys(words.to_pylist())
+    made = list(attributes)
+    for place, words in found.items():
+        name = attributes[place].name
+        if len(words) > form.most and name not in sure:
+            made[place] = Attribute(name, "string")
+        else:
+            every = tuple(sorted(words) if form.order == "sorted" else words)
+            made[place] = Attribute(name, "nominal", every)
+    return made
 
 
 def is_too_long(column: Any, texts: Any) -> bool:
