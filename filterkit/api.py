@@ -18,7 +18,7 @@ from filterkit.stages.base import Rows
 if TYPE_CHECKING:
     from filterkit.formats.output import AnyFormat
 
-__all__ = ["batches", "chain", "read", "tee", "write"]
+__all__ = ["batches", "chain", "check_output_format", "read", "tee", "write"]
 
 
 def batches(
@@ -146,13 +146,23 @@ def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:
     return format_by_ending(path, known, is_read) if said is None else find_format(said, known, "format")
 
 
-def _format_to_write(path: str, said: str | None) -> AnyFormat:
+def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
+    """Refuse an output as `write` does, before any work; `by` is the stage that will write it.
+
+    Raises
+    ------
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
+    """
+    _format_to_write(path_text(path), format, by)
+
+
+def _format_to_write(path: str, said: str | None, by: str = "") -> AnyFormat:
     """The format for an output, which is refused where it does not fit the ending."""
     from filterkit.plugin.formats import check_written
     from filterkit.plugin.registry import registry
 
     kind = _format(path, said, is_read=False)
-    check_written(path, kind, registry().formats, is_said=said is not None)
+    check_written(path, kind, registry().formats, by, said is not None)
     return kind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from filterkit import Batch, TrainingStage, hookimpl, option
-from filterkit.plugin import Rows, tee
+from filterkit.plugin import Rows, check_output_format, tee
 
 
 class Write(TrainingStage):
@@ -20,6 +20,11 @@ class Write(TrainingStage):
 
     path: str | None = option(None, "The file to write.", bare=True, output=True)
     to: str | None = option(None, "Write this format, as --to does.  [default: as the ending says, or ARFF]")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self.path is not None
+        check_output_format(self.path, self.to, self.name)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         assert self.path is not None

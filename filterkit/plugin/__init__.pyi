@@ -1,5 +1,6 @@
 # The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
+from filterkit.api import check_output_format as check_output_format
 from filterkit.api import tee as tee
 from filterkit.arff.fast_writer import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts

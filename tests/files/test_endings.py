@@ -205,7 +205,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
     ("arguments", "message"),
     [
         ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written"),
-        ("in.table write o.blind", "'o.blind': Blind is only read, not written"),
+        ("in.table write o.blind", "write: 'o.blind': Blind is only read, not written"),
         ("--encoding latin-1 in.table", "--encoding does not apply to Table, and 'in.table' is that"),
         ("--rejects r in.table", "--rejects does not apply to Table, and 'in.table' is that"),
         ("--precision 3 -o o.table in.table", "--precision does not apply to Table, and 'o.table' is that"),
