@@ -132,7 +132,13 @@ class Writer:
     Parameters
     ----------
     schema : of the batches, with labels as ordinary attributes.
+
+    Attributes
+    ----------
+    advice : if the weights of rows are lost, what the user can do, for a warning; None if they are kept or refused.
     """
+
+    advice: str | None = None
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

@@ -11,6 +11,7 @@ from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
+from filterkit.messages import say
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
@@ -92,14 +93,20 @@ class RowWriter:
         if self._writer is None:
             for text in header_pieces(self._schema, comments):
                 out.write(text)
-            for size, pieces, batch in rows(partial(_converted, self._schema, None, self._formatter.rows, keep)):
+            for size, pieces, batch, _ in rows(partial(_converted, self._schema, None, self._formatter.rows, keep)):
                 for piece in pieces:
                     out.write(piece)
                 yield size, batch
             return
         writer = self._writer
         writer.begin(out)
-        for size, piece, batch in rows(partial(_converted, self._schema, self._flat, writer.converter(), keep)):
+        warned = writer.advice is None
+        for size, piece, batch, weighted in rows(
+            partial(_converted, self._schema, self._flat, writer.converter(), keep)
+        ):
+            if weighted and not warned:
+                say(f"filterkit: warning: the weights of rows are not written{writer.advice}")
+                warned = True
             writer.write(out, piece)
             yield size, batch
         writer.end(out)
@@ -128,8 +135,14 @@ def _pass_on(out: IO[bytes]) -> None:
 
 def _converted(
     schema: Schema, flat: Schema | None, convert: Callable[[Batch], Any], keep: bool, batch: Batch
-) -> tuple[int, Any, Batch | None]:
-    """The number of rows in a batch, what a format makes of them, and the batch itself if it is to be kept."""
+) -> tuple[int, Any, Batch | None, bool]:
+    """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, and whether
+    rows have weights."""
     given = join(batch, flat) if flat is not None and schema.labels else batch
     piece = convert(given)
-    return len(batch), Pieces(piece) if type(piece) is list else piece, batch if keep else None
+    return (
+        len(batch),
+        Pieces(piece) if type(piece) is list else piece,
+        batch if keep else None,
+        batch.weights is not None,
+    )

@@ -236,6 +236,8 @@ def _moments(column: Any, form: DateFormat) -> Any:
 class JsonWriter(Writer):
     """Writes objects; see `Writer`."""
 
+    advice = ""
+
     def __init__(self, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
         self._convert = _Converter(schema, precision)

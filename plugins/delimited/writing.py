@@ -36,7 +36,8 @@ class DelimitedWriter(Writer):
         self._names = [a.name for a in schema.attributes] + ([form.weights] if form.weights is not None else [])
         self._header = form.header
         self._form = form
-        self._warned = False
+        if form.weights is None:
+            self.advice = f"; say --to {form.name}:weights=NAME for a column of them"
 
     def header(self) -> bytes:
         if not self._header:
