@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import fnmatch
 import os
 from collections.abc import Callable, Iterator
@@ -56,7 +57,8 @@ class FolderTable(Table):
             raise FilterkitError("it is no folder; name one that has a folder of texts for each class")
         labels = tuple(_names(folder, os.path.isdir))
         if not labels:
-            raise FilterkitError("there are no folders in it; put the texts of each class into a folder of its name")
+            what = "Is a directory, and there are no folders of texts in it, one for each class"
+            raise IsADirectoryError(errno.EISDIR, what, folder)
         attributes = [Attribute("text", "string"), Attribute("class", "nominal", labels)]
         if form.filename:
             attributes.insert(1, Attribute("filename", "string"))
