@@ -5,6 +5,7 @@ python -m benchmarks.checks count A.arff B.arff             the number of rows a
 python -m benchmarks.checks lines A.arff B.arff             the number of rows
 python -m benchmarks.checks same A B                        every byte
 python -m benchmarks.checks column NAME A.csv B.csv         a column of two tables
+python -m benchmarks.checks svmlight A B TOLERANCE          every value and class of libsvm
 python -m benchmarks.checks pairs A.arff B.txt              every number of A against index-value lines
 """
 
@@ -78,6 +79,17 @@ def pairs(first: str, second: str) -> str:
     index, value = (column.to_numpy() for column in table.columns)
     _require(bool((index == a.attribute).all() and (value == a.value).all()), "other numbers")
     return f"the same {len(a.row):,} numbers"
+
+
+def svmlight(first: str, second: str, tolerance: str) -> str:
+    """Compare all values and classes of two files of libsvm."""
+    from sklearn.datasets import load_svmlight_files
+
+    a, y, b, z = load_svmlight_files([first, second])
+    _require(a.shape == b.shape and bool((y == z).all()), f"{a.shape} and {b.shape}, or other classes")
+    largest = float(abs(a - b).max())
+    _require(largest <= float(tolerance), f"values differ by up to {largest:.3g}")
+    return f"{a.shape[0]:,} rows, {a.nnz:,} non-zero values agree within {tolerance}"
 
 
 def table(first: str, second: str) -> str:

@@ -51,6 +51,7 @@ def works(places: Places) -> Iterator[Work | Skipped]:
     yield _memory("memory-l2", made, ("l2",))
     yield _no_dense_copy(made)
     yield _dense_floor(places, made)
+    yield from _formats(places, made)
     yield from _scores(places, made)
     yield from _encoders(places, made)
     yield from growth.works(places.data, _made, filterkit, places.weka39)
@@ -337,4 +338,47 @@ def _dense_floor(places: Places, made: _Made) -> Work:
         Target("at most", 0.7),
         inputs=(made.dense,),
         checks=(check("table", ours, floor),),
+    )
+
+
+def _formats(places: Places, made: _Made) -> Iterator[Work]:
+    """CSV and Parquet beside the same values as ARFF, and libsvm beside scikit-learn."""
+    dense, sparse = made.dense.path, made.sparse.path
+    kept = {ending: places.data / f"formats-in{ending}" for ending in (".csv", ".parquet", ".libsvm")}
+    outputs = [places.data / f"formats-{which}" for which in ("out.csv", "out.arff", "ours.libsvm", "theirs.libsvm")]
+    yield Work(
+        "csv",
+        "dense, 75 MB: CSV read and written unchanged",
+        Contender("filterkit, CSV", filterkit(kept[".csv"], str(outputs[0])), outputs[0]),
+        Contender("filterkit, ARFF", filterkit(dense, str(outputs[1])), outputs[1]),
+        Target("at most", 1),
+        inputs=(made.dense,),
+        prepare=(filterkit(dense, str(kept[".csv"])),),
+        checks=(check("table", outputs[1], outputs[0]),),
+        scraps=(kept[".csv"],),
+    )
+    yield Work(
+        "parquet",
+        "dense, 75 MB as ARFF: read",
+        Contender("filterkit, Parquet", (sys.executable, str(HERE / "read_all.py"), str(kept[".parquet"]))),
+        Contender("filterkit, ARFF", (sys.executable, str(HERE / "read_all.py"), str(dense))),
+        Target("at most", 0.5),
+        inputs=(made.dense,),
+        prepare=(filterkit(dense, str(kept[".parquet"])),),
+        scraps=(kept[".parquet"],),
+    )
+    yield Work(
+        "libsvm",
+        "sparse, 47 MB as ARFF: libsvm, l2",
+        Contender("filterkit", filterkit(kept[".libsvm"], str(outputs[2]), stages=("l2",)), outputs[2]),
+        Contender(
+            "scikit-learn",
+            (sys.executable, str(HERE / "peer_svmlight.py"), str(kept[".libsvm"]), str(outputs[3])),
+            outputs[3],
+        ),
+        Target("at least", 5),
+        inputs=(made.sparse,),
+        prepare=(filterkit(sparse, str(kept[".libsvm"])),),
+        checks=(check("svmlight", outputs[2], outputs[3], 1e-12),),
+        scraps=(kept[".libsvm"],),
     )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain as chain_batches
+from typing import TYPE_CHECKING, Any
 
-from filterkit.arff.reader import Reader
-from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
-from filterkit.files.endings import check_ending
 from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_text
+from filterkit.formats.opening import open_table
+from filterkit.formats.output import RowWriter
 from filterkit.stages.base import Rows
 
-__all__ = ["batches", "chain", "read", "tee", "write"]
+if TYPE_CHECKING:
+    from filterkit.formats.output import AnyFormat
+
+__all__ = ["batches", "chain", "check_output_format", "read", "tee", "write"]
 
 
 def batches(
@@ -27,8 +29,9 @@ def batches(
     encoding: str = "utf-8",
     block_size: int | None = None,
     labels: Labels | None = None,
+    format: str | None = None,
 ) -> Iterator[Batch]:
-    """The rows of an ARFF file as a stream of batches. Memory does not grow with the number of rows.
+    """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
 
     Parameters
     ----------
@@ -40,14 +43,19 @@ def batches(
     encoding : of the text.
     block_size : bytes of text per batch, approximately. Default: a size that is fast.
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
+    format : as for ``--from``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF if it says
+        none.
 
     Raises
     ------
     FilterkitError : the file cannot be read; the message names file, line, attribute and value. If there is no such
         file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the same way.
+    UsageError : there is no such format, or it has no such option.
     TypeError : `path` is an open file.
     """
-    with Reader(path_text(path), class_, positive, encoding, block_size, labels=labels) as reader:
+    place = path_text(path)
+    kind = _format(place, format)
+    with open_table(kind, place, class_, positive, encoding, block_size, labels=labels) as reader:
         yield from reader.batches()
 
 
@@ -57,9 +65,11 @@ def read(
     positive: object = None,
     encoding: str = "utf-8",
     labels: Labels | None = None,
+    format: str | None = None,
 ) -> Batch:
-    """A whole ARFF file as one batch. Parameters and errors are those of `batches`."""
-    with Reader(path_text(path), class_, positive, encoding, labels=labels) as reader:
+    """A whole file as one batch. Parameters and errors are those of `batches`."""
+    place = path_text(path)
+    with open_table(_format(place, format), place, class_, positive, encoding, labels=labels) as reader:
         return concatenate(reader.batches(), reader.schema)
 
 
@@ -69,59 +79,51 @@ def write(
     sparse: bool | None = None,
     precision: int | None = None,
     comments: Iterable[str] = (),
+    format: str | None = None,
 ) -> None:
-    """Write batches as an ARFF file, which appears under its name once it is complete.
+    """Write batches as a file, which appears under its name once it is complete.
 
     Parameters
     ----------
     rows : one batch, or an iterable of at least one batch, all of the same schema.
     path : the file, compressed according to its ending, or ``-`` for standard output.
-    sparse : whether to write sparse rows. Default: as the batches are.
+    sparse : whether to write sparse rows of ARFF. Default: as the batches are.
     precision : significant digits. Default: the shortest text that reads back to the same float64.
-    comments : lines to put at the top.
+    comments : lines to put at the top of ARFF.
+    format : as for ``--to``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF without one.
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format than ARFF.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
     FilterkitError : there is no batch, or the file cannot be written; then the error is of the system's class, too, as
         for `batches`.
     TypeError : `path` is an open file.
     """
     place = path_text(path)
-    check_ending(place)
+    kind = _format_to_write(place, format)
     stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")
-    formatter = Formatter(first.schema, first.sparse if sparse is None else sparse, precision)
+    writer = RowWriter(kind, first.schema, first.sparse if sparse is None else sparse, precision)
     with open_output(place) as out:
-        for text in header_pieces(first.schema, comments):
-            out.write(text)
-        for batch in chain_batches([first], stream):
-            for piece in formatter.rows(batch):
-                out.write(piece)
+        writer.write(out, _mapping(chain_batches([first], stream)), comments)
 
 
-def tee(rows: Rows, path: AnyPath) -> Iterator[Batch]:
-    """Yield the batches of `rows` unchanged, and write them to `path`, as an ARFF file, on the way.
+def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
+    """Yield the batches of `rows` unchanged, and write them to `path` on the way.
 
-    The file appears under its name once all rows have passed.
+    The file appears under its name once all rows have passed. `format` is that of `write`.
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format than ARFF.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
     FilterkitError : the file cannot be written.
     """
     place = path_text(path)
-    check_ending(place)
-    formatter = Formatter(rows.schema, rows.schema.sparse)
+    writer = RowWriter(_format_to_write(place, format), rows.schema, rows.schema.sparse)
     with open_output(place, onward=True) as out:
-        for text in header_pieces(rows.schema):
-            out.write(text)
-        for batch, pieces in rows.map(partial(_with_text, formatter), last=True):
-            for piece in pieces:
-                out.write(piece)
-            yield batch
+        yield from writer.tee(out, rows)
 
 
 def chain(text: str) -> Chain:
@@ -134,6 +136,37 @@ def chain(text: str) -> Chain:
     return Chain.parse(text)
 
 
-def _with_text(formatter: Formatter, batch: Batch) -> tuple[Batch, Pieces]:
-    """A batch, and the text of its rows in pieces."""
-    return batch, formatter.rows(batch)
+def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:
+    """The format that is `said`, or that of the ending of a file."""
+    if said is None and path.lower().endswith(".arff"):
+        return None
+    from filterkit.plugin.formats import find_format, format_by_ending
+    from filterkit.plugin.registry import registry
+
+    known = registry().formats
+    return format_by_ending(path, known, is_read) if said is None else find_format(said, known, "format")
+
+
+def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
+    """Refuse an output as `write` does, before any work; `by` is the stage that will write it.
+
+    Raises
+    ------
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
+    """
+    _format_to_write(path_text(path), format, by)
+
+
+def _format_to_write(path: str, said: str | None, by: str = "") -> AnyFormat:
+    """The format for an output, which is refused where it does not fit the ending."""
+    from filterkit.plugin.formats import check_written
+    from filterkit.plugin.registry import registry
+
+    kind = _format(path, said, is_read=False)
+    check_written(path, kind, registry().formats, by, said is not None)
+    return kind
+
+
+def _mapping(batches: Iterable[Batch]) -> Callable[[Callable[[Batch], Any]], Iterator[Any]]:
+    """What maps a function over batches, which can be read once."""
+    return lambda function: map(function, batches)

@@ -25,8 +25,8 @@ class FilterkitError(Exception):
         return _again, (type(self), self.args), vars(self)
 
 
-class ArffError(FilterkitError):
-    """ARFF text that cannot be read.
+class RowError(FilterkitError):
+    """A row, or another part of a file, that cannot be read.
 
     Parameters
     ----------
@@ -54,6 +54,10 @@ class ArffError(FilterkitError):
         place = ":".join(str(part) for part in (self.source, self.line) if part is not None)
         about = "" if self.attribute is None else f"attribute {quoted(self.attribute)}: "
         return f"{place}: {about}{self.message}" if place else about + self.message
+
+
+class ArffError(RowError):
+    """ARFF text that cannot be read; the parameters are those of `RowError`."""
 
 
 class StageError(FilterkitError):

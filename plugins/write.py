@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from filterkit import Batch, TrainingStage, hookimpl, option
-from filterkit.plugin import Rows, tee
+from filterkit.plugin import Rows, check_output_format, tee
 
 
 class Write(TrainingStage):
     """Also write the training rows to a file, as they are at this place in the chain.
 
-    The file appears when it is complete. Its ending says whether it is compressed. Later rows, as with ``--test``, are
-    not written.
+    The file appears when it is complete. Its ending says the format, and whether it is compressed. Later rows, as with
+    ``--test``, are not written.
     """
 
     name = "write"
     to_the_end = True
 
     path: str | None = option(None, "The file to write.", bare=True, output=True)
+    to: str | None = option(None, "Write this format, as --to does.  [default: as the ending says, or ARFF]")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self.path is not None
+        check_output_format(self.path, self.to, self.name)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         assert self.path is not None
-        yield from tee(rows, self.path)
+        yield from tee(rows, self.path, self.to)
 
 
 @hookimpl

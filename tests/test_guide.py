@@ -27,8 +27,8 @@ IRIS = str(ROOT / "arff_samples/iris.arff")
 
 
 def example(hook, tmp_path):
-    """The file with the guide's example of a hook."""
-    (text,) = [block for block in BLOCKS if f"def filterkit_{hook}" in block]
+    """The file with the guide's first example of a hook."""
+    text = next(block for block in BLOCKS if f"def filterkit_{hook}" in block)
     path = tmp_path / f"my_{hook}.py"
     path.write_text(text)
     return str(path)
@@ -54,7 +54,7 @@ def without_comments(text):
 
 def test_the_format_reads_and_writes(tmp_path):
     plugin = ["--plugin", example("formats", tmp_path)]
-    out = tmp_path / "out.parquet"
+    out = tmp_path / "out.arrows"
     done = run(*plugin, "-o", str(out), "-v", IRIS, "shape")
     assert (done.returncode, done.stderr.partition(" rows")[0]) == (0, "filterkit: 150")
     back = run(*plugin, str(out), "bns")
@@ -65,17 +65,17 @@ def test_the_format_reads_and_writes(tmp_path):
     assert without_comments((tmp_path / "t.arff").read_text()) == without_comments(back.stdout)
     scored = run(*plugin, "scores", str(out), "ig", "--top", "1")
     assert (scored.returncode, scored.stderr) == (0, "") and "petal" in scored.stdout
-    missing = run(*plugin, str(tmp_path / "none.parquet"), "bns")
-    assert missing.returncode == 1 and "none.parquet" in missing.stderr and missing.stderr.count("\n") == 1
+    missing = run(*plugin, str(tmp_path / "none.arrows"), "bns")
+    assert missing.returncode == 1 and "none.arrows" in missing.stderr and missing.stderr.count("\n") == 1
     listed = run(*plugin, "plugins").stdout
-    assert "format Parquet" in listed
+    assert "format Arrows" in listed
 
 
 def test_a_failing_writer_of_a_format_leaves_no_file(tmp_path):
     (tmp_path / "odd.arff").write_text("@relation o\n@attribute a numeric\n@data\n1\nInfinity\n")
-    done = run(*("--plugin", example("formats", tmp_path), "-o", "o.parquet", "odd.arff", "l2"), cwd=tmp_path)
+    done = run(*("--plugin", example("formats", tmp_path), "-o", "o.arrows", "odd.arff", "l2"), cwd=tmp_path)
     assert done.returncode == 1
-    assert not list(tmp_path.glob("*.parquet")) and not list(tmp_path.glob(".*"))
+    assert not list(tmp_path.glob("*.arrows")) and not list(tmp_path.glob(".*"))
 
 
 def test_the_subcommand_runs(tmp_path):
@@ -96,8 +96,8 @@ def test_the_engine_runs(tmp_path):
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
 
 
-FILES = {"log": "class Log", "gini": "def gini", "parquet": "Parquet", "classes": "def classes", "in_order": "InOrder"}
-FILES["centroid"] = "class Centroid"
+FILES = {"log": "class Log", "gini": "def gini", "arrows": "Arrows", "classes": "def classes", "in_order": "InOrder"}
+FILES |= {"centroid": "class Centroid", "space": "class Space("}
 COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
 
 
@@ -239,12 +239,16 @@ def test_examples_of_other_kinds_conform(tmp_path):
     known = Registry()
     for hook in ("formats", "engines", "subcommands"):
         known.add_file(example(hook, tmp_path))
-    (form, engine, command) = (
+    (text,) = [block for block in BLOCKS if "class Space(" in block]
+    (tmp_path / "space.py").write_text(text)
+    known.add_file(str(tmp_path / "space.py"))
+    (simple, engine, command, kind) = (
         thing for plugin in known.plugins for thing in (*plugin.formats, *plugin.engines, *plugin.subcommands)
     )
     for check in testing.FORMAT_CHECKS:
         for name in SAMPLES:
-            check(form, sample(name))
+            check(simple, sample(name))
+            check(kind(), sample(name))
     for check in testing.ENGINE_CHECKS:
         check(engine)
     for check in testing.SUBCOMMAND_CHECKS:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.posix
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/formats.md"]
 
 
 def blocks(language, text=README):

@@ -126,7 +126,7 @@ class FastFormatter:
         schema, X = self._format.schema, batch.csr
         position = schema.feature_indices[X.indices]
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-        texts, codes = _distinct_texts(X.data, self._format.precision)
+        texts, codes = distinct_texts(X.data, self._format.precision)
         if codes is None:
             codes = np.arange(len(texts), dtype=np.int32)
         if nominal.any():
@@ -205,18 +205,18 @@ def _weight_texts(batch: Batch) -> Any:
     return arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
 
 
-def _distinct_texts(values: np.ndarray, precision: int | None) -> tuple[Any, np.ndarray | None]:
+def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray | None]:
     """The texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
-    The codes are None where the texts are those of all values in order.
+    The codes are None where the texts are those of all values in order. `missing` is the text of NaN.
     """
     values = _rounded(values, precision)
     if _are_small_counts(values):
         return _COUNTS, values.astype(np.int32)
     encoded = _dictionary(values)
     if encoded is None:
-        return spaced_texts(values)
-    texts, codes = spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64))
+        return spaced_texts(values, missing)
+    texts, codes = spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64), missing)
     places = arrow.plain_values(encoded.indices)
     return texts, places if codes is None else codes[places]
 

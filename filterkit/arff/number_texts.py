@@ -19,8 +19,8 @@ _COMMA, _BLANK, _ZERO = b", 0"
 _ROW_END, _NULL, _POINT = b"]n."
 
 
-def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
-    """The texts of float64 (n,) values, each after a blank.
+def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarray | None]:
+    """The texts of float64 (n,) values, each after a blank; `missing` is that of NaN.
 
     Returns
     -------
@@ -41,15 +41,22 @@ def spaced_texts(values: np.ndarray) -> tuple[Any, np.ndarray | None]:
         codes[whole] = len(values) + np.arange(len(texts[-1]))
     if odd.any():
         codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
-        texts.append(arrow.strings([f" {word}" for word in _words(values[odd])]))
+        texts.append(arrow.strings([f" {word}" for word in _words(values[odd], missing)]))
     return pa.concat_arrays(texts), codes
 
 
-def row_texts(X: np.ndarray) -> Any:
-    """An Arrow array of the rows of a float64 matrix with at least one row and column, each with commas between."""
+def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
+    """An Arrow array of the rows of a float64 matrix, each the shortest exact texts of its numbers.
+
+    Parameters
+    ----------
+    X : with at least one row and column; NaN is missing.
+    separator : stands between numbers: an ASCII character that is not part of one.
+    missing : the text of a missing value.
+    """
     X = np.ascontiguousarray(X)
     whole, odd = _are_whole(X), _are_odd(X)
-    words = _words(X[odd])
+    words = _words(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
         X, whole = X.astype(np.int64), np.zeros(0, bool)
     text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
@@ -59,10 +66,13 @@ def row_texts(X: np.ndarray) -> Any:
     if words:
         marks |= text == _NULL
     cuts = np.flatnonzero(marks)
+    kinds = text[cuts]
+    if separator != ",":
+        text = np.where(text == _COMMA, np.uint8(ord(separator)), text)
     pieces = _replaced(text, cuts, words)
     bounds = arrow.bounds(pieces)
     rows = np.zeros(len(X) + 1, np.int32)
-    rows[1:-1] = bounds[1:-1:2][text[cuts] == _ROW_END]
+    rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
     rows[-1] = bounds[-1]
     return arrow.strings_at(rows, pieces.buffers()[2])
 
@@ -96,10 +106,10 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
-def _words(values: np.ndarray) -> list[str]:
-    """`format_number` of each value, which is called once for each distinct one."""
+def _words(values: np.ndarray, missing: str = "?") -> list[str]:
+    """`format_number` of each value, which is called once for each distinct one; `missing` for NaN."""
     known = {value: format_number(value) for value in set(values[values == values].tolist())}
-    return [known.get(value, "?") for value in values.tolist()]
+    return [known.get(value, missing) for value in values.tolist()]
 
 
 def _split(text: np.ndarray) -> Any:

@@ -16,12 +16,14 @@ import click
 from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion, visible
+from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Plugin, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
     from filterkit.files.formats import Format
+    from filterkit.formats.base import FileFormat
 
 
 # Options after the name of a stage belong to the stage.
@@ -69,7 +71,8 @@ def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) 
             continue
         for made in _stages(thing):
             yield "stage", _check_stage(made, samples, debug)
-        for form in thing.formats:
+        for offered in thing.formats:
+            form = offered() if isinstance(offered, type) else offered
             yield "format", _check_format(form, samples, files, debug)
         for engine in thing.engines:
             checks = [partial(check, engine) for check in testing.ENGINE_CHECKS]
@@ -101,7 +104,7 @@ def _check_stage(stage: Stage, samples: list[Batch], debug: bool) -> bool:
     return _report(about, checks, tried, debug)
 
 
-def _check_format(form: Format, samples: list[Batch], files: list[str], debug: bool) -> bool:
+def _check_format(form: Format | FileFormat, samples: list[Batch], files: list[str], debug: bool) -> bool:
     """Check a format on samples, and on files of its endings; whether something is wrong."""
     from filterkit.testing import FORMAT_CHECKS, check_reading
     from filterkit.testing.formats import written
@@ -111,11 +114,11 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
     checks = [partial(check, form, data) for check in FORMAT_CHECKS for data in samples]
     checks += [partial(check_reading, form, path) for path in own]
     tried = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
-    if form.write is None and not own:
+    if not is_format_written(form) and not own:
         wrong = _report(about, checks, "its declaration", debug)
         click.echo(visible(f"{about}: no rows were read; name such a file after the plugin"))
         return wrong
-    if form.write is None:
+    if not is_format_written(form):
         tried = f"its declaration and {len(own)} {'file' if len(own) == 1 else 'files'}"
     else:
         refused = 0
@@ -127,7 +130,7 @@ def _check_format(form: Format, samples: list[Batch], files: list[str], debug: b
             click.echo(visible(f"{about}: nothing was checked, as it refuses every sample"))
             return True
         tried += f", {refused} of which it refuses" if refused else ""
-        tried += "; it is only written" if form.read is None else ""
+        tried += "; it is only written" if not is_format_read(form) else ""
         tried += f"; it loses {' and '.join(form.losses)}" if form.losses else ""
     return _report(about, checks, tried, debug)
 

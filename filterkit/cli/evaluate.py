@@ -12,6 +12,7 @@ from filterkit.cli.inputs import check_used, open_input
 from filterkit.cli.options import (
     ENCODING,
     ENGINE,
+    FROM,
     ONCE,
     PROGRESS,
     SETTINGS,
@@ -30,6 +31,7 @@ from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import UsageError
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output, together
+from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class EvaluateOptions(InputOptions):
 )
 @PLOT
 @target_options
+@FROM
 @ENCODING
 @jobs("processes")
 @ENGINE
@@ -139,7 +142,9 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     """Refuse options that contradict each other, and outputs that would be lost."""
     engine_of(known, options.engine, options.jobs).close()
     check_goals(options.outputs, paths, known.files)
-    check_used(paths, known.formats, {"--encoding": options.encoding != "utf-8"})
+    formats = Formats(known.formats, options.from_)
+    kinds = [formats.of_input(path) for path in paths]
+    check_used(paths, kinds, {"--encoding": options.encoding != "utf-8"}, "textual")
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
     if options.plot is not None:
@@ -173,7 +178,7 @@ def _names(paths: tuple[str, ...]) -> dict[str, str]:
 
 def _read(path: str, options: EvaluateOptions, known: Registry) -> Batch:
     """All rows of an input."""
-    with open_input(path, options, known.formats) as reader:
+    with open_input(path, options, Formats(known.formats, options.from_)) as reader:
         return concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import click
 import numpy as np
 
-from filterkit.cli.inputs import check_used, format_of, open_input
+from filterkit.cli.inputs import check_used, open_input
 from filterkit.cli.options import (
     BLOCK_SIZE,
     ENCODING,
     ENGINE,
+    FROM,
     PROGRESS,
     SETTINGS,
     InputOptions,
@@ -32,6 +33,7 @@ from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import quoted, visible
+from filterkit.plugin.formats import Formats, title_of
 from filterkit.plugin.registry import Registry
 
 _SHOWN = 40  # attributes that the table has, unless it is asked for more
@@ -57,6 +59,7 @@ class InfoOptions(InputOptions):
 @click.option(
     "--top", metavar="N", type=click.IntRange(0), default=_SHOWN, show_default=True, help="Show the first N attributes."
 )
+@FROM
 @target_options
 @ENCODING
 @jobs("threads")
@@ -76,11 +79,12 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     commands would assume.
     """
     options = InfoOptions(**given)
-    check_used([path], known.formats, {"--encoding": options.encoding != "utf-8"})
-    overview = _look(path, options, known)
-    form = format_of(path, known.formats)
+    formats = Formats(known.formats, options.from_)
+    kind = formats.of_input(path)
+    check_used([path], [kind], {"--encoding": options.encoding != "utf-8"}, "textual")
+    overview = _look(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, options.class_, options.labels)
-    found = _Found(overview, path, "ARFF" if form is None else form.name, index, labels)
+    found = _Found(overview, path, "ARFF" if kind is None else title_of(kind), index, labels)
     if options.as_json:
         json.dump(found.as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         click.echo()
@@ -89,11 +93,11 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
         click.echo(line)
 
 
-def _look(path: str, options: InfoOptions, known: Registry) -> Overview:
+def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) -> Overview:
     """The overview of an input, whose class is an attribute like the others."""
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
-    with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, known.formats) as reader:
+    with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
         try:
             overviews = shown.watch(reader.map(Overview, engine), reader)
             first = next(overviews, None)

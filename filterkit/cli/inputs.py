@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from filterkit.arff.reader import Reader
 from filterkit.chains.rows import SpooledRows
 from filterkit.cli.options import InputOptions
 from filterkit.cli.progress import ReadingProgress
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.files.endings import ending
 from filterkit.files.inputs import Input
 from filterkit.files.rejects import Rejects
+from filterkit.formats.opening import open_table
+from filterkit.plugin.formats import Formats, title_of
 
 if TYPE_CHECKING:
-    from filterkit.files.formats import Format
-    from filterkit.plugin.registry import Names
+    from filterkit.formats.output import AnyFormat
 
 
 class Work(NamedTuple):
@@ -30,26 +29,22 @@ class Work(NamedTuple):
     progress: bool | None
 
 
-def open_input(path: str, options: InputOptions, formats: Names[Format], rejects: Rejects | None = None) -> Input:
+def open_input(path: str, options: InputOptions, formats: Formats, rejects: Rejects | None = None) -> Input:
     """Open an input that a chain is fitted on, or features are scored in.
 
     Parameters
     ----------
     path : a file, a glob of parts, a URL, or ``-``.
     options : how to read it.
-    formats : file formats beside ARFF, by ending.
+    formats : says the format of each input.
     rejects : takes the rows that cannot be read; without it they are errors.
 
     Raises
     ------
     FilterkitError : the input cannot be read.
     """
-    kind = format_of(path, formats)
-    if kind is not None:
-        from filterkit.files.formats import FormatReader
-
-        return FormatReader(kind, path, options.class_, options.positive, options.labels)
-    return Reader(
+    return open_table(
+        formats.of_input(path),
         path,
         options.class_,
         options.positive,
@@ -61,15 +56,19 @@ def open_input(path: str, options: InputOptions, formats: Names[Format], rejects
 
 
 def open_like(
-    path: str, like: Schema, options: InputOptions, formats: Names[Format], rejects: Rejects | None = None
+    path: str,
+    like: Schema,
+    options: InputOptions,
+    formats: Formats,
+    rejects: Rejects | None = None,
+    is_main: bool = False,
 ) -> Input:
-    """Open an input whose class or labels are those of the schema `like`; otherwise as `open_input`."""
-    kind = format_of(path, formats)
-    if kind is not None:
-        from filterkit.files.formats import FormatReader
+    """Open an input whose class or labels are those of the schema `like`; otherwise as `open_input`.
 
-        return FormatReader(kind, path, "none", None)
-    return Reader(path, None, None, options.encoding, options.block_size, like, rejects)
+    `is_main` says whether it is INPUT itself; see `Formats.of_input`.
+    """
+    kind = formats.of_input(path, is_main)
+    return open_table(kind, path, None, None, options.encoding, options.block_size, like, rejects)
 
 
 @contextmanager
@@ -107,25 +106,20 @@ def naming(reader: Input) -> Iterator[None]:
         raise
 
 
-def format_of(path: str, formats: Names[Format]) -> Format | None:
-    """The format that the ending of a file's name stands for, compression aside; None for ARFF."""
-    return formats.get(ending(path))
-
-
-def check_used(paths: Sequence[str], formats: Names[Format], given: dict[str, bool]) -> None:
-    """Refuse options about ARFF where all `paths` are of other formats.
+def check_used(paths: Sequence[str], kinds: Sequence[AnyFormat], given: dict[str, bool], can: str) -> None:
+    """Refuse options that none of the formats of some files has a use for.
 
     Parameters
     ----------
     paths : at least one.
-    formats : file formats beside ARFF, by ending.
+    kinds : the format of each.
     given : whether each option was given, by its flag.
+    can : the attribute of a format that says whether it has a use for them; ARFF always has.
 
     Raises
     ------
     UsageError : names the first such option and path.
     """
-    kinds = [format_of(path, formats) for path in paths]
     options = [option for option, is_given in given.items() if is_given]
-    if kinds[0] is not None and None not in kinds and options:
-        raise UsageError(f"{options[0]} applies to ARFF only, and {quoted(paths[0], PATH)} is {kinds[0].name}")
+    if options and not any(kind is None or getattr(kind, can, False) for kind in kinds):
+        raise UsageError(f"{options[0]} does not apply to {title_of(kinds[0])}, and {quoted(paths[0], PATH)} is that")

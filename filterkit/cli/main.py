@@ -18,6 +18,7 @@ from filterkit.cli.options import (
     DEBUG,
     ENCODING,
     ENGINE,
+    FROM,
     MEMORY,
     ONCE,
     PROGRESS,
@@ -35,9 +36,9 @@ from filterkit.plugin.registry import Registry, registry
 
 # How the help groups the options, by parameter names.
 _SECTIONS = {
-    "Input": ("class_", "labels", "positive", "encoding", "rejects", "max_rejects"),
+    "Input": ("class_", "labels", "positive", "from_", "encoding", "rejects", "max_rejects"),
     "Chain": ("chain", "seed", "test", "save", "load"),
-    "Output": ("output", "sparse", "precision"),
+    "Output": ("output", "to", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),
 }
 
@@ -101,6 +102,10 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     help="Write to PATH instead of standard output. The file appears when it is complete.",
 )
 @target_options
+@FROM
+@click.option(
+    "--to", metavar="FORMAT[:OPTIONS]", help="Write the output in this format.  [default: as its ending says, or ARFF]"
+)
 @ENCODING
 @click.option(
     "--rejects", metavar="FILE", **ONCE, help="Write unreadable rows to FILE, with line and reason, and go on."
@@ -138,13 +143,15 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
-    """Pass ARFF through a chain of stages and write ARFF.
+    """Pass a table through a chain of stages, and write it as ARFF or in another format.
 
     \b
         filterkit in.arff STAGE --option 10 STAGE STAGE > out.arff
 
     INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for standard input. Names that end in
-    .gz, .bz2, .xz or .zst are decompressed. Options of filterkit go before INPUT, options of a stage after its name.
+    .gz, .bz2, .xz or .zst are decompressed. The format goes by the ending of the name, or by --from and --to; without
+    either it is ARFF. "filterkit formats" lists the formats and their options. Options of filterkit go before INPUT,
+    options of a stage after its name.
 
     "filterkit stages" lists the stages, and "filterkit stages NAME" explains one. A subcommand may stand in the place
     of INPUT; "filterkit SUBCOMMAND --help" explains it.

@@ -58,6 +58,12 @@ CLASS = click.option(
 )
 DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 ENCODING = click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="Encoding of the input.")
+FROM = click.option(
+    "--from",
+    "from_",
+    metavar="FORMAT[:OPTIONS]",
+    help='Read the input in this format, which the ending of its name may not say. "filterkit formats" lists them.',
+)
 ENGINE = click.option(
     "--engine",
     metavar="NAME[:OPTIONS]",
@@ -102,11 +108,12 @@ def target_options(command: F) -> F:
 # Each method that `dataclass` generates takes start-up time, so there are no others than `__init__`.
 @dataclass(kw_only=True, eq=False, repr=False)
 class InputOptions:
-    """How inputs are read; the parameters of `filterkit.arff.reader.Reader` are the same."""
+    """How inputs are read; `from_` is their format, and the others are parameters of `filterkit.arff.reader.Reader`."""
 
     class_: str | None = None
     labels: str | None = None
     positive: str | None = None
+    from_: str | None = None
     encoding: str = "utf-8"
     block_size: int | None = None
 
@@ -116,6 +123,7 @@ class Options(InputOptions):
     """The options of the command ``filterkit``; the names are those of the parameters of its click command."""
 
     output: str = "-"
+    to: str | None = None
     test: tuple[tuple[str, str], ...] = ()
     save: str | None = None
     load: str | None = None

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import SpooledRows
-from filterkit.cli.inputs import Work, check_used, format_of, open_input, open_like, training_rows
+from filterkit.cli.inputs import Work, check_used, open_input, open_like, training_rows
 from filterkit.cli.options import Options, engine_of
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.data.alignment import Alignment
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import PATH, FilterkitError, UsageError, quoted
-from filterkit.files.endings import ARFF, check_chain, check_ending
+from filterkit.errors import FilterkitError, UsageError
+from filterkit.files.endings import check_chain
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.files.rejects import Rejects
+from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
-from filterkit.plugin.registry import Names, Registry
+from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-
-if TYPE_CHECKING:
-    from filterkit.files.formats import Format
 
 
 @dataclass(eq=False, repr=False)
@@ -36,14 +34,14 @@ class Job:
     path : the input.
     stages : the chain; none with ``--load``.
     options : of the command.
-    formats : file formats beside ARFF, by ending.
+    formats : says the format of each input and output.
     engine : where the work runs.
     """
 
     path: str
     stages: list[Stage]
     options: Options
-    formats: Names[Format]
+    formats: Formats
     engine: Engine
 
     @property
@@ -71,11 +69,13 @@ class Training(NamedTuple):
 
 
 class Later(NamedTuple):
-    """An input that the fitted chain transforms, the alignment of its columns with the chain's, and the output."""
+    """An input that the fitted chain transforms, the alignment of its columns with the chain's, the output, and whether
+    the input is INPUT itself."""
 
     reader: Input
     alignment: Alignment
     output: str
+    is_main: bool
 
 
 class Plan(NamedTuple):
@@ -99,7 +99,8 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
         if stages:
             raise UsageError("stages cannot be combined with --chain")
         stages = read_stages(options.chain, known, options.seed)
-    return Job(path, stages, options, known.formats, engine_of(known, options.engine, options.jobs))
+    formats = Formats(known.formats, options.from_, options.to)
+    return Job(path, stages, options, formats, engine_of(known, options.engine, options.jobs))
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:
@@ -119,7 +120,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     options, rejects = job.options, None
     if options.rejects is not None:
         rejects = Rejects(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
-    training, loaded, outputs = None, None, [*options.test]
+    training, loaded = None, None
+    outputs = [(source, output, False) for source, output in options.test]
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects)
         rows = opened.enter_context(training_rows(reader, Work(job.engine, options.memory, options.progress)))
@@ -129,11 +131,11 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
 
         loaded = saved.load(options.load)
         incoming = loaded.incoming
-        outputs.insert(0, (job.path, options.output))
+        outputs.insert(0, (job.path, options.output, True))
     later = []
-    for source, output in outputs:
-        reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects))
-        later.append(Later(reader, _align(reader, incoming), output))
+    for source, output, is_main in outputs:
+        reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects, is_main))
+        later.append(Later(reader, _align(reader, incoming), output, is_main))
     return Plan(training, loaded, later, rejects)
 
 
@@ -159,21 +161,7 @@ def check(job: Job) -> None:
         raise UsageError("--max-rejects needs --rejects, which says where they go")
     if options.load is not None:
         _check_beside_load(job)
-    _check_endings(job)
-    check_used(
-        job.sources,
-        job.formats,
-        {"--encoding": options.encoding != "utf-8", "--rejects": options.rejects is not None},
-    )
-    check_used(
-        [goal.path for goal in job.goals_of_rows],
-        job.formats,
-        {
-            "--sparse": options.sparse is True,
-            "--dense": options.sparse is False,
-            "--precision": options.precision is not None,
-        },
-    )
+    _check_used(job)
     files = {"--save": options.save, "--rejects": options.rejects}
     others = [Goal(option, path) for option, path in files.items() if path is not None]
     check_goals(
@@ -182,6 +170,7 @@ def check(job: Job) -> None:
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
+    _check_endings(job)
 
 
 def _check_beside_load(job: Job) -> None:
@@ -200,16 +189,21 @@ def _check_beside_load(job: Job) -> None:
             raise UsageError(f"{option} cannot be combined with --load: the saved chain decides")
 
 
+def _check_used(job: Job) -> None:
+    """Refuse options that the formats of the inputs or outputs have no use for."""
+    options = job.options
+    sources = [job.formats.of_input(path, not number) for number, path in enumerate(job.sources)]
+    text = {"--encoding": options.encoding != "utf-8", "--rejects": options.rejects is not None}
+    check_used(job.sources, sources, text, "textual")
+    goals = [goal.path for goal in job.goals_of_rows]
+    kinds = [job.formats.of_output(path, not number) for number, path in enumerate(goals)]
+    check_used(goals, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms")
+    check_used(goals, kinds, {"--precision": options.precision is not None}, "rounds")
+
+
 def _check_endings(job: Job) -> None:
     """Refuse an output whose ending belongs to a format that cannot be written there."""
-    for goal in job.goals_of_rows:
-        kind = format_of(goal.path, job.formats)
-        if kind is not None and kind.write is None:
-            raise UsageError(f"{goal.option}: {quoted(goal.path, PATH)}: {kind.name} is only read, not written")
-        if kind is None:
-            check_ending(goal.path, ARFF, goal.option, ", or load a plugin that writes {} with --plugin")
-    for goal in job.goals_of_stages:  # always ARFF
-        kind = format_of(goal.path, job.formats)
-        check_ending(goal.path, ARFF, goal.option, other=None if kind is None else kind.name)
+    for number, goal in enumerate(job.goals_of_rows):
+        job.formats.check_output(goal.path, goal.option, not number)
     if job.options.save is not None:
         check_chain(job.options.save, "--save")

@@ -83,14 +83,14 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
         onward = bool(plan.later or job.goals_of_stages or options.rejects)
         count = writer.write(options.output, partial(rows.map, last=True), history, reader, onward)
         done(f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}")
-    for number, (reader, alignment, output) in enumerate(plan.later, 1):
+    for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
         this = ["--test", reader.path, output, *command]
         if plan.training is None:
             this = [*words_of_options(options), reader.path]
         with naming(reader):
             mapping = Transformed(reader, alignment, fitted, job.engine)
             onward = options.rejects is not None or number < len(plan.later)
-            count = writer.write(output, mapping, [*reader.history, command_comment(this)], reader, onward)
+            count = writer.write(output, mapping, [*reader.history, command_comment(this)], reader, onward, is_main)
         done(f"{reader.name}: {count} rows")
 
 

@@ -15,6 +15,7 @@ from filterkit.cli.options import (
     BLOCK_SIZE,
     ENCODING,
     ENGINE,
+    FROM,
     MEMORY,
     ONCE,
     PROGRESS,
@@ -30,6 +31,7 @@ from filterkit.cli.text_table import aligned
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted
 from filterkit.files.output import open_output
+from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class ScoresOptions(InputOptions):
     help="With more than two classes, score each against the rest and combine the scores in this way.",
 )
 @target_options
+@FROM
 @ENCODING
 @jobs("threads")
 @ENGINE
@@ -117,16 +120,18 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
     if options.path != "-" and options.csv:
         raise UsageError("scores: --csv is for standard output, and there is -o")
     check_goals([Goal("-o", options.path)], [path], known.files)
-    check_used([path], known.formats, {"--encoding": options.encoding != "utf-8"})
+    kind = Formats(known.formats, options.from_).of_input(path)
+    check_used([path], [kind], {"--encoding": options.encoding != "utf-8"}, "textual")
 
 
 def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:
     """The table of all features."""
     from filterkit.chains.feature_scores import scores as score_features
 
+    formats = Formats(known.formats, options.from_)
     with (
         engine_of(known, options.engine, options.jobs) as engine,
-        training_rows(open_input(path, options, known.formats), Work(engine, options.memory, options.progress)) as rows,
+        training_rows(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
     ):
         return score_features(
             rows,

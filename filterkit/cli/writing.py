@@ -7,47 +7,47 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from io import BufferedWriter
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from filterkit._version import __version__
-from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Mapping, growth_of, pieces
-from filterkit.cli.inputs import format_of
 from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
-from filterkit.data.batch import Batch, empty, itself
+from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
+from filterkit.formats.output import RowWriter
+from filterkit.plugin.formats import Formats
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
-    from filterkit.files.formats import Format
-    from filterkit.plugin.registry import Names
+    from filterkit.formats.output import AnyFormat
 
 T = TypeVar("T")
 
 
 class ChainWriter:
-    """Writes rows that come out of a fitted chain, in the format of the output's name.
+    """Writes rows that come out of a fitted chain, in the format of the output.
 
     Parameters
     ----------
     fitted : the chain.
     options : ``--sparse`` and ``--precision`` among them. By default rows are sparse if the input or the output of the
         chain is, and numbers have their shortest exact text.
-    formats : file formats beside ARFF, by ending.
+    formats : says the format of each output.
     """
 
-    def __init__(self, fitted: FittedChain, options: Options, formats: Names[Format]) -> None:
-        sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
-        self._schema = fitted.schema
-        self._formatter = Formatter(fitted.schema, sparse, options.precision)
+    def __init__(self, fitted: FittedChain, options: Options, formats: Formats) -> None:
+        self._sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
+        self._schema, self._precision = fitted.schema, options.precision
         self._formats = formats
+        self._arff: RowWriter | None = None  # serves all outputs of ARFF
 
-    def write(self, path: str, rows: Mapping, history: list[str], reader: Input, onward: bool) -> int:
+    def write(
+        self, path: str, rows: Mapping, history: list[str], reader: Input, onward: bool, is_main: bool = True
+    ) -> int:
         """Write the rows, and return how many there were.
 
         Parameters
@@ -58,39 +58,23 @@ class ChainWriter:
         reader : the input. The last comment of ARFF output says how many rows were written, and how many the input had
             if that differs.
         onward : as for `open_output`.
+        is_main : whether it is the output for INPUT; see `Formats.of_output`.
         """
-        kind = format_of(path, self._formats)
-        with open_output(path, onward) as out:
-            if kind is not None:
-                return self._write_as(kind, out, rows)
-            for text in header_pieces(self._schema, history):
-                out.write(text)
-            count = 0
-            for size, pieces in rows(partial(_text, self._formatter)):
-                for piece in pieces:
-                    out.write(piece)
-                if isinstance(out, BufferedWriter):
-                    out.flush()  # a reader may be waiting; not for compressed text, which would become longer
-                count += size
+
+        def last(count: int) -> bytes:
             of = "" if reader.count in (None, count) else f" of {reader.count}"
-            out.write(f"% {count}{of} rows\n".encode())
-            return count
+            return f"% {count}{of} rows\n".encode()
 
-    def _write_as(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
-        """Write the rows in another format than ARFF, and return how many there were."""
-        assert kind.write is not None
-        count = 0
+        kind = self._formats.of_output(path, is_main)
+        if kind is None:
+            self._arff = writer = self._arff or self._writer(None)
+        else:
+            writer = self._writer(kind)
+        with open_output(path, onward) as out:
+            return writer.write(out, rows, history, last)
 
-        def counted() -> Iterator[Batch]:
-            nonlocal count
-            for batch in rows(itself):
-                count += len(batch)
-                yield batch
-            if not count:
-                yield empty(self._schema)
-
-        kind.write(counted(), out)
-        return count
+    def _writer(self, kind: AnyFormat) -> RowWriter:
+        return RowWriter(kind, self._schema, self._sparse, self._precision)
 
 
 @dataclass(eq=False, repr=False)
@@ -129,11 +113,6 @@ def _of_transformed(fitted: FittedChain, function: Callable[[Batch], T], batch: 
     return function(fitted.transform(batch))
 
 
-def _text(formatter: Formatter, batch: Batch) -> tuple[int, Pieces]:
-    """The number of rows in a batch, and their text in pieces."""
-    return len(batch), formatter.rows(batch)
-
-
 def command_comment(words: list[str]) -> str:
     """The comment that says by which command line an output was made."""
     return f"filterkit {__version__}: {' '.join(map(_shell_word, words))}"
@@ -155,6 +134,8 @@ def words_of_options(options: Options) -> list[str]:
         ("--class", options.class_),
         ("--labels", options.labels),
         ("--positive", options.positive),
+        ("--from", options.from_),
+        ("--to", options.to),
         ("--encoding", encoding),
         ("--precision", options.precision),
         ("--load", options.load),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +14,8 @@ from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error
-from filterkit.files.endings import COMPRESSIONS, ending
-from filterkit.files.source import Source
+from filterkit.files.endings import COMPRESSIONS
+from filterkit.files.local import local_copy
 
 T = TypeVar("T")
 
@@ -66,17 +65,21 @@ class FormatReader:
     history: tuple[str, ...] = ()
 
     def __init__(
-        self, kind: Format, path: str, class_: str | None, positive: str | None, labels: Labels | None = None
+        self, kind: Format, path: str, class_: str | None, positive: object, labels: Labels | None = None
     ) -> None:
         self.path = self.name = path
         self.size: int | None = None
         self.count: int | None = None
         if kind.read is None:
             raise FilterkitError(f"{path}: {kind.name} is only written, not read")
-        self._plain = _decompressed(path)
+        said = None if positive is None else str(positive)
+        try:
+            self._plain = local_copy(path) if _needs_copy(path) else None
+        except FilterkitError as error:
+            raise error if path in str(error) else FilterkitError(f"{path}: {error}") from None
         try:
             place = path if self._plain is None else self._plain.name
-            stream = self._guarded(kind, partial(kind.read, place, class_ if labels is None else "none", positive))
+            stream = self._guarded(kind, partial(kind.read, place, class_ if labels is None else "none", said))
             first = next(stream, None)
             if first is None:
                 raise FilterkitError(f"{path}: it has no batch; an empty one would do")
@@ -99,6 +102,10 @@ class FormatReader:
     def __exit__(self, *_: object) -> None:
         if self._plain is not None:
             self._plain.close()  # which deletes it
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches, with their rows numbered."""
+        return self._numbered()
 
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, in the engine."""
@@ -128,25 +135,6 @@ class FormatReader:
             raise FilterkitError(f"{self.path}: it cannot be read as {kind.name} ({about})") from error
 
 
-def _decompressed(path: str) -> IO[bytes] | None:
-    """A temporary file with the decompressed content of a file, and the same ending; None if it is not compressed.
-
-    Raises
-    ------
-    FilterkitError : the file cannot be read, or the temporary file cannot be written.
-    """
-    if not path.lower().endswith(COMPRESSIONS):
-        return None
-    source = Source(path)
-    try:
-        file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
-        while text := source.read(1 << 20):
-            file.write(text)
-        file.flush()
-    except FilterkitError:
-        raise
-    except OSError as error:
-        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
-    finally:
-        source.close()
-    return file
+def _needs_copy(path: str) -> bool:
+    """Whether a function that takes the path of a file cannot read this input itself."""
+    return path == "-" or "://" in path or path.lower().endswith(COMPRESSIONS)

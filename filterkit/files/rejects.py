@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, NamedTuple
 
-from filterkit.errors import ArffError, FilterkitError
+from filterkit.errors import FilterkitError, RowError
 
 
 class Rejected(NamedTuple):
@@ -13,7 +13,7 @@ class Rejected(NamedTuple):
     text: bytes
     name: str
     line: int
-    error: ArffError
+    error: RowError
 
 
 class Rejects:
@@ -42,7 +42,7 @@ class Rejects:
         FilterkitError : more than `most` rows are rejected.
         """
         self.count += 1
-        error = ArffError(
+        error = RowError(
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute
         )
         if self._most is not None and self.count > self._most:

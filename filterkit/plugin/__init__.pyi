@@ -1,6 +1,10 @@
 # The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
+from filterkit.api import check_output_format as check_output_format
 from filterkit.api import tee as tee
+from filterkit.arff.fast_writer import round_significant as round_significant
+from filterkit.arff.number_texts import row_texts as row_texts
+from filterkit.arff.number_texts import spaced_texts as spaced_texts
 from filterkit.arff.numbers import format_number as format_number
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
@@ -21,12 +25,14 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
+from filterkit.data.batch import empty as empty
 from filterkit.data.batch import itself as itself
 from filterkit.data.choice import attribute_numbers as attribute_numbers
 from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
+from filterkit.data.interop import to_columns as to_columns
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
@@ -36,8 +42,31 @@ from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
 from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
+from filterkit.errors import RowError as RowError
+from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
+from filterkit.files.rejects import Rejected as Rejected
+from filterkit.formats.base import FileFormat as FileFormat
+from filterkit.formats.base import Opening as Opening
+from filterkit.formats.base import Parsed as Parsed
+from filterkit.formats.base import Table as Table
+from filterkit.formats.base import Writer as Writer
+from filterkit.formats.base import class_asked as class_asked
+from filterkit.formats.base import matching_names as matching_names
+from filterkit.formats.base import relation_of as relation_of
+from filterkit.formats.columns import UnknownLabel as UnknownLabel
+from filterkit.formats.columns import from_table as from_table
+from filterkit.formats.columns import joined_rows as joined_rows
+from filterkit.formats.columns import noted as noted
+from filterkit.formats.columns import schema_noted as schema_noted
+from filterkit.formats.columns import taken as taken
+from filterkit.formats.columns import texts as texts
+from filterkit.formats.columns import to_table as to_table
+from filterkit.formats.pairs import pair_rows as pair_rows
+from filterkit.formats.text import Block as Block
+from filterkit.formats.text import TextParser as TextParser
+from filterkit.formats.text import TextTable as TextTable
 from filterkit.plugin.registry import find_metric as find_metric
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns

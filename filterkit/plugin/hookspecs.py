@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from filterkit.counts.metric import Metric
     from filterkit.engines.engine import Engine
     from filterkit.files.formats import Format
+    from filterkit.formats.base import FileFormat
     from filterkit.stages.base import Stage
 
 PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins
@@ -39,10 +40,10 @@ class Hooks:
         """The metrics that the plugin offers. Each also becomes a stage of the same name."""
 
     @hookspec
-    def filterkit_formats(self) -> list[Format]:  # type: ignore[empty-body]
+    def filterkit_formats(self) -> list[Format | type[FileFormat]]:  # type: ignore[empty-body]
         """The file formats, other than ARFF, that the plugin reads or writes.
 
-        Two plugins that offer a format for the same ending are an error that names both.
+        Two plugins that offer a format of the same name, or for the same ending, are an error that names both.
         """
 
     @hookspec

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
+    from filterkit.formats.base import FileFormat
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,7 +28,7 @@ class Offers:
 
     stages: list[type[Stage]] = field(default_factory=list)
     metrics: list[Metric] = field(default_factory=list)
-    formats: list[Format] = field(default_factory=list)
+    formats: list[Format | type[FileFormat]] = field(default_factory=list)
     engines: list[type[Engine]] = field(default_factory=list)
     subcommands: list[click.Command] = field(default_factory=list)
 
@@ -44,9 +45,9 @@ class Offers:
         return tuple(f"{kind} {name}" for kind, name, _ in self.names())
 
     def names(self) -> Iterator[tuple[str, str, Any]]:
-        """The kind, name and item of every offer. A format goes by the name of each of its endings."""
+        """The kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
         yield from (("stage", stage.name, stage) for stage in self.stages)
-        yield from (("format", ending, format) for format in self.formats for ending in format.endings)
+        yield from (("format", name, form) for form in self.formats for name in _names_of(form))
         yield from (("engine", engine.name, engine) for engine in self.engines)
         yield from (("subcommand", str(command.name), command) for command in self.subcommands)
 
@@ -102,7 +103,7 @@ class HookCaller:
         return Offers(
             stages=[*stages, *_stages_of(metrics)],
             metrics=metrics,
-            formats=_checked("filterkit_formats", given, _is_format, "Format"),
+            formats=_checked("filterkit_formats", given, _is_format, "Format or FileFormat"),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
         )
@@ -123,6 +124,12 @@ class HookCaller:
             if all(map(_wraps, here)):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
                 self._manager.subset_hook_caller(caller.name, others)()
+
+
+def _names_of(form: Any) -> list[str]:
+    """The name of a format for ``--from`` and ``--to``, and its endings."""
+    name = "-".join(str(form.name).lower().split())
+    return [*([name] if name else []), *form.endings]
 
 
 def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from filterkit.counts.metric import Metric
     from filterkit.files.formats import Format
+    from filterkit.formats.base import FileFormat
 
 T = TypeVar("T")
 
@@ -98,7 +99,7 @@ class Registry:
     files : the paths of the files that plugins were loaded from.
     own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
-    formats : file formats by ending.
+    formats : file formats beside ARFF, by name and ending.
     engines : engine classes by name.
     subcommands : click commands by name.
     """
@@ -107,7 +108,7 @@ class Registry:
         self.files: list[str] = []
         self.own = Plugin("filterkit itself", "")
         self.stages: Names[type[Stage]] = Names(self, "stage")
-        self.formats: Names[Format] = Names(self, "format")
+        self.formats: Names[Format | type[FileFormat]] = Names(self, "format")
         self.engines: Names[type[Engine]] = Names(self, "engine")
         self.subcommands: Names[click.Command] = Names(self, "subcommand")
         self._points: list[Installed] = []

@@ -90,8 +90,8 @@ def _types_of(stage: type[Any]) -> dict[str, Any]:
 _MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", tuple: "a list of texts"}
 
 
-def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any) -> Any:
-    """`value` in the option's own type.
+def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any, shown: str | None = None) -> Any:
+    """`value` in the option's own type; messages call the option `shown`, by default its flag.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
     list or a single text into a tuple.
@@ -107,7 +107,7 @@ def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any) -> An
         return value
     plain = _texts(value) if type_ is tuple else _plain(type_, value)
     if plain is None:
-        raise UsageError(f"{stage.name}: {_shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
+        raise UsageError(f"{stage.name}: {shown or _shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
     return plain
 
 
@@ -145,9 +145,9 @@ def _shown(field: dataclasses.Field[Any]) -> str:
     return field.name.upper() if field.metadata["bare"] else flag_of(field)
 
 
-def check_option(stage: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Raise a `UsageError` that names stage, option, what is allowed and what was given."""
-    flag = _shown(field)
+def check_option(stage: str, field: dataclasses.Field[Any], value: Any, shown: str | None = None) -> None:
+    """Raise a `UsageError` that names stage, option (as `shown`), what is allowed and what was given."""
+    flag = shown or _shown(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
         raise UsageError(f"{stage}: {flag} is missing")

@@ -29,6 +29,7 @@ from filterkit.data.batch import Batch, same
 from filterkit.engines.engine import Engine
 from filterkit.errors import StageError
 from filterkit.files.formats import Format
+from filterkit.formats.base import FileFormat
 from filterkit.stages.base import Stage
 from filterkit.testing.engines import (
     check_engine_is_declared,
@@ -96,7 +97,7 @@ CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_unchosen_columns_stay,
     check_errors_are_clear,
 ]
-FORMAT_CHECKS: list[Callable[[Format, Batch], None]] = [
+FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_format_is_declared,
     check_rows_come_back,
     check_class_comes_back,

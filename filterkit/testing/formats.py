@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import tempfile
@@ -13,33 +14,54 @@ import numpy as np
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.interop import to_columns
 from filterkit.data.labels import join
-from filterkit.data.schema import Schema
+from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError
-from filterkit.files.formats import LOSSES, Format, FormatReader
+from filterkit.files.formats import Format
 from filterkit.files.output import open_output
+from filterkit.formats.base import LOSSES, FileFormat
+from filterkit.formats.opening import open_table
+from filterkit.formats.output import RowWriter
+from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.testing.stages import cut
 
 
-def check_format_is_declared(form: Format, data: Batch) -> None:
+def check_format_is_declared(form: Format | FileFormat, data: Batch) -> None:
     """The format has a name, lower-case endings with a dot, a function to read or write, and known losses."""
-    assert isinstance(form, Format), f"{form!r} is no Format"
+    assert isinstance(form, (Format, FileFormat)), f"{form!r} is no Format and no FileFormat"
     assert form.name.strip(), "a format needs a name, for messages"
     endings = form.endings if isinstance(form.endings, tuple) else ()
-    right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+", ending) for ending in endings)
+    right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
     assert right, f"{form.name}: endings must be like ('.parquet',), and {form.endings!r} is not"
-    assert form.read is not None or form.write is not None, f"{form.name} is neither read nor written"
+    assert is_format_read(form) or is_format_written(form), f"{form.name} is neither read nor written"
+    if isinstance(form, FileFormat):
+        _check_class(form)
     unknown = set(form.losses) - set(LOSSES)
     assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, and not {', '.join(sorted(unknown))}"
 
 
-def check_rows_come_back(form: Format, data: Batch) -> None:
+def _check_class(form: FileFormat) -> None:
+    """The declaration of a `FileFormat`: a word as its name, a title, help of itself and of its options."""
+    assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
+        f"{form.name}: the name of a FileFormat must be a lower-case word"
+    )
+    assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages"
+    assert form.summary(), f"{form.name}: write a docstring, which becomes its help"
+    for field in dataclasses.fields(form):  # type: ignore[arg-type]
+        assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help"
+    import pickle
+
+    again = pickle.loads(pickle.dumps(form))
+    assert vars(again) == vars(form), f"{form.name}: a pickled format comes back changed"
+
+
+def check_rows_come_back(form: Format | FileFormat, data: Batch) -> None:
     """Rows come back from a file as they were written to it, apart from the losses that the format declares.
 
     That holds for the names, kinds and labels of attributes, for numbers to the last bit, for missing values and for
     instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
     attributes may change; without rows, labels may change, too.
     """
-    if form.read is None or form.write is None:
+    if not (is_format_read(form) and is_format_written(form)):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = written(form, data, folder)
@@ -47,10 +69,10 @@ def check_rows_come_back(form: Format, data: Batch) -> None:
             compare(form, _flat(data), _read(form, path, "none"))
 
 
-def check_class_comes_back(form: Format, data: Batch) -> None:
+def check_class_comes_back(form: Format | FileFormat, data: Batch) -> None:
     """The class that is asked for by name is the class of the rows read, with its positive value."""
     target = data.schema.class_attribute
-    both = form.read is not None and form.write is not None and not {"names", "kinds"} & set(form.losses)
+    both = is_format_read(form) and is_format_written(form) and not {"names", "kinds", "labels"} & set(form.losses)
     if not both or target is None or not len(data):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -71,42 +93,49 @@ def check_class_comes_back(form: Format, data: Batch) -> None:
             assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
-def check_blocks_come_back(form: Format, data: Batch) -> None:
-    """Rows come back the same however they were cut into batches when they were written."""
-    if form.read is None or form.write is None or len(data) < 2:
+def check_blocks_come_back(form: Format | FileFormat, data: Batch) -> None:
+    """Rows come back the same however they were cut into batches when they were written.
+
+    A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
+    """
+    if not (is_format_read(form) and is_format_written(form)) or len(data) < 2:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = written(form, data, folder, 2)
-        if path is not None:
-            compare(form, _flat(data), _read(form, path, "none"), " when they were written in several batches")
+        if path is None:
+            return
+        compare(form, _flat(data), _read(form, path, "none"), " when they were written in several batches")
+        if isinstance(form, FileFormat):
+            whole = written(form, data, folder, name="whole")
+            assert whole is not None and _content(whole) == _content(path), (
+                f"{form.name}: rows written in several batches give other bytes than in one"
+            )
+            compare(form, _flat(data), _read(form, path, "none", block_size=60), " when they are read in small parts")
 
 
-def check_writing_is_the_same_again(form: Format, data: Batch) -> None:
+def check_writing_is_the_same_again(form: Format | FileFormat, data: Batch) -> None:
     """The same rows give the same bytes, at least one; all batches are consumed, and the stream is left open."""
-    if form.write is None:
+    if not is_format_written(form):
         return
     with tempfile.TemporaryDirectory() as folder:
         paths = [written(form, data, folder, name=name) for name in ("one", "other")]
         if None in paths:
             return
-        contents = []
-        for path in paths:
-            with open(str(path), "rb") as file:
-                contents.append(file.read())
-        assert contents[0], f"{form.name}: write leaves the file empty"
+        contents = [_content(str(path)) for path in paths]
+        assert contents[0] or not len(data), f"{form.name}: write leaves the file empty"
         assert contents[0] == contents[1], (
             f"{form.name}: writing the same rows twice gives other bytes: leave out times and what is random"
         )
 
 
-def check_a_missing_file_is_an_error(form: Format, data: Batch) -> None:
+def check_a_missing_file_is_an_error(form: Format | FileFormat, data: Batch) -> None:
     """A missing file is an error of the system or of filterkit that names the file in one line."""
-    if form.read is None:
+    if not is_format_read(form) or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "missing" + form.endings[0])
         try:
-            FormatReader(form, path, None, None)
+            open_table(form, path)
         except FilterkitError as error:
             said = str(error)
         else:
@@ -114,7 +143,7 @@ def check_a_missing_file_is_an_error(form: Format, data: Batch) -> None:
         assert path in said and "\n" not in said, f"{form.name}: of a missing file it says: {said}"
 
 
-def check_reading(form: Format, path: str) -> None:
+def check_reading(form: Format | FileFormat, path: str) -> None:
     """A file can be read twice with the same rows, whose batches fit their schema, and without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
     from filterkit.data.batch import same
@@ -125,14 +154,15 @@ def check_reading(form: Format, path: str) -> None:
     assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
 
 
-def written(form: Format, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
+def written(
+    form: Format | FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t"
+) -> str | None:
     """The path of the file that `form` writes for `data`, cut into batches of `step` rows; None if it refuses them.
 
     Raises
     ------
     AssertionError : the format fails in another way, leaves batches unread, or closes the stream.
     """
-    assert form.write is not None
     path = os.path.join(folder, name + form.endings[0])
     left = cut(data, step)
 
@@ -144,7 +174,11 @@ def written(form: Format, data: Batch, folder: str, step: int | None = None, nam
     closed = False
     try:
         with open_output(path) as out:
-            form.write(batches(), out)
+            if isinstance(form, Format):
+                assert form.write is not None
+                form.write(batches(), out)
+            else:
+                RowWriter(form, data.schema, data.sparse).write(out, lambda function: map(function, batches()))
             closed = out.closed
     except FilterkitError as error:
         refusal = error
@@ -160,7 +194,7 @@ def written(form: Format, data: Batch, folder: str, step: int | None = None, nam
     return None if refusal else path
 
 
-def compare(form: Format, expected: Batch, found: Batch, when: str = "") -> None:
+def compare(form: Format | FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
     """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the losses of `form`.
 
     Neither batch has a class; `when` ends the messages.
@@ -173,6 +207,8 @@ def compare(form: Format, expected: Batch, found: Batch, when: str = "") -> None
             f"{about}instance weights are lost{when}: keep them, refuse rows that have some with a FilterkitError, or "
             "declare losses=('weights',)"
         )
+    if "columns" in form.losses:
+        return
     given, back = expected.schema.attributes, found.schema.attributes
     repair = "keep it, refuse it with a FilterkitError, or declare losses"
     assert len(back) == len(given), f"{about}{len(back)} attributes come back of {len(given)}{when}"
@@ -185,10 +221,17 @@ def compare(form: Format, expected: Batch, found: Batch, when: str = "") -> None
         text = one_a.kind == "relational" and other_a.kind == "string"  # a bag as its text
         assert text or other_a.kind == one_a.kind, f"{about}the {one_a.kind} {name} is {other_a.kind}{when}: {repair}"
         labels = other_a.values
-        assert text or labels == one_a.values or not len(expected), (
+        assert text or labels == one_a.values or not len(expected) or "labels" in form.losses, (
             f"{about}the labels of {name} are {labels}{when}: {repair}"
         )
+        if "labels" in form.losses and one_a.kind == "nominal":
+            ours, theirs = _label_texts(one_a, ours), _label_texts(other_a, theirs)
         assert _equal(ours, theirs), f"{about}the values of {name} come back changed{when}"
+
+
+def _label_texts(attribute: Attribute, codes: Any) -> list[str | None]:
+    """The labels of the codes of a nominal attribute."""
+    return [None if code != code else attribute.values[int(code)] for code in codes.tolist()]
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -212,7 +255,18 @@ def _flat(data: Batch) -> Batch:
     return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.passthrough)
 
 
-def _read(form: Format, path: str, class_: str | None, positive: str | None = None) -> Batch:
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _read(
+    form: Format | FileFormat,
+    path: str,
+    class_: str | None,
+    positive: str | None = None,
+    block_size: int | None = None,
+) -> Batch:
     """All rows of a file as one batch.
 
     Raises
@@ -220,8 +274,8 @@ def _read(form: Format, path: str, class_: str | None, positive: str | None = No
     AssertionError : the file cannot be read.
     """
     try:
-        reader = FormatReader(form, path, class_, positive)
-        batches = list(reader._numbered())
+        with open_table(form, path, class_, positive, block_size=block_size) as reader:
+            batches = list(reader.batches())
     except Exception as error:
         asked = f" with the class {class_}" if class_ is not None else ""
         raise AssertionError(f"{form.name}: reading{asked} fails with {type(error).__name__}: {error}") from error

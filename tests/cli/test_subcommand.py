@@ -83,7 +83,7 @@ def example(option):
 
 OPTIONS = [option for option in command.params if isinstance(option, click.Option) and option.expose_value]
 OWN = {str(each.name): each for each in filterkit_subcommands()}
-NAMES = ["info", "stages", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin"]
+NAMES = ["info", "stages", "formats", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin"]
 
 
 def test_the_bundled_subcommands_come_through_the_hook():

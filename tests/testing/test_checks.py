@@ -625,7 +625,7 @@ FORMATS = [
     (DECLARED, Format("Broken", ("x",), read), "endings must be like"),
     (DECLARED, Format("Broken", ".x", read), "endings must be like"),
     (DECLARED, Format("Broken", (".x",)), "is neither read nor written"),
-    (DECLARED, form(losses=("rows",)), "losses may be names, kinds, weights, and not rows"),
+    (DECLARED, form(losses=("rows",)), "losses may be names, kinds, labels, weights, columns, and not rows"),
     (ROWS, reading(lambda batch: batch.rows(0, 1)), "1 rows come back of 6"),
     (ROWS, reading(lambda batch: batch.replace(weights=None)), "instance weights are lost: keep them, refuse rows"),
     (ROWS, reading(renamed), "'n' comes back as 'x0': keep it, refuse it"),

@@ -1,0 +1,42 @@
+"""Local copies of inputs, for formats that must be read from a file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import IO
+
+from filterkit.errors import FilterkitError, system_error
+from filterkit.files.endings import COMPRESSIONS, ending
+from filterkit.files.source import Source
+
+
+def local_copy(path: str) -> IO[bytes]:
+    """A file with the content of an input, opened for reading.
+
+    A plain file is opened itself. What comes from a pipe, a URL or a compressed file is copied into a temporary file
+    with the same ending, which is deleted when it is closed.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be read, or the temporary file cannot be written.
+    """
+    if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
+        try:
+            return open(path, "rb")
+        except OSError as error:
+            raise system_error(path, error, "reading") from None
+    source = Source(path)
+    try:
+        file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
+        while content := source.read(1 << 20):
+            file.write(content)
+        file.flush()
+        file.seek(0)
+    except FilterkitError:
+        raise
+    except OSError as error:
+        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
+    finally:
+        source.close()
+    return file

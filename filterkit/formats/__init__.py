@@ -1,0 +1,1 @@
+"""File formats beside ARFF: what a plugin extends, and how filterkit reads and writes through it."""

@@ -1,0 +1,365 @@
+"""FileFormat: a kind of file that a plugin reads and writes, with options of its own.
+
+Reading gives a `Table`: its attributes, and its rows in *parts*, such as blocks of text or record batches. A parser,
+which runs on the engine's workers, turns each part into a batch. Writing goes the other way: a converter, which runs on
+the workers too, turns each batch into a piece, and a `Writer` writes the pieces in order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, Any, ClassVar, NamedTuple, dataclass_transform
+
+from filterkit.data.attributes import ManyOrFew
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.files.local import local_copy
+from filterkit.files.rejects import Rejected
+from filterkit.files.source import Source
+from filterkit.stages.options import check_option, converted, option, types_of
+
+# What a format may be unable to store; `FileFormat.losses` lists some of them.
+LOSSES = ("names", "kinds", "labels", "weights", "columns")
+
+
+class Opening(NamedTuple):
+    """An input that a format is asked to open.
+
+    Attributes
+    ----------
+    path : a file, an fsspec URL, or ``-``; a folder for a format of folders.
+    encoding : of text.
+    block_size : bytes of a part, approximately, or None for a size that is fast. The rows do not depend on it.
+    rejects : whether the parser leaves out rows that cannot be read; otherwise, they are errors.
+    class_ : the class attribute that the user asks for, as for ``--class``, or None.
+    positive : the positive class value that the user asks for, or None.
+    like : the schema of the data that a chain was fitted on, or None. The rows are for this chain.
+    first : the attributes of the first of several files that make one input, or None. This file continues it, and must
+        have the same.
+    """
+
+    path: str
+    encoding: str = "utf-8"
+    block_size: int | None = None
+    rejects: bool = False
+    class_: str | int | None = None
+    positive: object = None
+    like: Schema | None = None
+    first: ManyOrFew | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call the input."""
+        return "<standard input>" if self.path == "-" else self.path
+
+    @property
+    def wanted(self) -> ManyOrFew | None:
+        """The attributes that are known before the file is read: of the first file, or of the chain; None if none."""
+        return self.like.attributes if self.first is None and self.like is not None else self.first
+
+    def text(self) -> Source:
+        """The input as a stream of UTF-8 text, decompressed, without a byte order mark."""
+        return Source(self.path, self.encoding)
+
+    def local(self) -> IO[bytes]:
+        """The input as a file that can be sought in: itself, or a decompressed or downloaded copy, which is deleted
+        when it is closed. Its `name` is a path that can be opened again."""
+        return local_copy(self.path)
+
+
+class Parsed(NamedTuple):
+    """The rows of a part: those that could be read as a `batch`, and the others as `rejected`."""
+
+    batch: Batch
+    rejected: tuple[Rejected, ...] = ()
+
+
+class Table:
+    """An input whose attributes are known, and whose rows can be read once.
+
+    Attributes
+    ----------
+    relation : the name of the relation.
+    attributes : all columns.
+    sparse : whether batches are sparse.
+    class_ : the name of the class attribute that the file itself notes, or None.
+    positive : the positive class value that the file itself notes, or None.
+    history : comments that say what filterkit did to the data before.
+    live : whether rows may arrive one by one.
+    size : the number of bytes stored; None if unknown.
+    """
+
+    sparse: bool = False
+    class_: str | None = None
+    positive: str | None = None
+    history: tuple[str, ...] = ()
+    live: bool = False
+    size: int | None = None
+
+    def __init__(self, relation: str, attributes: Iterable[Attribute]) -> None:
+        self.relation = relation
+        self.attributes = tuple(attributes)
+
+    def parts(self) -> Iterator[Any]:
+        """The rows in parts, in order; each can be pickled. `PAUSE` stands where the next part may take long."""
+        raise NotImplementedError(f"{type(self).__name__} has no parts")
+
+    def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
+        """What turns a part into rows of `schema`, which has these attributes; it can be pickled.
+
+        It raises a `RowError` for a row that cannot be read, or rejects it if the `Opening` says so.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no parser")
+
+    def position(self) -> int:
+        """How many of the stored bytes have been read."""
+        return 0
+
+    def close(self) -> None:
+        """Close the input."""
+
+
+class Writer:
+    """Writes the rows of one schema to one output.
+
+    By default pieces are lists of bytes. Override `header` and `converter` for text, and the other methods for files
+    that are more than one piece after the other.
+
+    Parameters
+    ----------
+    schema : of the batches, with labels as ordinary attributes.
+
+    Attributes
+    ----------
+    advice : if the weights of rows are lost, what the user can do, for a warning; None if they are kept or refused.
+    """
+
+    advice: str | None = None
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def converter(self) -> Callable[[Batch], Any]:
+        """What turns a batch into a piece; it can be pickled. Labels are ordinary attributes of the batch."""
+        raise NotImplementedError(f"{type(self).__name__} has no converter")
+
+    def header(self) -> bytes:
+        """The text before the rows."""
+        return b""
+
+    def begin(self, out: IO[bytes]) -> None:
+        """Write what comes before the rows."""
+        out.write(self.header())
+
+    def write(self, out: IO[bytes], piece: Any) -> None:
+        """Write a piece."""
+        for text in piece:
+            out.write(text)
+
+    def end(self, out: IO[bytes]) -> None:
+        """Write what comes after the rows; leave `out` open."""
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
+class FileFormat:
+    """A kind of file, with options, which are declared by `option` as those of a stage are.
+
+    Write `open` for a format that is read, `writer` for one that is written. The first line of the docstring says what
+    the format is.
+
+    Attributes
+    ----------
+    name : the word for ``--from`` and ``--to``: short, lower case.
+    title : what messages call the format.
+    endings : the endings of its files, in lower case and with the dot; ``/`` stands for a folder.
+    losses : what the format cannot store, words of "names" (of attributes), "kinds" (of attributes that are not
+        numeric), "labels" (those that no row has, and their order), "weights" (of rows) and "columns" (those that are
+        zero everywhere, and the place of the class).
+    textual : whether the input is text, whose encoding can be told, and whose unreadable rows can be rejected.
+    rounds : whether ``--precision`` applies to the output.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    endings: ClassVar[tuple[str, ...]] = ()
+    losses: ClassVar[tuple[str, ...]] = ()
+    textual: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **options: Any) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = field.default
+            if field.name in options:
+                value = converted(type(self), field, options.pop(field.name), shown_option(field))
+            check_option(self.name, field, value, shown_option(field))
+            setattr(self, field.name, value)
+        if options:
+            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check what options mean together."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return _again, (type(self), options)
+
+    def open(self, opening: Opening) -> Table:
+        """Open an input.
+
+        Raises
+        ------
+        FilterkitError : it cannot be read; the message need not name it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no open")
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        """What writes rows of `schema`, with `precision` significant digits if the format rounds and one is asked for.
+
+        Raises
+        ------
+        FilterkitError : the format cannot hold such rows.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no writer")
+
+    @classmethod
+    def is_read(cls) -> bool:
+        """Whether the format is read."""
+        return cls.open is not FileFormat.open
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether the format is written."""
+        return cls.writer is not FileFormat.writer
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+    def refuse(self, message: str) -> UsageError:
+        """The error to raise for an option that cannot be."""
+        return UsageError(f"{self.name}: {message}")
+
+
+def _again(kind: type[FileFormat], options: dict[str, Any]) -> FileFormat:
+    """A format with options, for pickle."""
+    return kind(**options)
+
+
+def shown_option(field: dataclasses.Field[Any]) -> str:
+    """What messages and users call an option of a format."""
+    return field.name.removesuffix("_")
+
+
+def formatted(kind: type[FileFormat], text: str) -> FileFormat:
+    """A format with the options that `text` gives, as in ``delimiter=;,nominal=a*,b``.
+
+    A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that
+    can be repeated. A bool is ``yes`` or ``no``. A backslash takes the next character as it is.
+
+    Raises
+    ------
+    UsageError : there is no such option, or it does not take the value.
+    """
+    fields = {shown_option(field): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    types = types_of(kind)
+    found: dict[str, Any] = {}
+    last = ""
+    for part in _parts(text) if text else ():
+        name, equals, value = part
+        if not equals:
+            if types.get(fields[last].name if last else "") is not tuple:
+                raise UsageError(f"{kind.name}: {quoted(name)} is no option; write options as name=value")
+            found[last] = (*found[last], name)
+            continue
+        last = name.strip().replace("-", "_")
+        if last not in fields:
+            known = list(fields)
+            hint = suggestion(last, known) or f"; it has {', '.join(known) or 'none'}"
+            raise UsageError(f"{kind.name}: no option {quoted(last)}{hint}")
+        type_ = types[fields[last].name]
+        if last in found and type_ is not tuple:
+            raise UsageError(f"{kind.name}: {last} is given twice")
+        plain = _value(kind, last, type_, value)
+        found[last] = (*found.get(last, ()), plain) if type_ is tuple else plain
+    return kind(**{fields[name].name: value for name, value in found.items()})
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool, str]]:
+    """The options in a text: for each, what stands before ``=``, whether there is one, and what stands after it."""
+    sides, equals, escaped = [""], False, False
+    for character in text:
+        if escaped or character not in "\\,=" or (character == "=" and equals):
+            sides[-1] += character
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == "=":
+            sides, equals = [sides[0], ""], True
+        else:
+            yield sides[0], equals, sides[-1]
+            sides, equals = [""], False
+    yield sides[0], equals, sides[-1]
+
+
+_WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
+
+
+def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
+    """The value of an option from its text."""
+    try:
+        if type_ is bool:
+            return _WORDS[text.lower()]
+        return text if type_ in (str, tuple) else type_(text)
+    except (KeyError, ValueError):
+        meaning = {bool: "yes or no", int: "a whole number", float: "a number"}[type_]
+        raise UsageError(f"{kind.name}: {name} must be {meaning}, not {quoted(text)}") from None
+
+
+def relation_of(path: str) -> str:
+    """The name of the relation in a file that does not say it: that of the file without its endings."""
+    name = os.path.basename(path.rstrip("/")).partition(".")[0]
+    return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
+
+
+def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
+    """The names of columns that a value of an option of `form` means: one name, or a pattern such as ``a*``.
+
+    Raises
+    ------
+    UsageError : there is none.
+    """
+    if pattern in names:
+        return [pattern]
+    found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
+    if not found:
+        raise UsageError(f"{form.name}: {option}={pattern} matches no column{suggestion(pattern, list(names))}")
+    return found
+
+
+def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
+    """The name of the column that the user asks for as the class; with a positive value, the last by default."""
+    choice = None if opening.class_ is None else str(opening.class_)
+    if choice is None:
+        return names[-1] if names and opening.positive is not None else None
+    if choice.lower() in ("first", "last"):
+        return names[0 if choice.lower() == "first" else -1] if names else None
+    if choice.isascii() and choice.isdigit():
+        return names[int(choice) - 1] if len(choice) < 10 and 0 < int(choice) <= len(names) else None
+    return choice if choice in names else None
+
+
+def named(error: FilterkitError, name: str) -> FilterkitError:
+    """An error whose message begins with the name of the input, if it is not there yet."""
+    text = str(error)
+    return error if name in text else FilterkitError(f"{name}: {text}")

@@ -1,0 +1,214 @@
+"""Arrow tables with a column for each attribute, to batches and back, on whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from filterkit.data import arrow
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import RowError, quoted
+
+
+class UnknownLabel(RowError):
+    """A text that is not among the labels of a nominal attribute; `label` is the text."""
+
+    label: str = ""
+
+
+def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None) -> Batch:
+    """The dense batch of an Arrow table.
+
+    Parameters
+    ----------
+    table : a column for each attribute of `schema`, in order: numbers or booleans for numeric attributes; texts,
+        preferably as dictionaries, for nominal ones; timestamps for dates, texts for strings and bags. Missing is null.
+    schema : without labels; see `Schema.labels`.
+    weights : float64 (rows,) of the rows, or None.
+
+    Raises
+    ------
+    RowError : a text is not a label of its nominal attribute, or a whole number is too large to be exact.
+    """
+    attributes = schema.attributes
+    y = None
+    if schema.class_index is not None:
+        target = attributes[schema.class_index]
+        y = _column(table, schema.class_index, target)
+        if target.kind == "nominal":
+            y = np.where(np.isnan(y), -1, y).astype(np.int32)
+    other = None
+    if schema.passthrough:
+        columns = [_other(table.column(i), attributes[i]) for i in schema.passthrough_indices]
+        other = pa.table(columns, names=[a.name for a in schema.passthrough])
+    if weights is not None and (weights == 1).all():
+        weights = None
+    return Batch(schema, _features(table, schema), y, weights, other)
+
+
+def _features(table: Any, schema: Schema) -> np.ndarray:
+    """X; all columns of float64 are converted at once."""
+    places = schema.feature_indices
+    types = table.schema.types
+    fast = np.array([types[i] == pa.float64() and not n for i, n in zip(places.tolist(), schema.nominal)], bool)
+    X = np.empty((table.num_rows, 0))
+    if fast.any() and table.num_rows:
+        (part,) = table.select(places[fast].tolist()).combine_chunks().to_batches()
+        X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+    if fast.all() and len(fast) and table.num_rows:
+        return np.asarray(X)
+    mixed = np.empty((table.num_rows, len(places)))
+    if table.num_rows:
+        mixed[:, fast] = X
+    for column in np.flatnonzero(~fast).tolist():
+        place = int(places[column])
+        mixed[:, column] = _column(table, place, schema.attributes[place])
+    return mixed
+
+
+def _column(table: Any, place: int, attribute: Attribute) -> np.ndarray:
+    """float64 values of a numeric or nominal attribute, NaN for missing."""
+    column = table.column(place)
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    convert = _codes if attribute.kind == "nominal" else _numbers
+    parts = [convert(chunk, attribute) for chunk in chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
+
+
+def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
+    if array.type != pa.float64():
+        if pa.types.is_boolean(array.type):
+            array = array.cast(pa.int8())
+        if pa.types.is_decimal(array.type):
+            array = array.cast(pa.float64(), safe=False)
+        try:
+            array = array.cast(pa.float64())
+        except pa.ArrowInvalid:
+            raise RowError(
+                "it has whole numbers beyond 2**53, which are not exact as float64; make it text",
+                attribute=attribute.name,
+            ) from None
+    values = arrow.plain_values(array)
+    return np.where(arrow.nulls(array), np.nan, values) if array.null_count else values
+
+
+def _codes(array: Any, attribute: Attribute) -> np.ndarray:
+    """The indices of labels, NaN for missing."""
+    if not pa.types.is_dictionary(array.type):
+        array = arrow.dictionary(texts(array))
+    code = {label: float(number) for number, label in enumerate(attribute.values)}
+    words = texts(array.dictionary).to_pylist()
+    image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
+    places = array.indices.cast(pa.int32())
+    codes = arrow.plain_values(places)
+    if array.null_count:
+        codes = np.where(arrow.nulls(places), len(words), codes)
+    values = np.asarray(image[codes])
+    if (image < 0).any() and (values < 0).any():
+        error = UnknownLabel("", attribute=attribute.name)
+        error.label = words[int(codes[int(np.flatnonzero(values < 0)[0])])]
+        error.message = f"{quoted(error.label)} is not among its labels"
+        error.args = (error.message,)
+        raise error
+    return values
+
+
+def texts(array: Any) -> Any:
+    """An array, or chunked array, of anything as texts: numbers as filterkit writes them, flags as true and false."""
+    kind = array.type
+    if kind == pa.string():
+        return array
+    if pa.types.is_dictionary(kind):
+        return texts(
+            array.dictionary_decode() if not isinstance(array, pa.ChunkedArray) else array.cast(kind.value_type)
+        )
+    if pa.types.is_floating(kind):
+        from filterkit.arff.numbers import format_number
+
+        return arrow.strings([None if value is None else format_number(value) for value in array.to_pylist()])
+    return array.cast(pa.string())
+
+
+def _other(column: Any, attribute: Attribute) -> Any:
+    """A column of `Batch.passthrough`."""
+    if attribute.kind != "date":
+        return texts(column)
+    if column.type == pa.timestamp("ms"):
+        return column
+    try:
+        return column.cast(pa.timestamp("ms", tz=getattr(column.type, "tz", None))).cast(pa.timestamp("ms"))
+    except pa.ArrowInvalid:
+        raise RowError(
+            "it has parts of a millisecond, which dates cannot hold; round it", attribute=attribute.name
+        ) from None
+
+
+def joined_rows(*parts: Any) -> memoryview:
+    """The texts of each row joined, and of all rows one after the other, as bytes.
+
+    Parameters
+    ----------
+    parts : an Arrow array with a text for each row, or a single text for all; at least one array.
+    """
+    return arrow.text_of(arrow.join(*parts))
+
+
+def taken(texts: Sequence[str], places: np.ndarray) -> Any:
+    """The Arrow array of the texts at int32 `places`."""
+    return arrow.take(arrow.strings(texts), places)
+
+
+def to_table(batch: Batch) -> Any:
+    """The Arrow table of a batch without labels: columns of float64, dictionary of string, string, or timestamp[ms]."""
+    schema = batch.schema
+    X = np.ascontiguousarray(batch.in_form(False).X.T)
+    features = iter(range(len(X)))
+    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
+    arrays = []
+    for place, attribute in enumerate(schema.attributes):
+        if attribute.kind not in ("numeric", "nominal"):
+            arrays.append(next(passthrough))
+            continue
+        values = batch.y if place == schema.class_index else X[next(features)]
+        assert values is not None
+        if attribute.kind == "numeric":
+            arrays.append(arrow.numbers(values, np.isnan(values)))
+        else:
+            with np.errstate(invalid="ignore"):
+                missing = ~(values >= 0)
+            codes = arrow.numbers(np.where(missing, 0, values).astype(np.int32), missing)
+            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.strings(attribute.values)))
+    return pa.table(arrays, names=[a.name for a in schema.attributes])
+
+
+# Where a table of Arrow notes the schema of filterkit, and the column with the weights of rows.
+_SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
+
+
+def noted(schema: Schema, weights: str | None) -> dict[bytes, bytes]:
+    """The metadata of an Arrow schema that tell a schema of filterkit, and the name of the column of weights if any."""
+    import json
+
+    from filterkit.data.schema_json import schema_to_json
+
+    metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
+    return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
+
+
+def schema_noted(metadata: dict[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
+    """The schema and the name of the column of weights that `noted` wrote into metadata; None for what is not there."""
+    import json
+
+    from filterkit.data.schema_json import schema_from_json
+    from filterkit.errors import FilterkitError
+
+    metadata = metadata or {}
+    weights = metadata.get(_WEIGHTS, b"").decode("utf-8", "replace") or None
+    try:
+        return schema_from_json(json.loads(metadata[_SCHEMA])), weights
+    except (KeyError, ValueError, RecursionError, FilterkitError):  # it was not written by filterkit, or was changed
+        return None, weights

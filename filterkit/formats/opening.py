@@ -1,0 +1,44 @@
+"""Opens an input, whatever its format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from filterkit.arff.reader import Reader
+from filterkit.data.labels import Labels
+from filterkit.data.schema import Schema
+from filterkit.files.rejects import Rejects
+
+if TYPE_CHECKING:
+    from filterkit.files.formats import FormatReader
+    from filterkit.formats.reader import TableReader
+
+
+def open_table(
+    kind: Any,
+    path: str,
+    class_: str | int | None = None,
+    positive: object = None,
+    encoding: str = "utf-8",
+    block_size: int | None = None,
+    like: Schema | None = None,
+    rejects: Rejects | None = None,
+    labels: Labels | None = None,
+) -> Reader | TableReader | FormatReader:
+    """The reader of an input in a format; the parameters are those of `filterkit.arff.reader.Reader`.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be read.
+    """
+    if kind is None:
+        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels)
+    if not hasattr(kind, "read"):
+        from filterkit.formats.reader import TableReader
+
+        return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels)
+    from filterkit.files.formats import FormatReader
+
+    if like is not None:
+        return FormatReader(kind, path, "none", None)
+    return FormatReader(kind, path, None if class_ is None else str(class_), positive, labels)

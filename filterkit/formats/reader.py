@@ -1,0 +1,197 @@
+"""TableReader: an input in a `FileFormat`, read as ARFF is, in parts that the engine's workers parse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from filterkit.data.batch import Batch, empty
+from filterkit.data.contract import broken, misfit
+from filterkit.data.labels import Labels, find_targets, split
+from filterkit.data.schema import Schema
+from filterkit.engines.engine import PAUSE, Engine
+from filterkit.errors import FilterkitError, PluginError, RowError, StageError, UsageError, file_error, one_line
+from filterkit.files.rejects import Rejected, Rejects
+from filterkit.files.source import expand
+from filterkit.formats.base import FileFormat, Opening, Parsed, Table, named
+
+T = TypeVar("T")
+
+
+class TableReader:
+    """A `filterkit.files.inputs.Input` in a format of a plugin.
+
+    Parameters
+    ----------
+    kind : the format, with its options.
+    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes.
+    class_, positive, encoding, block_size, like, rejects, labels : as for `filterkit.arff.reader.Reader`.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be read; the message names it.
+    """
+
+    def __init__(
+        self,
+        kind: FileFormat,
+        path: str,
+        class_: str | int | None = None,
+        positive: object = None,
+        encoding: str = "utf-8",
+        block_size: int | None = None,
+        like: Schema | None = None,
+        rejects: Rejects | None = None,
+        labels: Labels | None = None,
+    ) -> None:
+        if not kind.is_read():
+            raise FilterkitError(f"{path}: {kind.title} is only written, not read")
+        self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
+        self._paths = expand(path)
+        self._opening = Opening(self._paths[0], encoding, block_size, rejects is not None, class_, positive, like, None)
+        self.name = self._opening.name
+        self._table = self._open(self._opening)
+        self.history = self._table.history
+        self.count: int | None = None
+        try:
+            self.schema = self._schema(class_, positive, labels, like)
+            self._flat = self.schema.replace(labels=()) if self.schema.labels else self.schema
+            with _failures(kind, self.name):
+                self._parser = _Parser(kind, self._table.parser(self._flat), self.schema, self._flat, self.name)
+        except FilterkitError as error:
+            self._table.close()
+            raise named(error, self.name) from None
+
+    def _open(self, opening: Opening) -> Table:
+        with _failures(self._kind, opening.name):
+            return self._kind.open(opening)
+
+    def _schema(self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None) -> Schema:
+        """The schema of the batches."""
+        table = self._table
+        if like is None and class_ is None and labels is None and table.class_ is not None:
+            names = [a.name for a in table.attributes]
+            class_ = str(names.index(table.class_) + 1)
+            positive = table.positive if positive is None else positive
+        index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
+        positive = None if like is not None else positive
+        return Schema(table.relation, table.attributes, index, positive, table.sparse, labels=of_labels)
+
+    @property
+    def live(self) -> bool:
+        """See `Input`."""
+        return self._table.live
+
+    @property
+    def size(self) -> int | None:
+        """See `Input`."""
+        return self._table.size
+
+    def position(self) -> int:
+        """See `Input`."""
+        return self._table.position()
+
+    def __enter__(self) -> TableReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._table.close()
+
+    def parts(self) -> Iterator[Any]:
+        """The parts of all files, in order."""
+        for number, path in enumerate(self._paths):
+            if number:
+                self._table.close()
+                opening = self._opening._replace(path=path, first=self._table.attributes)
+                self._table = self._open(opening)
+                if self._table.attributes != self.schema.attributes:
+                    raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}")
+            parts = iter(self._table.parts())
+            while True:
+                with _failures(self._kind, path if number else self.name):
+                    part = next(parts, parts)
+                if part is parts:
+                    break
+                yield part
+
+    def batches(self) -> Iterator[Batch]:
+        """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
+        start, some = 0, False
+        for part in self.parts():
+            if part is PAUSE:
+                continue
+            parsed = self._parser(part)
+            self._note_rejected(parsed.rejected)
+            yield parsed.batch.replace(start=start)
+            start += len(parsed.batch)
+            some = True
+        if not some:
+            yield empty(self.schema)
+        self.count = start
+
+    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
+        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
+        start = 0
+        try:
+            with closing(engine.map(partial(_of_parsed, self._parser, function), self.parts())) as results:
+                for done in results:
+                    if done is PAUSE:
+                        continue
+                    rows, result, rejected = done
+                    self._note_rejected(rejected)
+                    yield result
+                    start += rows
+            self.count = start
+        except StageError as error:
+            if error.row is not None:
+                error.row += start
+            raise
+
+    def _note_rejected(self, rejected: tuple[Rejected, ...]) -> None:
+        for each in rejected:
+            assert self._rejects is not None
+            self._rejects.add(each, self._encoding)
+
+
+class _Parser:
+    """Parses parts by the parser of a format, and checks what it gives."""
+
+    def __init__(
+        self, kind: FileFormat, parser: Callable[[Any], Parsed], schema: Schema, flat: Schema, name: str
+    ) -> None:
+        self.kind, self.parser, self.schema, self.flat, self.name = kind, parser, schema, flat, name
+
+    def __call__(self, part: Any) -> Parsed:
+        with _failures(self.kind, self.name):
+            parsed = self.parser(part)
+        fault = misfit(parsed.batch, self.flat)
+        if fault is not None:
+            raise broken(self.kind.title, fault, type(self.kind))
+        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
+
+
+def _of_parsed(parser: _Parser, function: Callable[[Batch], T], part: Any) -> tuple[int, T, tuple[Rejected, ...]]:
+    """The number of rows of a part, ``function`` of them, and the rows that are rejected."""
+    parsed = parser(part)
+    return len(parsed.batch), function(parsed.batch), parsed.rejected
+
+
+@contextmanager
+def _failures(kind: FileFormat, name: str) -> Iterator[None]:
+    """Turn any failure of a format into a `FilterkitError` that names the input."""
+    try:
+        yield
+    except (PluginError, UsageError, MemoryError):
+        raise
+    except RowError as error:
+        error.source = error.source or name
+        raise
+    except FilterkitError as error:
+        raise named(error, name) from None
+    except OSError as error:
+        raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
+    except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
+        about = f"{type(error).__name__}: {one_line(error)}"
+        raise FilterkitError(f"{name}: it cannot be read as {kind.title} ({about})") from error

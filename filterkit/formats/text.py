@@ -1,0 +1,211 @@
+"""Text in records: cutting it into blocks of whole records, and finding the records that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.data.batch import Batch, concatenate, empty
+from filterkit.data.schema import Attribute, Schema
+from filterkit.engines.engine import PAUSE
+from filterkit.errors import RowError
+from filterkit.files.rejects import Rejected
+from filterkit.files.source import Source, count_lines
+from filterkit.formats.base import Parsed, Table
+
+BLOCK_SIZE = 1 << 20
+LONGEST = 1 << 28  # bytes of a record; a longer one is taken for an error, so that memory stays bounded
+_NEWLINE = 0x0A
+
+# Where records end in a text that begins with one: int64 offsets after the end of each, ascending. The rest of the text
+# is the beginning of a record.
+Ends = Callable[[bytes], np.ndarray]
+
+
+class Block(NamedTuple):
+    """Whole records: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
+
+    text: bytes
+    line: int
+    name: str
+
+
+def line_ends(text: bytes) -> np.ndarray:
+    """Where lines end: the `Ends` of formats with a record on each line."""
+    return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
+
+
+def last_line_end(text: bytes) -> int:
+    """Where the last whole line of `text` ends; 0 if there is none."""
+    return text.rfind(b"\n") + 1
+
+
+def blocks(source: Source, rest: bytes, size: int, last: Callable[[bytes], int]) -> Iterator[bytes]:
+    """Whole records of `source`, about `size` bytes at a time; the last one may have no end.
+
+    Parameters
+    ----------
+    source : what to read; where its next text has not arrived yet, `PAUSE` is yielded.
+    rest : text that has been read from it already.
+    size : bytes.
+    last : returns where the last whole record of a text ends, 0 if there is none.
+
+    Raises
+    ------
+    RowError : a record is too long.
+    """
+    if source.live and (end := last(rest)):
+        yield rest[:end]
+        rest = rest[end:]
+    while True:
+        if source.waits():
+            yield PAUSE
+        text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
+        if not text and len(rest) < size:
+            break
+        whole = rest + text
+        end = last(whole)
+        while not end and (more := source.read(max(len(whole), 1))):
+            whole += more
+            end = last(whole)
+            if not end and len(whole) > LONGEST:
+                raise RowError(f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=source.name)
+        if not end:
+            rest = whole
+            break
+        if end > 2 * size:  # `rest` was longer than a block
+            end = last(whole[:size]) or end
+        yield whole[:end]
+        rest = whole[end:]
+    if rest:
+        yield rest
+
+
+class TextTable(Table):
+    """A table in text.
+
+    Parameters
+    ----------
+    relation, attributes : see `Table`.
+    source : what to read.
+    rest : text that has been read already; it begins with the first row.
+    line : the number of the line where `rest` begins.
+    size : bytes of a block.
+    last : where the last whole record of a text ends; by default, that is where its last line ends.
+    """
+
+    def __init__(
+        self,
+        relation: str,
+        attributes: Iterable[Attribute],
+        source: Source,
+        rest: bytes = b"",
+        line: int = 1,
+        size: int | None = None,
+        last: Callable[[bytes], int] | None = None,
+    ) -> None:
+        super().__init__(relation, attributes)
+        self._source, self._rest, self._line = source, rest, line
+        self._last = last_line_end if last is None else last
+        self._size = BLOCK_SIZE if size is None else size
+        if size is None and not self.sparse:  # a block should have many rows, even if they are long
+            self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
+        self.live, self.size = source.live, source.size
+
+    def parts(self) -> Iterator[Block]:
+        """The text in blocks."""
+        line, rest, self._rest = self._line, self._rest, b""
+        for text in blocks(self._source, rest, self._size, self._last):
+            if text is PAUSE:
+                yield PAUSE  # type: ignore[misc]
+                continue
+            yield Block(text, line, self._source.name)
+            line += count_lines(text)
+
+    def position(self) -> int:
+        """See `Table.position`."""
+        return self._source.position()
+
+    def close(self) -> None:
+        """See `Table.close`."""
+        self._source.close()
+
+
+class TextParser:
+    """Parses blocks of text; the base of parsers that turn many records into a batch at once.
+
+    If that fails, the block is halved until the record at fault is found, which is an error or rejected.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    rejects : whether records that cannot be read are left out; otherwise, they are errors.
+    """
+
+    ends: Ends = staticmethod(line_ends)
+
+    def __init__(self, schema: Schema, rejects: bool) -> None:
+        self.schema, self.rejects = schema, rejects
+
+    def parse(self, text: bytes) -> Batch:
+        """The batch of whole records. Raises any exception but a MemoryError if one of them cannot be read."""
+        raise NotImplementedError(f"{type(self).__name__} has no parse")
+
+    def explain(self, text: bytes, error: Exception) -> RowError:
+        """What is wrong with a single record, for which `parse` has raised `error`."""
+        return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
+
+    def __call__(self, block: Block) -> Parsed:
+        """The rows of a block."""
+        try:
+            return Parsed(self.parse(block.text))
+        except (MemoryError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            bounds = np.concatenate([[0], self.ends(block.text)])
+            if bounds[-1] < len(block.text):
+                bounds = np.append(bounds, len(block.text))
+            if len(bounds) <= 2:
+                return self._reject(block, error)
+            return self._halved(block, bounds)
+
+    def _halved(self, block: Block, bounds: np.ndarray) -> Parsed:
+        """The rows of a block whose records lie between `bounds`, and which as a whole cannot be read."""
+        batches: list[Batch] = []
+        rejected: list[Rejected] = []
+        waiting, line = [(0, len(bounds) - 1, True)], block.line
+        while waiting:
+            first, stop, failed = waiting.pop()
+            part = Block(block.text[int(bounds[first]) : int(bounds[stop])], line, block.name)
+            if failed and stop - first > 1:
+                middle = (first + stop) // 2
+                waiting += [(middle, stop, False), (first, middle, False)]
+                continue
+            try:
+                batches.append(self.parse(part.text))
+            except (MemoryError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                if stop - first > 1:
+                    waiting.append((first, stop, True))
+                    continue
+                found = self._reject(part, error)
+                batches.append(found.batch)
+                rejected += found.rejected
+            line += count_lines(part.text)
+        return Parsed(concatenate(batches, self.schema), tuple(rejected))
+
+    def _reject(self, block: Block, error: Exception) -> Parsed:
+        """A single record that cannot be read, as rejected.
+
+        Raises
+        ------
+        RowError : rows are not rejected.
+        """
+        found = self.explain(block.text, error)
+        found.source, found.line = block.name, block.line
+        if not self.rejects:
+            raise found from None
+        return Parsed(empty(self.schema), (Rejected(block.text, block.name, block.line, found),))

@@ -1,0 +1,429 @@
+"""Parquet and Arrow: tables by columns, in groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, hookimpl, option
+from filterkit.plugin import (
+    FileFormat,
+    Opening,
+    Parsed,
+    Table,
+    Writer,
+    class_asked,
+    matching_names,
+    quoted,
+    relation_of,
+    suggestion,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DATE = "yyyy-MM-dd'T'HH:mm:ss"
+_UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
+_PART = 1 << 22  # bytes of a part that is read
+_GROUP = 1 << 26  # bytes of a group that is written
+_CELLS = 1 << 22  # the most cells that are made dense at once when rows are sparse
+
+
+class Columnar(FileFormat):
+    """Tables by columns."""
+
+    nominal: tuple[str, ...] = option((), "Columns of text or numbers that are nominal, by name or pattern such as a*.")
+    weights: str | None = option(
+        None, "The column with the weights of rows.  [default: the one that filterkit noted; if needed, one is written]"
+    )
+
+    def open(self, opening: Opening) -> Table:
+        file = opening.local()
+        try:
+            return ColumnarTable(self, opening, file, self.groups(file))
+        except BaseException:
+            file.close()
+            raise
+
+    def groups(self, file: IO[bytes]) -> Groups:
+        """The record batches of a file."""
+        raise NotImplementedError
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        return ColumnarWriter(self, schema)
+
+    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+        """What writes tables to a stream: an object with ``write_table`` and ``close``."""
+        raise NotImplementedError
+
+
+class Parquet(Columnar):
+    """Parquet, read and written by groups of rows.
+
+    Dictionaries are nominal, texts are strings, times are dates. What filterkit writes has its schema in the metadata:
+    the name of the relation, the class, formats of dates, weights and scores of attributes.
+    """
+
+    name = "parquet"
+    title = "Parquet"
+    endings = (".parquet", ".pq")
+
+    compression: str = option(
+        "snappy", "How columns are compressed.", choices=("none", "snappy", "gzip", "zstd", "brotli", "lz4")
+    )
+
+    def groups(self, file: IO[bytes]) -> Groups:
+        import pyarrow.parquet
+
+        return ParquetGroups(pyarrow.parquet.ParquetFile(file))
+
+    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+        import pyarrow.parquet
+
+        return pyarrow.parquet.ParquetWriter(out, schema, compression=self.compression)
+
+
+class ArrowIpc(Columnar):
+    """Arrow IPC, which is also Feather: files, and streams for reading; columns are those of Parquet."""
+
+    name = "arrow"
+    title = "Arrow"
+    endings = (".arrow", ".feather", ".ipc")
+
+    compression: str = option("none", "How columns are compressed.", choices=("none", "lz4", "zstd"))
+
+    def groups(self, file: IO[bytes]) -> Groups:
+        import pyarrow.ipc
+
+        begin = file.read(6)
+        file.seek(0)
+        if begin == b"ARROW1":
+            return FileGroups(pyarrow.ipc.open_file(file))
+        return StreamGroups(file)
+
+    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+        import pyarrow.ipc
+
+        compression = None if self.compression == "none" else self.compression
+        return pyarrow.ipc.new_file(out, schema, options=pyarrow.ipc.IpcWriteOptions(compression=compression))
+
+
+class Groups:
+    """The record batches of a file, which can be read several times.
+
+    Attributes
+    ----------
+    schema : Arrow's.
+    """
+
+    schema: pa.Schema
+
+    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+        """Record batches of some or all columns, of about so many rows."""
+        raise NotImplementedError
+
+
+class ParquetGroups(Groups):
+    """The groups of rows of Parquet."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.schema = file.schema_arrow
+
+    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+        yield from self._file.iter_batches(batch_size=rows, columns=columns)
+
+
+class FileGroups(Groups):
+    """The record batches of an Arrow file."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self.schema = reader.schema
+
+    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+        numbers = range(self._reader.num_record_batches)
+        yield from _cut((self._reader.get_batch(number) for number in numbers), columns, rows)
+
+
+class StreamGroups(Groups):
+    """The record batches of an Arrow stream."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow.ipc
+
+        self._file = file
+        self.schema = pyarrow.ipc.open_stream(file).schema
+
+    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+        import pyarrow.ipc
+
+        self._file.seek(0)
+        yield from _cut(pyarrow.ipc.open_stream(self._file), columns, rows)
+
+
+def _cut(batches: Any, columns: list[str] | None, rows: int) -> Iterator[Any]:
+    for batch in batches:
+        part = batch if columns is None else batch.select(columns)
+        for first in range(0, part.num_rows, rows):
+            yield part.slice(first, rows)
+
+
+class ColumnarTable(Table):
+    """An opened file.
+
+    Parameters
+    ----------
+    form : the format.
+    opening : what is asked for.
+    file : closed at the end.
+    groups : its rows.
+    """
+
+    def __init__(self, form: Columnar, opening: Opening, file: IO[bytes], groups: Groups) -> None:
+        from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
+
+        self._file, self._groups, self._form = file, groups, form
+        names = groups.schema.names
+        twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
+        if twice is not None:
+            raise FilterkitError(f"two columns are named {quoted(twice)}")
+        schema, weights = schema_noted(groups.schema.metadata)
+        self._weights = form.weights or (weights if weights in names else None)
+        if self._weights is not None and self._weights not in names:
+            raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
+        names = [name for name in names if name != self._weights]
+        rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
+        self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
+        is_ours = schema is not None and [a.name for a in schema.attributes] == names
+        if is_ours and opening.wanted is None and not form.nominal:
+            assert schema is not None
+            super().__init__(schema.relation, schema.attributes)
+            self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
+            self.positive = schema.positive
+        else:
+            known = {a.name: a for a in (opening.wanted or (schema.attributes if is_ours and schema else ()))}
+            relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
+            super().__init__(relation, self._attributes(names, known, opening))
+
+    def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
+        """The attributes of columns, by their types and what is known."""
+        nominal = {
+            name for pattern in self._form.nominal for name in matching_names(self._form, "nominal", pattern, names)
+        }
+        asked = class_asked(opening, names)
+        found, unknown = [], []
+        for name in names:
+            attribute = attribute_of(name, self._groups.schema.field(name).type)
+            if name in known and fits(attribute, known[name]) and not (name in nominal and opening.wanted is None):
+                attribute = known[name]
+            elif attribute.kind == "nominal" or name in nominal or (name == asked and _is_class(attribute, opening)):
+                attribute = Attribute(name, "nominal")
+                unknown.append(name)
+            found.append(attribute)
+        labels = self._labels(unknown)
+        return [a._replace(values=labels[a.name]) if a.name in labels else a for a in found]
+
+    def _labels(self, names: list[str]) -> dict[str, tuple[str, ...]]:
+        """The labels of columns, in the order of their dictionaries or of appearance; reads these columns once."""
+        from filterkit.plugin import texts
+
+        found: dict[str, dict[str, None]] = {name: {} for name in names}
+        for batch in self._groups.batches(names, 1 << 16) if names else ():
+            for name, column in zip(names, batch.columns):
+                words = column if hasattr(column, "dictionary") else texts(column).dictionary_encode()
+                found[name] |= dict.fromkeys(word for word in texts(words.dictionary).to_pylist() if word is not None)
+        return {name: tuple(labels) for name, labels in found.items()}
+
+    def parts(self) -> Iterator[Any]:
+        yield from self._groups.batches(None, self._rows)
+
+    def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
+        return GroupParser(schema, self._weights)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _is_class(attribute: Attribute, opening: Opening) -> bool:
+    """Whether a column can be a class only as a nominal attribute."""
+    return attribute.kind == "string" or (attribute.kind == "numeric" and opening.positive is not None)
+
+
+def attribute_of(name: str, kind: Any) -> Attribute:
+    """The attribute of a column by its Arrow type; nominal ones are without their labels.
+
+    Raises
+    ------
+    FilterkitError : no attribute can hold it.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return Attribute(name, "nominal")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+        return Attribute(name)
+    if types.is_null(kind):
+        return Attribute(name)
+    if types.is_date(kind):
+        return Attribute(name, "date", format="yyyy-MM-dd")
+    if types.is_timestamp(kind):
+        if kind.tz is not None and kind.tz not in _UTC:
+            raise FilterkitError(f"column {quoted(name)} is in the time zone {kind.tz}; convert it to UTC")
+        return Attribute(name, "date", format=_DATE + (".SSS" if kind.unit != "s" else "") + ("X" if kind.tz else ""))
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return Attribute(name, "string")
+    raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
+
+
+def fits(found: Attribute, known: Attribute) -> bool:
+    """Whether a column that would be the attribute `found` can be read as the one that is known."""
+    if found.kind == known.kind or (known.kind == "nominal" and found.kind in ("string", "numeric")):
+        return True
+    return known.kind in ("string", "relational") and found.kind in ("string", "nominal")
+
+
+class GroupParser:
+    """Turns record batches into batches of filterkit.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    weights : the column of weights, or None.
+    """
+
+    def __init__(self, schema: Schema, weights: str | None) -> None:
+        self.schema, self.weights = schema, weights
+
+    def __call__(self, part: Any) -> Parsed:
+        import numpy as np
+        import pyarrow as pa
+
+        from filterkit.plugin import from_table
+
+        table = pa.Table.from_batches([part])
+        weights = None
+        if self.weights is not None:
+            column = table.column(self.weights).cast(pa.float64())
+            if column.null_count:
+                raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing")
+            weights = np.ascontiguousarray(column.to_numpy())
+            table = table.drop_columns([self.weights])
+        return Parsed(from_table(table, self.schema, weights))
+
+
+class ColumnarWriter(Writer):
+    """Writes groups of a fixed number of rows, however rows come.
+
+    Parameters
+    ----------
+    form : the format.
+    schema : see `Writer`.
+    """
+
+    def __init__(self, form: Columnar, schema: Schema) -> None:
+        super().__init__(schema)
+        if not schema.attributes:
+            raise FilterkitError(f"{form.title} cannot hold rows without attributes")
+        if form.weights is not None and form.weights in schema.names:
+            raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
+        self._form, self._named = form, form.weights
+        self._group = min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17)
+        self._step = max(_CELLS // len(schema.attributes), 1)
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return _columns
+
+    def begin(self, out: IO[bytes]) -> None:
+        self._waiting: list[tuple[Any, Any]] = []  # tables, and the weights of their rows or None
+        self._rows = 0
+        self._sink: Any = None
+
+    def write(self, out: IO[bytes], piece: tuple[Any, Any]) -> None:
+        from filterkit.plugin import to_table
+
+        rows, weights = piece
+        if not isinstance(rows, Batch):
+            self._add(out, rows, weights)
+            return
+        for first in range(0, len(rows), self._step):  # sparse rows, which are large once they are dense
+            stop = min(first + self._step, len(rows))
+            self._add(out, to_table(rows.rows(first, stop)), None if weights is None else weights[first:stop])
+
+    def _add(self, out: IO[bytes], table: Any, weights: Any) -> None:
+        self._waiting.append((table, weights))
+        self._rows += table.num_rows
+        while self._rows >= self._group:
+            self._flush(out, self._group)
+
+    def _flush(self, out: IO[bytes], rows: int) -> None:
+        """Write the first rows of those that wait."""
+        import pyarrow as pa
+
+        taken, left = [], rows
+        while left:
+            table, weights = self._waiting.pop(0)
+            if table.num_rows > left:
+                self._waiting.insert(0, (table.slice(left), None if weights is None else weights[left:]))
+                table, weights = table.slice(0, left), None if weights is None else weights[:left]
+            left -= table.num_rows
+            taken.append((table, weights))
+        self._rows -= rows
+        group = pa.concat_tables([table for table, _ in taken]) if taken else self._without_rows()
+        has_weights = any(weights is not None for _, weights in taken)
+        if self._sink is None:
+            self._begin(out, group, has_weights)
+        if has_weights and self._named is None:
+            raise FilterkitError(
+                f"rows have weights, but the first {self._group:,} have none; say --to {self._form.name}:weights=weight"
+            )
+        if self._named is not None:
+            group = group.append_column(self._named, _weights(taken))
+        self._sink.write_table(group.combine_chunks().cast(self._schema))
+
+    def _begin(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
+        """Begin the file; whether the first rows have weights decides whether there is a column for them."""
+        import pyarrow as pa
+
+        from filterkit.plugin import noted
+
+        if self._named is None and has_weights:
+            self._named = "weight"
+            while self._named in self.schema.names:
+                self._named += "_"
+        fields = list(group.schema)
+        if self._named is not None:
+            fields.append(pa.field(self._named, pa.float64()))
+        self._schema = pa.schema(fields, metadata=noted(self.schema, self._named))
+        self._sink = self._form.sink(out, self._schema)
+
+    def _without_rows(self) -> Any:
+        from filterkit.plugin import empty, to_table
+
+        return to_table(empty(self.schema))
+
+    def end(self, out: IO[bytes]) -> None:
+        if self._rows or self._sink is None:
+            self._flush(out, self._rows)
+        self._sink.close()
+
+
+def _weights(taken: list[tuple[Any, Any]]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    parts = [np.ones(table.num_rows) if weights is None else weights for table, weights in taken]
+    return pa.array(np.concatenate([np.empty(0), *parts]))
+
+
+def _columns(batch: Batch) -> tuple[Any, Any]:
+    """The rows of a batch as a table, or as they are if they are sparse; and their weights."""
+    from filterkit.plugin import to_table
+
+    return batch if batch.sparse else to_table(batch), batch.weights
+
+
+@hookimpl
+def filterkit_formats() -> list[type[FileFormat]]:
+    return [Parquet, ArrowIpc]

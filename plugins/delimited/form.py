@@ -1,0 +1,218 @@
+"""CSV and TSV as formats: their options, and how a file is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from filterkit import Attribute, FilterkitError, Schema, UsageError, option
+from filterkit.plugin import Opening, RowError, TextTable, Writer, quoted, relation_of, suggestion
+
+from .records import Records
+from .types import Typed
+
+if TYPE_CHECKING:
+    from .parsing import RowParser
+
+_CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
+
+
+class Delimited(Typed):
+    """Text with a row on each line."""
+
+    textual: ClassVar[bool] = True
+    rounds: ClassVar[bool] = True
+    losses: ClassVar[tuple[str, ...]] = ("kinds", "labels", "weights")
+
+    delimiter: str = option(
+        ",", "What separates values: a character, or one of comma, tab, semicolon, pipe, space and colon."
+    )
+    header: bool = option(True, "Whether the first line has the names of the columns.")
+    quote: str = option('"', "The character around values that contain delimiters or line ends; none for no quoting.")
+    missing: tuple[str, ...] = option(
+        ("", "?", "NA", "NaN"), "Texts without quotes that stand for a missing value; the first is written."
+    )
+    weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.separator = _character(self, "delimiter", self.delimiter)
+        self.quoting = "" if self.quote in ("", "none") else _character(self, "quote", self.quote)
+        if self.separator == self.quoting:
+            raise UsageError(f"{self.name}: delimiter and quote are the same character")
+
+    def open(self, opening: Opening) -> TextTable:
+        source = opening.text()
+        try:
+            return DelimitedTable(self, opening, Beginning(self, opening, source))
+        except BaseException:
+            source.close()
+            raise
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        from .writing import DelimitedWriter
+
+        return DelimitedWriter(self, schema, precision)
+
+
+class Csv(Delimited):
+    """CSV: values separated by commas, or by another delimiter, with the names of the columns in the first line.
+
+    A column is numeric if all values of its first rows are numbers, and a date if they are dates such as 2024-05-31 or
+    2024-05-31T18:30:00. Other columns are nominal if they have few distinct texts, and strings if not. A value further
+    down that does not fit is an error, or a rejected row.
+    """
+
+    name = "csv"
+    title = "CSV"
+    endings = (".csv",)
+
+
+class Tsv(Delimited):
+    """TSV: values separated by tabs; otherwise as CSV."""
+
+    name = "tsv"
+    title = "TSV"
+    endings = (".tsv",)
+
+    delimiter: str = option("\t", "What separates values: a character, or its name as in CSV.")
+
+
+def _character(form: Delimited, name: str, text: str) -> str:
+    """The character that a text or word stands for."""
+    found = _CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
+    if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
+        raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")
+    return found
+
+
+class Beginning:
+    """The beginning of a file: its columns, and the text of the first rows.
+
+    Parameters
+    ----------
+    form : the format.
+    opening : what is asked for.
+    source : what to read.
+
+    Attributes
+    ----------
+    records : how records are separated.
+    names : of the columns.
+    rest : the text after the header that has been read.
+    line : the number of the line where it begins.
+    looked : the part of it that types are found in, whole records.
+    is_whole : whether that is the whole file.
+    """
+
+    def __init__(self, form: Delimited, opening: Opening, source: Any) -> None:
+        self._form, self._source = form, source
+        text = source.read(1 << 16)
+        self.is_whole = not text
+        newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
+        self.records = Records(form.separator, form.quoting, newline)
+        ends = self.records.ends(text)
+        while not len(ends) and self._more(text) and len(text) < 1 << 28:
+            text += self._found
+            ends = self.records.ends(text)
+        end = next((int(e) for e in ends if text[: int(e)].strip()), len(text))
+        first = text[:end]
+        if not first.strip():
+            raise RowError("it is empty; a table needs at least the names of its columns", source=source.name)
+        self.line, self.rest = 1, text
+        self.names = self._names(first, source.name)
+        if form.header:
+            self.line += first.count(newline)
+            self.rest = text[end:]
+        wanted = opening.wanted
+        if wanted is None:
+            while len(self.rest) < form.bytes and self._more(self.rest):
+                self.rest += self._found
+        text = self.rest[: form.bytes]
+        self.is_whole = self.is_whole and len(text) == len(self.rest)
+        self.looked = text if self.is_whole else text[: self.records.last(text)]
+
+    def _more(self, text: bytes) -> bool:
+        """Whether there is more text, which becomes `_found`."""
+        self._found: bytes = self._source.read(max(1 << 16, min(len(text), 1 << 24)))
+        self.is_whole = not self._found
+        return bool(self._found)
+
+    def _names(self, record: bytes, source: str) -> list[str]:
+        cells = self.records.cells(record.lstrip(b"\r\n"))
+        if cells is None:
+            raise RowError("a quote is not closed", source=source, line=1)
+        if not self._form.header:
+            return [f"column{number}" for number in range(1, len(cells) + 1)]
+        try:
+            names = [(text if is_quoted else text.strip()).decode() for text, is_quoted in cells]
+        except UnicodeDecodeError:
+            raise RowError("this is not UTF-8 text; say --encoding", source=source, line=1) from None
+        names = [name or f"column{number}" for number, name in enumerate(names, 1)]
+        twice = (
+            next((name for number, name in enumerate(names) if name in names[:number]), None)
+            if len(set(names)) < len(names)
+            else None
+        )
+        if twice is not None:
+            raise RowError(
+                f"two columns are named {quoted(twice)}; rename one, or say {self._form.name}:header=no for a file "
+                "without names",
+                source=source,
+                line=1,
+            )
+        return names
+
+
+class DelimitedTable(TextTable):
+    """An opened file.
+
+    Parameters
+    ----------
+    form : the format.
+    opening : what is asked for.
+    beginning : of the file.
+    """
+
+    def __init__(self, form: Delimited, opening: Opening, beginning: Beginning) -> None:
+        self.form, self.opening, self.beginning = form, opening, beginning
+        names = beginning.names
+        self.weights = None
+        if form.weights is not None:
+            if form.weights in names:
+                self.weights = names.index(form.weights)
+            elif opening.wanted is None:
+                raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, names)}")
+        from . import parsing
+
+        if opening.wanted is not None:
+            known = {a.name: a for a in opening.wanted}
+            attributes = [known.get(name, Attribute(name, "string")) for name in names]
+            attributes = [a if a.kind != "relational" else Attribute(a.name, "string") for a in attributes]
+        else:
+            attributes = parsing.attributes(form, opening, beginning)
+        if self.weights is not None:
+            del attributes[self.weights]
+        super().__init__(
+            relation_of(opening.path),
+            attributes,
+            beginning._source,
+            beginning.rest,
+            beginning.line,
+            opening.block_size,
+            beginning.records.last,
+        )
+
+    def parser(self, schema: Schema) -> RowParser:
+        from .parsing import RowParser
+
+        looked = 0 if self.beginning.is_whole else len(self.beginning.looked)
+        fitted = self.opening.like is not None
+        return RowParser(schema, self.opening.rejects, self.form, self.beginning.records, self.weights, looked, fitted)
+
+
+def check_rows(form: Delimited, schema: Schema) -> None:
+    """Refuse a schema that delimited text cannot hold."""
+    if not schema.attributes:
+        raise FilterkitError(f"{form.title} cannot hold rows without attributes")
+    if form.weights is not None and form.weights in schema.names:
+        raise FilterkitError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")

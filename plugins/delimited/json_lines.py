@@ -1,0 +1,307 @@
+"""JSON lines: an object on each line, with a member for each column."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import IO, Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Schema
+from filterkit.plugin import (
+    DateFormat,
+    Opening,
+    RowError,
+    TextParser,
+    TextTable,
+    Writer,
+    class_asked,
+    quoted,
+    relation_of,
+)
+
+from .types import Typed, chosen_kinds, inferred, with_all_labels
+
+_DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
+
+
+class JsonLines(Typed):
+    """JSON lines: an object on each line, whose members are the columns. Types are found out as those of CSV.
+
+    The columns are those of the first rows; a member that is left out is missing. Flags are 0 and 1. Arrays and objects
+    inside are refused.
+    """
+
+    name = "jsonl"
+    title = "JSON lines"
+    endings = (".jsonl", ".ndjson")
+    textual = True
+    rounds = True
+    losses = ("kinds", "labels", "weights")
+
+    def open(self, opening: Opening) -> TextTable:
+        source = opening.text()
+        try:
+            rest, is_whole = b"", False
+            if opening.wanted is None:
+                while len(rest) <= self.bytes or b"\n" not in rest:
+                    more = source.read(max(1 << 16, min(len(rest), 1 << 24)))
+                    if not more:
+                        is_whole = True
+                        break
+                    rest += more
+            attributes = list(opening.wanted or _attributes(self, opening, rest, is_whole))
+            return JsonTable(self, opening, attributes, source, rest, is_whole)
+        except BaseException:
+            source.close()
+            raise
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        return JsonWriter(schema, precision)
+
+
+def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
+    """The attributes of the first rows."""
+    import pyarrow as pa
+
+    if not is_whole or len(text) > form.bytes:  # what has arrived beyond must not count
+        text = text[: text[: form.bytes].rfind(b"\n") + 1] or text[: text.find(b"\n") + 1]
+    if not text.strip():
+        raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
+    try:
+        table = _read(text, None)
+    except pa.ArrowInvalid as error:
+        raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
+    names = table.column_names
+    kinds = chosen_kinds(form, names)
+    asked = class_asked(opening, names)
+    for place, column in enumerate(table.columns):
+        kind = column.type
+        if pa.types.is_nested(kind):
+            raise FilterkitError(f"column {quoted(names[place])} has the type {kind}, which no attribute can hold")
+        is_text = pa.types.is_string(kind) or pa.types.is_timestamp(kind)
+        needs_text = kinds.get(names[place]) in ("nominal", "string")
+        needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
+        if is_text or needs_text:
+            if pa.types.is_timestamp(kind):
+                column = _read(text, pa.schema([(names[place], pa.string())]), "ignore").column(0)
+            from filterkit.plugin import texts
+
+            table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
+    needed = set() if asked is None else {asked}
+    found = inferred(table, names, kinds, form, needed)
+    if is_whole or not os.path.isfile(opening.path):
+        return found
+    return with_all_labels(found, {*kinds, *needed}, form, partial(_labels, opening, names))
+
+
+def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[list[Any]]:
+    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+    import pyarrow as pa
+
+    from filterkit.plugin import texts
+
+    source = opening.text()
+    try:
+        for block in TextTable("", (), source, size=1 << 22).parts():
+            with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
+                table = _read(block.text, None)
+                columns = [texts(table.column(names[place])).combine_chunks() for place in places]
+                yield [column.dictionary_encode().dictionary for column in columns]
+    finally:
+        source.close()
+
+
+def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
+    """The Arrow table of whole lines."""
+    import pyarrow as pa
+    import pyarrow.json
+
+    return pyarrow.json.read_json(
+        pa.BufferReader(text),
+        read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+        parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
+    )
+
+
+class JsonTable(TextTable):
+    """An opened file."""
+
+    def __init__(
+        self, form: JsonLines, opening: Opening, attributes: list[Attribute], source: Any, rest: bytes, is_whole: bool
+    ) -> None:
+        super().__init__(relation_of(opening.path), attributes, source, rest, 1, opening.block_size)
+        self._form, self._opening = form, opening
+        self._looked = 0 if is_whole else len(rest)
+
+    def parser(self, schema: Schema) -> JsonParser:
+        return JsonParser(schema, self._opening.rejects, self._form.look if self._looked else "")
+
+
+class JsonParser(TextParser):
+    """Parses blocks.
+
+    Parameters
+    ----------
+    schema, rejects : see `TextParser`.
+    looked : how much was looked at to find the types; empty if that was all.
+    """
+
+    def __init__(self, schema: Schema, rejects: bool, looked: str) -> None:
+        super().__init__(schema, rejects)
+        self.looked = looked
+        self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
+        self.names = {a.name: i for i, a in enumerate(schema.attributes)}
+
+    def parse(self, text: bytes) -> Batch:
+        """See `TextParser.parse`."""
+        import pyarrow as pa
+
+        from filterkit.plugin import from_table
+
+        attributes = self.schema.attributes
+        types = [pa.float64() if a.kind == "numeric" else pa.string() for a in attributes]
+        fields = [(a.name, kind) for a, kind in zip(attributes, types)]
+        if not text.strip():
+            table = pa.schema(fields).empty_table()
+        else:
+            table = self._table(text, fields)
+        columns = []
+        for i, a in enumerate(attributes):
+            column = table.column(a.name)
+            columns.append(_moments(column, self.dates[i]) if i in self.dates else column)
+        return from_table(pa.table(columns, names=[str(i) for i in range(len(columns))]), self.schema)
+
+    def _table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
+        """The rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
+        import pyarrow as pa
+
+        try:
+            return _read(text, pa.schema(fields), "error")
+        except pa.ArrowInvalid:
+            from filterkit.plugin import texts
+
+            table = _read(text, None)
+            unknown = next((name for name in table.column_names if name not in self.names), None)
+            if unknown is not None:
+                raise RowError(f"there is no column {quoted(unknown)} in the first rows; say look=all") from None
+            columns = []
+            for name, kind in fields:
+                column = (
+                    table.column(name) if name in self.names and name in table.column_names else pa.nulls(len(table))
+                )
+                if kind == pa.string():
+                    columns.append(texts(column) if not pa.types.is_null(column.type) else column.cast(kind))
+                elif pa.types.is_string(column.type):
+                    raise
+                else:
+                    columns.append(column.cast(pa.int8() if pa.types.is_boolean(column.type) else kind).cast(kind))
+            return pa.table(columns, names=[name for name, _ in fields])
+
+    def explain(self, text: bytes, error: Exception) -> RowError:
+        """See `TextParser.explain`."""
+        import orjson
+
+        try:
+            row = orjson.loads(text)
+        except ValueError:
+            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
+        if not isinstance(row, dict):
+            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
+        for name, value in row.items():
+            attribute = self.schema.attributes[self.names[name]] if name in self.names else None
+            if attribute is None:
+                return RowError(f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all")
+            if attribute.kind == "numeric" and isinstance(value, str):
+                return RowError(f"{quoted(value)} is not a number; say --from jsonl:string={name}", attribute=name)
+            if attribute.kind == "nominal" and value is not None and str(value) not in attribute.values:
+                hint = f", which are those of the first {self.looked}; say --from jsonl:look=all" if self.looked else ""
+                return RowError(f"{quoted(str(value))} is not among its labels{hint}", attribute=name)
+        return super().explain(text, error)
+
+
+def _moments(column: Any, form: DateFormat) -> Any:
+    """Timestamps from texts."""
+    import pyarrow as pa
+
+    moments = [None if word is None else form.parse(word) for word in column.to_pylist()]
+    if sum(moment is None for moment in moments) > column.null_count:
+        raise RowError("a date cannot be read")
+    return pa.array(moments, pa.int64()).cast(pa.timestamp("ms"))
+
+
+class JsonWriter(Writer):
+    """Writes objects; see `Writer`."""
+
+    advice = ""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema)
+        self._convert = _Converter(schema, precision)
+        self._some = False
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return self._convert
+
+    def write(self, out: IO[bytes], piece: Any) -> None:
+        self._some = self._some or bool(piece)
+        super().write(out, piece)
+
+    def end(self, out: IO[bytes]) -> None:
+        if not self._some:
+            raise FilterkitError("JSON lines cannot hold a table without rows, as rows say the columns")
+
+
+class _Converter:
+    """Turns batches into lines."""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        import orjson
+
+        self.schema, self.precision = schema, precision
+        names = [orjson.dumps(a.name).decode() for a in schema.attributes]
+        self.before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
+        self.labels = [
+            [*(orjson.dumps(v).decode() for v in a.values), "null"] if a.kind == "nominal" else None
+            for a in schema.attributes
+        ]
+
+    def __call__(self, batch: Batch) -> list[memoryview | bytes]:
+        rows = len(batch)
+        if not self.before:
+            return [b"{}\n" * rows]
+        step = max((1 << 18) // len(self.before), 1)
+        parts = [batch.rows(i, min(i + step, rows)) for i in range(0, rows, step)]
+        return [self._rows(part.in_form(False)) for part in parts]
+
+    def _rows(self, batch: Batch) -> memoryview:
+        from filterkit.plugin import joined_rows, to_columns
+
+        line: list[Any] = []
+        for place, (attribute, column) in enumerate(zip(self.schema.attributes, to_columns(batch))):
+            line += [self.before[place], self._texts(place, attribute, column)]
+        return joined_rows(*line, "}\n")
+
+    def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
+        import orjson
+
+        from filterkit.plugin import round_significant, row_texts, taken
+
+        labels = self.labels[place]
+        if labels is not None:
+            return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
+        if attribute.kind == "numeric":
+            if np.isinf(column).any():
+                raise FilterkitError(f"JSON cannot hold infinity, which attribute {quoted(attribute.name)} has")
+            values = column if self.precision is None else round_significant(column, self.precision)
+            return row_texts(values[:, None], ",", "null")
+        if attribute.kind == "date":
+            form = DateFormat(attribute.format)
+            own = all(form.parse(form.format(m)) == m for m in column if m is not None)
+            form = form if own else DateFormat(_DATE)
+            column = [None if moment is None else form.format(moment) for moment in column]
+        words = [orjson.dumps(word).decode() for word in column]
+        return taken(words, np.arange(len(words), dtype=np.int32))

@@ -1,0 +1,299 @@
+"""Blocks of delimited text to batches, by the CSV reader of Arrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from filterkit import Attribute, Batch, Schema
+from filterkit.plugin import (
+    DateFormat,
+    Opening,
+    RowError,
+    TextParser,
+    TextTable,
+    class_asked,
+    from_table,
+    quoted,
+)
+
+from .records import Records
+from .types import chosen_kinds, inferred, is_too_long, with_all_labels
+
+if TYPE_CHECKING:
+    from .form import Beginning, Delimited
+
+
+def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, **options: Any) -> Any:
+    """The Arrow table of whole records.
+
+    Parameters
+    ----------
+    text : UTF-8.
+    form : says how values are separated, quoted, and missing.
+    columns : how many there are; they are named by their numbers.
+    types : the Arrow types of columns; None to find out.
+    options : further ones of `pyarrow.csv.ConvertOptions`; ``invalid_row_handler`` of `pyarrow.csv.ParseOptions`.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid : a value is not of the type of its column, or a record has another number of values.
+    """
+    quote = form.quoting if form.quoting and form.quoting.encode() in text else False
+    handler = options.pop("invalid_row_handler", None)
+    return pyarrow.csv.read_csv(
+        pa.py_buffer(text),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=[str(i) for i in range(columns)], use_threads=False, block_size=len(text) + 1
+        ),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=form.separator,
+            quote_char=quote,
+            double_quote=True,
+            newlines_in_values=bool(quote),
+            ignore_empty_lines=True,
+            invalid_row_handler=handler,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types,
+            null_values=list(form.missing),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            **options,
+        ),
+    )
+
+
+class Look:
+    """A look at the first rows of a file.
+
+    Parameters
+    ----------
+    form : the format.
+    beginning : of the file.
+    """
+
+    def __init__(self, form: Delimited, beginning: Beginning) -> None:
+        self._form, self._columns = form, len(beginning.names)
+        self._text = beginning.looked
+        self.is_empty = not self._text.strip()
+
+    def table(self, texts: Iterable[int]) -> Any:
+        """The rows as an Arrow table, with these columns as texts and others as Arrow takes them."""
+        types = {str(place): _WORDS for place in texts}
+        return self._read(
+            types, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
+        )
+
+    def texts(self, places: Iterable[int]) -> dict[int, Any]:
+        """The texts of some columns, by their places."""
+        names = [str(place) for place in places]
+        if not names:
+            return {}
+        table = self._read(dict.fromkeys(names, _WORDS), include_columns=names)
+        return {int(name): table.column(name) for name in names}
+
+    def _read(self, types: dict[str, Any], **options: Any) -> Any:
+        return read(self._text, self._form, self._columns, types, invalid_row_handler=lambda _: "skip", **options)
+
+
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+
+
+def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
+    """The attributes of a file, found by looking at its first rows."""
+    names = beginning.names
+    kinds = chosen_kinds(form, names)
+    asked = class_asked(opening, names)
+    needed = [] if asked is None else [asked]
+    look = Look(form, beginning)
+    if look.is_empty:
+        return [Attribute(name, kinds.get(name, "numeric")) for name in names]
+    texts = {place for place, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
+    if opening.positive is not None:  # the class must be nominal, even if it is 0 and 1
+        texts |= {names.index(name) for name in needed if name not in kinds}
+    try:
+        table = look.table(texts)
+    except pa.ArrowInvalid as error:
+        about = " ".join(str(error).split())
+        hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
+        raise RowError(f"its first rows cannot be read ({about}){hint}") from None
+    odd = [
+        place
+        for place, column in enumerate(table.columns)
+        if kinds.get(names[place]) != "numeric" and _is_odd(column, partial(look.texts, [place]))
+    ]
+    for place, column in look.texts(odd).items():
+        table = table.set_column(place, str(place), column)
+    found = inferred(table, names, kinds, form, needed)
+    if beginning.is_whole or not os.path.isfile(opening.path):
+        return found
+    return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning))
+
+
+def labels_of(form: Delimited, opening: Opening, beginning: Beginning, places: list[int]) -> Iterator[list[Any]]:
+    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+    records, source = beginning.records, opening.text()
+    columns = [str(place) for place in places]
+    try:
+        table = TextTable("", (), source, size=1 << 22, last=records.last)
+        for number, block in enumerate(table.parts()):
+            text = block.text
+            if form.header and not number:
+                text = text[int(records.ends(text)[0]) :]
+            if not text.strip():
+                continue
+            with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
+                found = read(
+                    text,
+                    form,
+                    len(beginning.names),
+                    dict.fromkeys(columns, _WORDS),
+                    invalid_row_handler=lambda _: "skip",
+                    include_columns=columns,
+                )
+                yield [found.column(name).chunk(0).dictionary for name in columns]
+    finally:
+        source.close()
+
+
+def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:
+    """Whether Arrow takes a column for something else than numbers or texts, or for numbers that are not exact."""
+    kind = column.type
+    if pa.types.is_null(kind) or pa.types.is_dictionary(kind):
+        return False
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return True
+    return is_too_long(column, lambda: next(iter(texts().values())).to_pylist())
+
+
+class RowParser(TextParser):
+    """Parses blocks.
+
+    Parameters
+    ----------
+    schema, rejects : see `TextParser`.
+    form, records : how the text is written.
+    weights : the column of weights, or None.
+    looked : bytes that were looked at to find the types; 0 if that was all.
+    fitted : whether the types are those of a chain.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        rejects: bool,
+        form: Delimited,
+        records: Records,
+        weights: int | None,
+        looked: int,
+        fitted: bool,
+    ) -> None:
+        super().__init__(schema, rejects)
+        self.form, self.records, self.weights, self.looked, self.fitted = form, records, weights, looked, fitted
+        kinds = {"numeric": pa.float64(), "string": pa.string()}
+        types = [kinds.get(a.kind, _WORDS) for a in schema.attributes]
+        if weights is not None:
+            types.insert(weights, pa.float64())
+        self.types = {str(i): kind for i, kind in enumerate(types)}
+        self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
+
+    def ends(self, text: bytes) -> np.ndarray:
+        """See `Records.ends`."""
+        return np.asarray(self.records.ends(text))
+
+    def parse(self, text: bytes) -> Batch:
+        """See `TextParser.parse`."""
+        if not text.strip(b"\r\n"):
+            return from_table(self._without_rows(), self.schema)
+        table = read(text, self.form, len(self.types), self.types)
+        weights = None
+        if self.weights is not None:
+            column = table.column(self.weights)
+            if column.null_count:
+                raise RowError("it is missing", attribute=self.form.weights)
+            weights = column.to_numpy()
+            table = table.remove_column(self.weights)
+        for place, form in self.dates.items():
+            table = table.set_column(place, str(place), _dates(table.column(place), form))
+        return from_table(table, self.schema, weights)
+
+    def _without_rows(self) -> Any:
+        """A table of no rows."""
+        types = [kind for place, kind in self.types.items() if place != str(self.weights)]
+        types = [pa.timestamp("ms") if i in self.dates else kind for i, kind in enumerate(types)]
+        return pa.table([pa.array([], kind) for kind in types], names=[str(i) for i in range(len(types))])
+
+    def explain(self, text: bytes, error: Exception) -> RowError:
+        """See `TextParser.explain`."""
+        cells = self.records.cells(text.lstrip(b"\r\n"))
+        if cells is None:
+            return RowError("a quote is not closed")
+        if len(cells) != len(self.types):
+            return RowError(f"expected {len(self.types)} values, found {len(cells)}")
+        if self.weights is not None:
+            del cells[self.weights]
+        for place, (cell, is_quoted) in enumerate(cells):
+            attribute = self.schema.attributes[place]
+            fault = self._fault(place, attribute, cell, is_quoted)
+            if fault:
+                return RowError(fault, attribute=attribute.name)
+        return super().explain(text, error)
+
+    def _fault(self, place: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
+        """What is wrong with a cell, and what to do; empty if nothing is."""
+        try:
+            word = cell.decode()
+        except UnicodeDecodeError:
+            return f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; say --encoding"
+        if word in self.form.missing and not (is_quoted and attribute.kind != "numeric"):
+            return ""
+        wrong = ""
+        if attribute.kind == "numeric" and not _is_number(word):
+            wrong = "is not a number"
+        elif attribute.kind == "nominal" and word not in attribute.values:
+            wrong = "is not among its labels"
+        elif attribute.kind == "date" and self.dates[place].parse(word) is None:
+            wrong = f"is not a date like {attribute.format}"
+        if not wrong:
+            return ""
+        return f"{quoted(word)} {wrong}{self._advice(attribute)}"
+
+    def _advice(self, attribute: Attribute) -> str:
+        """How the user can make such a value readable."""
+        if self.fitted:
+            return ", as the chain was fitted on"
+        call = f"--from {self.form.name}"
+        if attribute.kind != "nominal":
+            return f"; say {call}:string={attribute.name} or {call}:nominal={attribute.name}"
+        if not self.looked:
+            return f"; say {call}:string={attribute.name}"
+        return f", which are those of the first {self.form.look}; say {call}:look=all or {call}:string={attribute.name}"
+
+
+def _is_number(word: str) -> bool:
+    if "_" in word:
+        return False
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return word.isascii()
+
+
+def _dates(column: Any, form: DateFormat) -> Any:
+    """Timestamps from dictionaries of texts."""
+    column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0)
+    moments = [form.parse(word) for word in column.dictionary.to_pylist()]
+    if None in moments:
+        raise ValueError("a date cannot be read")
+    return pa.array(moments, pa.int64()).cast(pa.timestamp("ms")).take(column.indices)

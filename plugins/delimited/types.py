@@ -1,0 +1,169 @@
+"""The types of the columns of delimited text, found by looking at its first rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, UsageError, option
+from filterkit.plugin import DateFormat, FileFormat, matching_names, quoted
+
+_DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
+DATE_FORMATS = (
+    _DAY,
+    *(f"{_DAY}{t}{time}" for t in (" ", "'T'") for time in (_HOURS, _SECONDS, f"{_SECONDS}.SSS")),
+    *(f"{_DAY}'T'{time}XXX" for time in (_SECONDS, f"{_SECONDS}.SSS")),
+)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
+_MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
+_EXACT = 2.0**53  # whole numbers beyond it are not all exact
+
+
+class Typed(FileFormat):
+    """Text whose columns have types that are found out."""
+
+    nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
+    string: tuple[str, ...] = option((), "Columns that are strings.")
+    numeric: tuple[str, ...] = option((), "Columns that are numeric.")
+    order: str = option(
+        "appearance", "The order of labels: as they appear, or sorted.", choices=("appearance", "sorted")
+    )
+    most: int = option(
+        100, "A column of text is nominal if it has at most so many distinct texts, each twice on average.", minimum=0
+    )
+    look: str = option("1MB", "How much text is read to find out types and labels: a size such as 10MB, or all.")
+
+    def __post_init__(self) -> None:
+        self.bytes = size_of(self, self.look)
+
+
+def chosen_kinds(form: Typed, names: list[str]) -> dict[str, str]:
+    """The kinds of columns that the options of a format say, by name.
+
+    Raises
+    ------
+    UsageError : a name or pattern matches no column, or two options say different kinds.
+    """
+    kinds: dict[str, str] = {}
+    for kind in ("nominal", "string", "numeric"):
+        for pattern in getattr(form, kind):
+            for name in matching_names(form, kind, pattern, names):
+                if kinds.setdefault(name, kind) != kind:
+                    raise UsageError(f"{form.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
+    return kinds
+
+
+def inferred(
+    table: Any, names: list[str], kinds: dict[str, str], form: Typed, needed: Iterable[str] = ()
+) -> list[Attribute]:
+    """The attributes of columns.
+
+    Parameters
+    ----------
+    table : an Arrow table of the first rows: numbers, or dictionaries of texts.
+    names : of the columns.
+    kinds : those that are known, by name.
+    form : has the limits for nominal attributes.
+    needed : names of columns of text that must be nominal.
+    """
+    needed = set(needed)
+    found = []
+    for name, column in zip(names, table.columns, strict=True):
+        kind = kinds.get(name)
+        if kind == "numeric" or kind == "string":
+            found.append(Attribute(name, kind))
+        elif kind is None and not _is_text(column):
+            found.append(Attribute(name))
+        else:
+            found.append(_of_text(name, column, kind or ("nominal" if name in needed else None), form))
+    return found
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(column.type))
+
+
+def _of_text(name: str, column: Any, kind: str | None, form: Typed) -> Attribute:
+    """The attribute of a column of text."""
+    column = column.combine_chunks()
+    known = len(column) - column.null_count
+    words = column.dictionary.to_pylist() if known else []
+    if kind is None and (pattern := date_format(words)):
+        return Attribute(name, "date", format=pattern)
+    if kind is None and not (len(words) <= form.most and 2 * len(words) <= known):
+        return Attribute(name, "string")
+    return Attribute(name, "nominal", tuple(sorted(words) if form.order == "sorted" else words))
+
+
+def date_format(words: list[str]) -> str:
+    """The format that all texts follow, which are dates; empty if there is none."""
+    if not words or not all(map(_MAYBE_DATE.match, words)):
+        return ""
+    for pattern in DATE_FORMATS:
+        form = DateFormat(pattern)
+        if all(len(word) == len(form.format(0)) or form.has_zone for word in words) and all(
+            form.parse(word) is not None for word in words
+        ):
+            return pattern
+    return ""
+
+
+def with_all_labels(
+    attributes: list[Attribute],
+    sure: set[str],
+    form: Typed,
+    labels: Callable[[list[int]], Iterable[list[Any]]],
+) -> list[Attribute]:
+    """Attributes whose nominal ones have the labels of a whole file.
+
+    Parameters
+    ----------
+    attributes : those of the first rows.
+    sure : the names of attributes whose kinds are told; others with too many labels become strings.
+    form : has the limit.
+    labels : a function of the places of attributes, which gives an Arrow array of texts for each, again and again.
+    """
+    places = [place for place, a in enumerate(attributes) if a.kind == "nominal"]
+    found: dict[int, dict[str, None]] = {place: {} for place in places}
+    for columns in labels(places) if places else ():
+        for place, words in zip(places, columns):
+            found[place] |= dict.fromkeys(words.to_pylist())
+    made = list(attributes)
+    for place, words in found.items():
+        name = attributes[place].name
+        if len(words) > form.most and name not in sure:
+            made[place] = Attribute(name, "string")
+        else:
+            every = tuple(sorted(words) if form.order == "sorted" else words)
+            made[place] = Attribute(name, "nominal", every)
+    return made
+
+
+def is_too_long(column: Any, texts: Any) -> bool:
+    """Whether some numbers of a column are whole and too large to be exact.
+
+    Parameters
+    ----------
+    column : int64 or float64.
+    texts : a function that gives the texts of the column.
+    """
+    values = np.abs(column.drop_null().to_numpy().astype(np.float64))
+    if not (values >= _EXACT).any():
+        return False
+    return any(map(_LONG_NUMBER.fullmatch, filter(None, texts())))
+
+
+def size_of(form: FileFormat, text: str) -> int:
+    """The number of bytes that `look` asks for."""
+    if text.lower() == "all":
+        return 1 << 62
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"{form.name}: look must be a size such as 10MB, or all, not {quoted(text)}")
+    return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))

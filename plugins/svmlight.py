@@ -1,0 +1,398 @@
+"""libsvm and SVMlight: sparse text, a number for the class and pairs of index and value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Schema, batches, hookimpl, option
+from filterkit.plugin import (
+    Csr,
+    FileFormat,
+    Opening,
+    RowError,
+    TextParser,
+    TextTable,
+    Writer,
+    format_number,
+    quoted,
+    relation_of,
+)
+
+_BLANKS = re.compile(rb"[ \t]+")
+_SEPARATORS = bytes.maketrans(b" :", b"\n\n")
+_PAIR = re.compile(r"(\d+):(\S+)")
+_LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
+_CLASS = "class"
+
+
+class Libsvm(FileFormat):
+    """libsvm, which SVMlight shares: a line such as "1 3:0.5 7:2" for each row, with indices in ascending order.
+
+    The number before the pairs is the class, which is called class. It is nominal if it has few values, all of them
+    whole numbers. The attributes are called f1, f2 and so on, unless a header or a chain names them. How many there
+    are is known from `features`, the header, the chain or the training data; otherwise the input is read twice.
+    Comments are left out; query numbers (qid) and several labels of a row are refused.
+    """
+
+    name = "libsvm"
+    title = "LIBSVM"
+    endings = (".libsvm", ".svm", ".svmlight")
+    textual = True
+    rounds = True
+    losses = ("names", "kinds", "labels", "columns")
+
+    base: int = option(1, "The index of the first attribute: 1, or 0.", minimum=0, maximum=1)
+    features: int | None = option(None, "How many attributes there are, without the class.", minimum=0)
+    header: str | None = option(None, "A file, such as ARFF, whose attributes are those of this one.")
+    target: str = option(
+        "auto", "Whether the class is nominal; auto decides by its values.", choices=("auto", "nominal", "numeric")
+    )
+    most: int = option(100, "With target=auto: the class is nominal if it has at most so many values.", minimum=0)
+
+    def open(self, opening: Opening) -> TextTable:
+        wanted = opening.wanted
+        target = None if opening.like is None else opening.like.class_attribute
+        if wanted is None and self.header is not None:
+            schema = next(iter(batches(self.header))).schema
+            wanted, target = schema.attributes, schema.class_attribute
+        if wanted is not None:
+            place = _class_place(wanted, target)
+            if place is not None:
+                return self._table(opening, wanted, place)
+            wanted = (*wanted, Attribute(_CLASS))
+            return self._table(opening, wanted, len(wanted) - 1)
+        return self._looked_at(opening)
+
+    def _looked_at(self, opening: Opening) -> TextTable:
+        """The table of an input that has to be looked at, wholly if the number of attributes is not known."""
+        file = opening.local()  # it can be read twice
+        try:
+            parts = opening._replace(path=file.name)
+            width, labels = self._found(parts)
+            attributes = [Attribute(f"f{number}") for number in range(1, width + 1)]
+            attributes.append(Attribute(_CLASS) if labels is None else Attribute(_CLASS, "nominal", labels))
+            table = self._table(parts, tuple(attributes), width)
+        except FilterkitError as error:
+            file.close()
+            raise _renamed(error, file.name, opening.name) from None
+        except BaseException:
+            file.close()
+            raise
+        table.relation = relation_of(opening.path)
+        table.name, table.file = opening.name, file
+        return table
+
+    def _found(self, opening: Opening) -> tuple[int, tuple[str, ...] | None]:
+        """The number of attributes, and the labels of the class; None if it is numeric."""
+        width = self.features
+        highest, labels = self.base - 1, set[bytes]()
+        table = LibsvmTable(self, opening, (), 0)
+        read = 0
+        for block in table.parts():
+            text = _tidied(block.text) if b"#" in block.text else block.text
+            if width is None:
+                highest = max(highest, _highest(text))
+            if len(labels) <= self.most or self.target == "nominal":
+                labels |= {line.split(None, 1)[0] for line in text.splitlines() if line.strip()}
+            read += len(text)
+            if width is not None and read >= _LOOK:
+                break
+        table.close()
+        return highest - self.base + 1 if width is None else width, self._labels(labels)
+
+    def _labels(self, words: set[bytes]) -> tuple[str, ...] | None:
+        """The labels of a nominal class, in the order of their numbers; None if the class is numeric."""
+        values = sorted({float(word) for word in words if _LABEL.fullmatch(word)})  # the parser refuses the others
+        few = len(values) <= self.most and all(value == round(value) for value in values if np.isfinite(value))
+        if self.target == "numeric" or (self.target == "auto" and not (few and np.isfinite(values).all())):
+            return None
+        return tuple(map(format_number, values))
+
+    def _table(self, opening: Opening, attributes: Sequence[Attribute], place: int) -> LibsvmTable:
+        return LibsvmTable(self, opening, attributes, place)
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        return LibsvmWriter(self, schema, precision)
+
+
+def _renamed(error: FilterkitError, path: str, name: str) -> FilterkitError:
+    """An error about a copy of an input, as one about the input."""
+    if isinstance(error, RowError) and error.source == path:
+        error.source = name
+    return error
+
+
+def _class_place(attributes: Sequence[Attribute], target: Attribute | None) -> int | None:
+    """The place of the class among attributes: that of the chain or header, or the last one that is called class."""
+    names = [a.name for a in attributes]
+    name = _CLASS if target is None else target.name
+    return names.index(name) if name in names else None
+
+
+def _tidied(text: bytes) -> bytes:
+    """Lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
+    if b"#" in text:
+        text = re.sub(rb"#[^\n]*", b"", text)
+    text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
+    if b"\t" in text or b"  " in text:
+        text = _BLANKS.sub(b" ", text)
+    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").lstrip(b" \n")
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    text = text.rstrip(b" ")
+    return text if not text or text.endswith(b"\n") else text + b"\n"
+
+
+def _highest(text: bytes) -> int:
+    """The highest index of tidy text, which is the last of some row; -1 if there is none."""
+    characters = np.frombuffer(text, np.uint8)
+    colons, ends = np.flatnonzero(characters == ord(":")), np.flatnonzero(characters == 0x0A)
+    if not len(colons):
+        return -1
+    last = np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
+    index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
+    for back in range(1, 11):
+        digits = characters[np.maximum(last - back, 0)].astype(np.int64) - ord("0")
+        going &= (digits >= 0) & (digits <= 9) & (last >= back)
+        index[going] += digits[going] * factor
+        factor *= 10
+    return int(index.max()) if int(index.max()) < 1 << 31 else -1
+
+
+class LibsvmTable(TextTable):
+    """An opened file.
+
+    Parameters
+    ----------
+    form, opening : see `FileFormat.open`.
+    attributes : all, with the class.
+    place : of the class.
+    """
+
+    sparse = True
+    name: str | None = None  # of the input, if a copy of it is read
+    file: Any = None
+
+    def __init__(self, form: Libsvm, opening: Opening, attributes: Sequence[Attribute], place: int) -> None:
+        super().__init__(relation_of(opening.path), attributes, opening.text(), size=opening.block_size)
+        self._form, self._opening, self._place = form, opening, place
+        self.class_ = attributes[place].name if attributes else None
+
+    def parts(self) -> Any:
+        for part in super().parts():
+            yield part._replace(name=self.name) if self.name is not None and hasattr(part, "text") else part
+
+    def parser(self, schema: Schema) -> PairParser:
+        is_open = self._opening.like is not None
+        return PairParser(schema, self._opening.rejects, self._form.base, self._place, is_open)
+
+    def close(self) -> None:
+        super().close()
+        if self.file is not None:
+            self.file.close()
+
+
+class PairParser(TextParser):
+    """Parses blocks.
+
+    Parameters
+    ----------
+    schema, rejects : see `TextParser`.
+    base : the index of the first attribute.
+    place : of the class among the attributes.
+    is_open : whether pairs of higher indices than there are attributes are left out.
+    """
+
+    def __init__(self, schema: Schema, rejects: bool, base: int, place: int, is_open: bool) -> None:
+        super().__init__(schema, rejects)
+        self.base, self.place, self.is_open = base, place, is_open
+        attributes = schema.attributes
+        column_of = {p: column for column, p in enumerate(schema.feature_indices.tolist())}
+        places = [p for p in range(len(attributes)) if p != place]
+        textual = next((attributes[p].name for p in places if p not in column_of), None)
+        if textual is not None:
+            raise FilterkitError(f"LIBSVM holds numbers, and attribute {quoted(textual)} is something else")
+        self.columns = np.array([column_of[p] for p in places], np.int64)
+        self.target = column_of.get(place)  # its column in X, if it is not the class
+        labels = attributes[place].values
+        self.is_nominal = attributes[place].kind == "nominal"
+        values = [float(v) for v in labels if re.fullmatch(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", v)]
+        self.values = np.array(values if len(values) == len(labels) else range(len(labels)), np.float64)
+
+    def parse(self, text: bytes) -> Batch:
+        """See `TextParser.parse`."""
+        try:
+            return self._parse(text)
+        except (RowError, ValueError):
+            tidy = _tidied(text)
+            if tidy == text:
+                raise
+            return self._parse(tidy)
+
+    def _parse(self, text: bytes) -> Batch:
+        """The batch of tidy text; anything else is an error."""
+        characters = np.frombuffer(text, np.uint8)
+        lines = np.count_nonzero(characters == 0x0A)
+        if lines and characters[-1] != 0x0A:
+            raise RowError("the line does not end")
+        tokens = _numbers(text)
+        ends = characters[(characters == 0x20) | (characters == 0x3A) | (characters == 0x0A)]
+        stops = np.flatnonzero(ends == 0x0A) + 1  # tokens up to the end of each line
+        starts = np.concatenate([[0], stops[:-1]])
+        offset = np.arange(len(ends)) - np.repeat(starts, stops - starts)
+        if (
+            len(tokens) != len(ends)
+            or ((offset % 2 == 1) != (ends == 0x3A)).any()
+            or (stops - starts).min(initial=1) % 2 == 0
+        ):
+            raise ValueError("a row is not a number and pairs of index:value")
+        labels = tokens[starts] if lines else np.empty(0)
+        is_pair = np.ones(len(tokens), bool)
+        is_pair[starts] = False
+        pairs = tokens[is_pair].reshape(-1, 2)
+        return self._batch(labels, pairs[:, 0], pairs[:, 1].copy(), (stops - starts) // 2)
+
+    def _batch(self, labels: np.ndarray, index: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Batch:
+        """The batch of rows with these class values, pairs, and numbers of pairs."""
+        column = index - self.base
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        row = np.repeat(np.arange(len(counts)), counts)
+        if (column != np.rint(column)).any() or (column < 0).any():
+            raise ValueError("an index is not a whole number from " + str(self.base))
+        if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
+            raise ValueError("the indices of a row do not ascend")
+        keep = values != 0
+        beyond = column >= len(self.columns)
+        if beyond.any() and not self.is_open:
+            raise ValueError("an index is higher than there are attributes")
+        keep &= ~beyond
+        column = self.columns[column[keep].astype(np.int64)].astype(np.int32)
+        row, values = row[keep], values[keep]
+        y: np.ndarray = self._codes(labels) if self.is_nominal else labels
+        width = self.schema.width
+        if self.schema.class_index is None and self.target is not None:
+            there = np.flatnonzero(y != 0)
+            row, column = np.concatenate([row, there]), np.concatenate([column, np.full(len(there), self.target)])
+            values = np.concatenate([values, y[there]])
+            return Batch(self.schema, Csr.from_entries(row, column, values, (len(counts), width)))
+        starts = np.searchsorted(row, np.arange(len(counts) + 1)).astype(np.int32)
+        if len(indptr) and (np.diff(self.columns) < 0).any():
+            return Batch(
+                self.schema, Csr.from_entries(row, column, values, (len(counts), width)), _y(y, self.is_nominal)
+            )
+        return Batch(self.schema, Csr(values, column, starts, width), _y(y, self.is_nominal))
+
+    def _codes(self, labels: np.ndarray) -> np.ndarray:
+        """The index of the label that each number stands for, float64."""
+        order = np.argsort(self.values, kind="stable")
+        place = np.searchsorted(self.values[order], labels)
+        found = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(labels), np.int64)
+        if not len(order) and len(labels):
+            raise RowError("the class has no labels")
+        if len(order) and (self.values[found] != labels).any():
+            wrong = format_number(float(labels[self.values[found] != labels][0]))
+            raise RowError(
+                f"the class {wrong} is not among {', '.join(map(format_number, self.values[:10].tolist()))}; "
+                "say --from libsvm:target=numeric"
+            )
+        return np.asarray(found, np.float64)
+
+    def explain(self, text: bytes, error: Exception) -> RowError:
+        """See `TextParser.explain`."""
+        line = _tidied(text).decode("utf-8", "replace").strip()
+        label, _, rest = line.partition(" ")
+        if "qid:" in rest:
+            return RowError("query numbers (qid) are not supported")
+        if "," in label:
+            return RowError(f"several labels, {quoted(label)}, are not supported")
+        for number, word in enumerate([label, *rest.split()]):
+            cell = word if not number else word.partition(":")[2]
+            if number and not _PAIR.fullmatch(word):
+                return RowError(f"{quoted(word)} is not a pair of index:value")
+            try:
+                float(cell)
+            except ValueError:
+                return RowError(f"{quoted(cell)} is not a number")
+            if number and self.base and word.startswith("0:"):
+                return RowError("index 0; say --from libsvm:base=0 if indices count from 0")
+        return super().explain(text, error)
+
+
+def _y(values: np.ndarray, is_nominal: bool) -> np.ndarray:
+    return values.astype(np.int32) if is_nominal else np.ascontiguousarray(values)
+
+
+def _numbers(text: bytes) -> np.ndarray:
+    """The numbers of tidy text, which blanks, colons and line ends separate."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    if not text:
+        return np.empty(0)
+    table = pyarrow.csv.read_csv(
+        pa.py_buffer(text.translate(_SEPARATORS)),
+        read_options=pyarrow.csv.ReadOptions(column_names=["x"], use_threads=False, block_size=len(text) + 1),
+        parse_options=pyarrow.csv.ParseOptions(delimiter="\x01", quote_char=False),
+        convert_options=pyarrow.csv.ConvertOptions(column_types={"x": pa.float64()}, null_values=[]),
+    )
+    return np.ascontiguousarray(table.column(0).to_numpy())
+
+
+class LibsvmWriter(Writer):
+    """Writes pairs; see `Writer`."""
+
+    def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema)
+        target = schema.class_attribute
+        for attribute in schema.attributes:
+            if attribute is not target and attribute.kind != "numeric":
+                hint = {"nominal": "encode it, as by onehot", "string": "encode it, as by words"}
+                raise FilterkitError(
+                    f"{form.title} holds numbers, and attribute {quoted(attribute.name)} is {attribute.kind}; "
+                    + hint.get(attribute.kind, "remove it")
+                )
+        self._convert = _Converter(schema, form.base, precision)
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return self._convert
+
+
+class _Converter:
+    """Turns batches into lines."""
+
+    def __init__(self, schema: Schema, base: int, precision: int | None) -> None:
+        self.names = np.arange(schema.width) + base
+        self.precision = precision
+        target = schema.class_attribute
+        self.labels: list[str] | None = None
+        if target is not None and target.kind == "nominal":
+            numbers = all(re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", value) for value in target.values)
+            self.labels = list(target.values) if numbers else [str(code) for code in range(len(target.values))]
+
+    def __call__(self, batch: Batch) -> Any:
+        from filterkit.plugin import pair_rows  # imports pyarrow
+
+        if batch.weights is not None:
+            raise FilterkitError("LIBSVM cannot hold the weights of rows")
+        if not len(batch):
+            return []
+        if batch.y is None:
+            begins = ["0"] * len(batch)
+        elif not batch.class_known.all():
+            row = batch.start + int(np.flatnonzero(~batch.class_known)[0])
+            raise FilterkitError(f"LIBSVM cannot hold a missing class, as in row {row + 1}")
+        elif self.labels is not None:
+            begins = [self.labels[code] for code in batch.y.tolist()]
+        else:
+            begins = [format_number(value) for value in batch.y.tolist()]
+        return pair_rows(begins, batch.in_form(True).csr, self.names, self.precision)
+
+
+@hookimpl
+def filterkit_formats() -> list[type[FileFormat]]:
+    return [Libsvm]

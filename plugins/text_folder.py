@@ -1,0 +1,148 @@
+"""Folders of texts: a folder for each class, with a file for each row."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import fnmatch
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from filterkit import Attribute, FilterkitError, Schema, hookimpl, option
+from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, quoted, relation_of
+
+_PART = 1 << 20  # bytes of the files of a part
+_MOST = 256  # files of a part
+
+
+class TextFolder(FileFormat):
+    """A folder of texts: each folder in it is a class, and each file in that a row.
+
+    Weka's TextDirectoryLoader reads the same. The attributes are text, a string, and class. Classes and files come in
+    the order of their names; hidden files and folders are left out.
+    """
+
+    name = "text"
+    title = "a folder of texts"
+    endings = ("/",)
+    textual = True
+
+    filename: bool = option(False, "Whether a string attribute, filename, has the path of each file in the folder.")
+    files: str = option("*", "Read only files whose names match this pattern.")
+
+    def open(self, opening: Opening) -> FolderTable:
+        return FolderTable(self, opening)
+
+
+class _File(NamedTuple):
+    """A file: its `path`, and the `label` of its class."""
+
+    path: str
+    label: str
+
+
+class FolderTable(Table):
+    """An opened folder.
+
+    Parameters
+    ----------
+    form, opening : see `FileFormat.open`.
+    """
+
+    def __init__(self, form: TextFolder, opening: Opening) -> None:
+        self._form, self._opening = form, opening
+        folder = opening.path
+        if not os.path.isdir(folder):
+            raise FilterkitError("it is no folder; name one that has a folder of texts for each class")
+        labels = tuple(_names(folder, os.path.isdir))
+        if not labels:
+            what = "Is a directory, and there are no folders of texts in it, one for each class"
+            raise IsADirectoryError(errno.EISDIR, what, folder)
+        attributes = [Attribute("text", "string"), Attribute("class", "nominal", labels)]
+        if form.filename:
+            attributes.insert(1, Attribute("filename", "string"))
+        wanted = opening.wanted
+        if wanted is not None and [a.name for a in wanted] == [a.name for a in attributes]:
+            unknown = [label for label in labels if label not in wanted[-1].values]
+            if unknown:
+                raise FilterkitError(f"the class {quoted(unknown[0])} is not among those known")
+            attributes = list(wanted)
+        super().__init__(relation_of(os.path.abspath(folder)), attributes)
+        self.class_ = "class"
+        self._labels = labels
+        self._read = self._bytes = 0
+
+    def _files(self) -> Iterator[_File]:
+        for label in self._labels:
+            folder = os.path.join(self._opening.path, label)
+            for name in _names(folder, os.path.isfile):
+                if fnmatch.fnmatchcase(name, self._form.files):
+                    yield _File(os.path.join(folder, name), label)
+
+    def parts(self) -> Iterator[list[_File]]:
+        size = self._opening.block_size or _PART
+        part: list[_File] = []
+        held = 0
+        for file in self._files():
+            part.append(file)
+            held += os.stat(file.path).st_size
+            if held >= size or len(part) >= _MOST:
+                yield part
+                part, held = [], 0
+        if part:
+            yield part
+
+    def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
+        return FileParser(schema, self._opening, self._form.filename)
+
+
+def _names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
+    """The sorted names in a folder that are not hidden."""
+    return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
+
+
+class FileParser:
+    """Reads the files of a part.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    opening : says the encoding, and whether texts that are not in it are rejected.
+    with_names : whether there is an attribute of file names.
+    """
+
+    def __init__(self, schema: Schema, opening: Opening, with_names: bool) -> None:
+        self.schema, self.encoding, self.rejects = schema, opening.encoding, opening.rejects
+        self.folder, self.with_names = opening.path, with_names
+        codecs.lookup(opening.encoding)
+
+    def __call__(self, part: list[_File]) -> Parsed:
+        import pyarrow as pa
+
+        from filterkit.plugin import Rejected, from_table
+
+        texts, kept, rejected = [], [], []
+        for file in part:
+            with open(file.path, "rb") as stream:
+                content = stream.read()
+            try:
+                texts.append(content.decode(self.encoding).removeprefix("\ufeff"))
+                kept.append(file)
+            except UnicodeDecodeError as error:
+                fault = RowError(f"this is not {error.encoding} text; say --encoding", source=file.path)
+                if not self.rejects:
+                    raise fault from None
+                rejected.append(Rejected(content, file.path, 1, fault))
+        columns: list[Any] = [pa.array(texts, pa.string())]
+        if self.with_names:
+            names = [os.path.relpath(file.path, self.folder) for file in kept]
+            columns.append(pa.array(names, pa.string()))
+        columns.append(pa.array([file.label for file in kept], pa.string()).dictionary_encode())
+        table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+        return Parsed(from_table(table, self.schema), tuple(rejected))
+
+
+@hookimpl
+def filterkit_formats() -> list[type[FileFormat]]:
+    return [TextFolder]

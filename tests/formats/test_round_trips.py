@@ -1,0 +1,93 @@
+"""From each format to each other and back: the samples keep their values, but for what a format is said to lose."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+from agreement import sample
+
+import filterkit
+from filterkit import FilterkitError
+from filterkit.plugin.registry import registry
+from filterkit.testing import FORMAT_CHECKS, SAMPLES
+from filterkit.testing import sample as sample_of_kit
+from filterkit.testing.formats import _flat, compare
+
+FORMATS = {"arff": ".arff", "csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "parquet": ".parquet", "arrow": ".arrow"}
+NAMES = [
+    *("breast-cancer", "digits", "empty", "iris", "mixed", "mixed-sparse", "one-class", "one-row"),
+    *("sparse-counts-multiclass", "unused-class-value", "wine"),
+]
+
+
+class Losing:
+    """What two formats lose together."""
+
+    name = "both"
+
+    def __init__(self, *names):
+        known = registry().formats
+        self.losses = {loss for name in names if name != "arff" for loss in known[name].losses}
+
+
+def carry(data, first, second):
+    filterkit.write(data, first)
+    filterkit.write(filterkit.read(first, class_="none"), second)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pair", list(itertools.permutations(FORMATS, 2)), ids="-".join)
+def test_a_round_trip_keeps_the_values(pair, name, tmp_path):
+    data = sample(name)
+    first, second = (tmp_path / f"x{FORMATS[word]}" for word in pair)
+    if name == "empty" and "jsonl" in pair:
+        with pytest.raises(FilterkitError, match="JSON lines cannot hold a table without rows"):
+            carry(data, first, second)
+        return
+    carry(data, first, second)
+    compare(Losing(*pair), _flat(data), filterkit.read(second, class_="none"), f" through {pair}")
+
+
+@pytest.mark.parametrize("other", FORMATS)
+@pytest.mark.parametrize("name", ["fortunes", "sparse-counts-multiclass", "breast-cancer", "digits"])
+def test_numbers_go_through_libsvm(other, name, tmp_path):
+    data = sample(name)
+    form = f"libsvm:features={data.schema.width}"
+    place = tmp_path / f"x{FORMATS[other]}"
+    filterkit.write(data, tmp_path / "x.libsvm")
+    filterkit.write(filterkit.read(tmp_path / "x.libsvm", format=form), place)
+    back = filterkit.read(place, class_="class")
+    assert np.array_equal(back.in_form(False).X, data.in_form(False).X)
+    labels = [str(code) for code in data.y] if back.schema.class_attribute.kind == "nominal" else data.y.tolist()
+    if not all(value.isdigit() for value in data.schema.class_attribute.values):
+        assert (back.labels().tolist() if isinstance(labels[0], str) else back.y.tolist()) == labels
+
+
+@pytest.mark.parametrize("word", ["csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "text"])
+def test_a_format_conforms(word):
+    for check in FORMAT_CHECKS:
+        for name in SAMPLES:
+            check(registry().formats[word](), sample_of_kit(name))
+
+
+def test_every_format_is_in_the_table_of_the_page():
+    page = open(os.path.join(os.path.dirname(__file__), "../../docs/formats.md"), encoding="utf-8").read()
+    for word, kind in registry().formats.items():
+        if word[0] not in "./" and isinstance(kind, type):
+            row = next(line for line in page.splitlines() if f"| `{word}` |" in line)
+            for ending in kind.endings:
+                assert ending == "/" or f"`{ending}`" in row
+            ways = [way for way, holds in (("yes", kind.is_read()), ("yes", kind.is_written())) if holds]
+            assert row.count("yes") == len(ways)
+
+
+def test_lost_weights_are_warned_of_once(tmp_path, capsys):
+    data = sample("mixed")
+    data = data.replace(weights=np.full(len(data), 2.0))
+    for form in ("csv", "jsonl"):
+        filterkit.write([data, data], tmp_path / f"x.{form}")
+        assert capsys.readouterr().err.count("warning: the weights of rows are not written") == 1
+    filterkit.write(data, tmp_path / "y.csv", format="csv:weights=w")
+    assert not capsys.readouterr().err
+    assert (filterkit.read(tmp_path / "y.csv", format="csv:weights=w").weights == 2).all()

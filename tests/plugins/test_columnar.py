@@ -1,0 +1,108 @@
+"""Parquet and Arrow: the whole schema travels, and pandas reads and writes the same."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from agreement import make
+from command import run
+
+import filterkit
+from filterkit import FilterkitError, UsageError, testing
+
+MIXED = str(Path(__file__).parents[2] / "arff_samples" / "mixed.arff")
+ENDINGS = ("parquet", "arrow")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("name", testing.SAMPLES)
+def test_the_whole_schema_comes_back(ending, name, tmp_path):
+    data = testing.sample(name)
+    path = tmp_path / f"x.{ending}"
+    if not data.schema.attributes:
+        with pytest.raises(FilterkitError, match="cannot hold rows without attributes"):
+            filterkit.write(data, path)
+        return
+    filterkit.write(data, path)
+    back = filterkit.read(path)
+    assert back.schema.attributes == data.schema.attributes and back.schema.relation == data.schema.relation
+    assert back.schema.class_index == data.schema.class_index and back.schema.positive == data.schema.positive
+    assert testing.same(back.replace(schema=data.schema).in_form(data.sparse), data)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_pandas_reads_and_writes_them(ending, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "a.b": [1, 2, 3, 4],
+            "s": ["x", "y", None, "x"],
+            "c": pd.Categorical(["u", "v", "u", None], ["v", "u", "w"]),
+            "t": pd.to_datetime(["2020-01-01", "2021-01-01", None, "2022-01-01"]),
+            "f": [True, False, True, True],
+            "i": pd.array([1, None, 3, 4], dtype="Int64"),
+        }
+    )
+    path = tmp_path / f"x.{ending}"
+    frame.to_parquet(path) if ending == "parquet" else frame.to_feather(path)
+    data = filterkit.read(path)
+    assert [a.kind for a in data.schema.attributes] == ["numeric", "string", "nominal", "date", "numeric", "numeric"]
+    assert set(data.schema.attributes[2].values) >= {"u", "v"}
+    assert np.array_equal(data.X[:, [0, 2, 3]], [[1, 1, 1], [2, 0, np.nan], [3, 1, 3], [4, 1, 4]], equal_nan=True)
+    asked = filterkit.read(path, class_="s")
+    assert asked.schema.class_attribute.values == ("x", "y") and asked.y.tolist() == [0, 1, -1, 0]
+    assert filterkit.read(path, format=f"{ending}:nominal=f").schema.attributes[4].values == ("true", "false")
+    filterkit.write(data, path)
+    back = pd.read_parquet(path) if ending == "parquet" else pd.read_feather(path)
+    assert back["a.b"].tolist() == [1, 2, 3, 4] and back["c"].astype(object).fillna("").tolist() == ["u", "v", "u", ""]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_bytes_do_not_depend_on_how_rows_come(ending, tmp_path):
+    for number, options in enumerate([(), ("--jobs", "1", "--block-size", "300"), ("--engine", "processes")]):
+        arguments = (*options, "-o", f"o{number}.{ending}", "--seed", "1")
+        assert run(*arguments, MIXED, "shuffle", cwd=tmp_path).returncode == 0
+    assert len({(tmp_path / f"o{number}.{ending}").read_bytes() for number in range(3)}) == 1
+    done = run("--from", ending, "--to", "arff", "--block-size", "100", f"o0.{ending}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "weight" not in done.stdout.partition("@data")[0]
+
+
+def test_weights_that_come_late_are_not_dropped(tmp_path):
+    early, late = make(np.ones((200, 3000)), [0] * 200), make(np.ones((200, 3000)), [0] * 200)
+    late = late.replace(schema=early.schema, weights=np.full(200, 2.0))
+    many = [early] * 20
+    filterkit.write([early, late], tmp_path / "x.parquet")
+    assert filterkit.read(tmp_path / "x.parquet").weights.sum() == 600
+    with pytest.raises(FilterkitError, match="say --to parquet:weights=weight"):
+        filterkit.write([*many, late], tmp_path / "y.parquet")
+    filterkit.write([*many, late], tmp_path / "y.parquet", format="parquet:weights=w")
+    assert filterkit.read(tmp_path / "y.parquet").weights.sum() == 4400
+
+
+def test_what_no_attribute_can_hold_is_refused(tmp_path):
+    path = tmp_path / "x.parquet"
+    for column, message in [
+        (pa.array([[1]]), "has the type list<.*>, which no attribute can hold"),
+        (pa.array([1 << 60, (1 << 60) + 1]), "whole numbers beyond 2"),
+        (pa.array([1], pa.timestamp("us")), "parts of a millisecond"),
+        (pa.array([0], pa.timestamp("ms", "Europe/Rome")), "time zone Europe/Rome"),
+    ]:
+        pq.write_table(pa.table({"a": column}), path)
+        with pytest.raises(FilterkitError, match=message):
+            filterkit.read(path)
+    path.write_bytes(b"PAR1 is not all")
+    with pytest.raises(FilterkitError, match="it cannot be read as Parquet"):
+        filterkit.read(path)
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(UsageError, match="no column 'w'"):
+        filterkit.read(path, format="parquet:weights=w")
+
+
+def test_streams_of_arrow_are_read_from_pipes(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "c": pa.array(["x", "y"]).dictionary_encode()})
+    with pa.ipc.new_stream(tmp_path / "x.stream", table.schema) as writer:
+        writer.write_table(table)
+    data = filterkit.read(tmp_path / "x.stream", format="arrow")
+    assert data.X.tolist() == [[1], [2]] and data.schema.class_attribute.values == ("x", "y")

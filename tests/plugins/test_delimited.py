@@ -1,0 +1,305 @@
+"""CSV, TSV and JSON lines: types, values, errors, and what pandas reads."""
+
+import gzip
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from agreement import sample
+from command import run, start
+
+import filterkit
+from filterkit import Attribute, FilterkitError, UsageError, testing
+from filterkit.plugin.registry import registry
+
+IRIS = str(Path(__file__).parents[2] / "arff_samples" / "iris.arff")
+PEOPLE = """name,age,"city, town",when,kind
+Ann,30,Paris,2020-01-01,yes
+"Bob ""B"" Lee",,Rome,2020-01-02,no
+Cy,4.5,"New
+York",2020-02-01,yes
+Dee,1e3,Rome,2020-02-01,no
+Eve,7,Paris,,yes
+Flo,8,?,2020-02-03,no
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a text as a file."""
+
+    def reader(text, name="x.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return filterkit.read(path, **options)
+
+    return reader
+
+
+def kinds(batch):
+    return {a.name: a.kind for a in batch.schema.attributes}
+
+
+def test_the_types_of_columns_are_found_out(read):
+    data = read(PEOPLE)
+    expected = {"name": "string", "age": "numeric", "city, town": "string", "when": "date", "kind": "nominal"}
+    assert kinds(data) == expected
+    assert data.schema.class_attribute == Attribute("kind", "nominal", ("yes", "no"))
+    assert data.X.ravel().tolist()[2:] == [4.5, 1000, 7, 8] and np.isnan(data.X[1, 0])
+    assert data.passthrough.column("name").to_pylist()[1] == 'Bob "B" Lee'
+    assert data.passthrough.column("city, town").to_pylist()[2:] == ["New\nYork", "Rome", "Paris", None]
+    assert data.schema.relation == "x" and data.weights is None
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("nominal=name,city*", {"name": "nominal", "city, town": "nominal"}),
+        ("string=k*,age", {"kind": "string", "age": "string"}),
+        ("most=1", {"kind": "string"}),
+        ("weights=age", {}),
+        ("order=sorted", {"kind": "nominal"}),
+    ],
+)
+def test_options_override_types(read, options, expected):
+    data = read(PEOPLE.replace('Lee",,', 'Lee",1,'), format=f"csv:{options}")
+    assert {name: kinds(data)[name] for name in expected} == expected
+    if "weights" in options:
+        assert "age" not in kinds(data) and data.weights.tolist() == [30, 1, 4.5, 1000, 7, 8]
+    if "sorted" in options:
+        assert data.schema.class_attribute.values == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("csv:delimitr=;", "format csv: no option 'delimitr'; did you mean 'delimiter'?"),
+        ("csv:header=maybe", "format csv: header must be yes or no, not 'maybe'"),
+        ("csv:delimiter=ab", "format csv: delimiter must be a single ASCII character such as ;, not 'ab'"),
+        ("csv:order=x", "format csv: order must be one of appearance, sorted, not 'x'"),
+        ("csv:most=-1", "format csv: most must be at least 0, not -1"),
+        ("csv:nominal=z*", "csv: nominal=z* matches no column"),
+        ("csv:nominal=age,string=age", "csv: 'age' is given both as nominal and as string"),
+        ("csv:look=much", "format csv: look must be a size such as 10MB, or all, not 'much'"),
+        ("csv:header=no,header=no", "format csv: header is given twice"),
+        ("csvv", "format: no format 'csvv'; did you mean 'csv'?"),
+        ("arff:x=1", "format: arff has no options, and 'x=1' is given"),
+    ],
+)
+def test_wrong_options_are_refused(read, options, message):
+    with pytest.raises(UsageError) as error:
+        read(PEOPLE, format=options)
+    assert message in str(error.value)
+
+
+def test_separators_quotes_headers_and_missing_texts_can_be_said(read):
+    data = read("1;'a;b';-\n2;c;-\n3;c;4\n", format="csv:delimiter=;,quote=',header=no,missing=-,nominal=column2")
+    assert [a.name for a in data.schema.attributes] == ["column1", "column2", "column3"]
+    assert data.schema.attributes[1].values == ("a;b", "c") and np.isnan(data.X[:2, -1]).all()
+    plain = read('a\tb\n"x\t1\n"x\t2\n', "x.tsv", format="tsv:quote=none,nominal=a")
+    assert plain.schema.attributes[0].values == ('"x',)
+    assert read(b"\xef\xbb\xbfa,b\r\n1,2\r\n\r\n3,4\r\n").X.tolist() == [[1, 2], [3, 4]]
+    assert read(b"a,b\r1,2\r3,4\r").X.tolist() == [[1, 2], [3, 4]]
+    assert read('a,b\n1,5" disk\n2,x\n', format="csv:nominal=b").schema.attributes[1].values == ('5" disk', "x")
+    assert read("näme\nx\nx\n".encode("latin-1"), encoding="latin-1").schema.attributes[0].name == "näme"
+
+
+def test_a_class_that_is_asked_for_is_nominal(read):
+    text = "a,c\n1,0\n2,1\n3,0\n"
+    assert read(text).schema.class_index is None
+    assert read(text, class_="c").y.tolist() == [0, 1, 0]
+    assert read(text, class_="c", positive=1).schema.class_attribute.values == ("0", "1")
+    assert read("c,a\nx,1\ny,2\nz,3\n", class_="first").schema.class_attribute.values == ("x", "y", "z")
+
+
+def test_long_whole_numbers_are_texts(read):
+    assert kinds(read("id\n12345678901234567\n12345678901234568\n")) == {"id": "string"}
+    assert kinds(read("id\n1e300\n2\n")) == {"id": "numeric"}
+
+
+LONG = "a,b,c\n" + "1,x,2020-01-01\n" * 6
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("k,x,2020-01-01", "attribute 'a': 'k' is not a number; say --from csv:string=a or --from csv:nominal=a"),
+        ("1,x,2020-02-31", "attribute 'c': '2020-02-31' is not a date like yyyy-MM-dd; say --from csv:string=c"),
+        ("1,x", "expected 3 values, found 2"),
+        ("1,x,2020-01-01,", "expected 3 values, found 4"),
+        ('1,"x,2020-01-01', "a quote is not closed"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_an_error_or_rejected(row, message, tmp_path):
+    (tmp_path / "x.csv").write_text(LONG + row + "\n1,x,\n")
+    said = ("--from", "csv:look=40B,nominal=b")
+    done = run(*said, "x.csv", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(f"filterkit: x.csv:8: {message}"), done.stderr
+    assert done.stderr.count("\n") == 1
+    for size in ("30", "1MB"):
+        done = run(*said, "--rejects", "bad.txt", "--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        rejected = (tmp_path / "bad.txt").read_text()
+        assert rejected.startswith(f"% x.csv:8: {message}") and row in rejected
+        assert done.stdout.count("\n") == (7 if "quote" in message else 8)
+
+
+def test_labels_are_looked_for_in_the_whole_file_but_not_in_a_pipe(tmp_path):
+    text = LONG + "1,y,2020-01-01\n"
+    (tmp_path / "x.csv").write_text(text)
+    assert run("--from", "csv:look=40B,nominal=b", "x.csv", cwd=tmp_path).returncode == 0
+    done = run("--from", "csv:look=40B,nominal=b", "-", input=text, cwd=tmp_path)
+    assert done.stderr == (
+        "filterkit: <standard input>:8: attribute 'b': 'y' is not among its labels, which are those of the first 40B; "
+        "say --from csv:look=all or --from csv:string=b\n"
+    )
+    assert run("--from", "csv:look=all,nominal=b", "-", input=text, cwd=tmp_path).returncode == 0
+    (tmp_path / "y.csv").write_text("a\n" + "x\nx\n" * 9 + "".join(f"t{i}\n" for i in range(200)))
+    assert filterkit.read(tmp_path / "y.csv", format="csv:look=20B").schema.attributes[0].kind == "string"
+
+
+def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
+    (tmp_path / "x.csv").write_bytes("a,b\nx,1\nx,2\nä,1\n".encode("latin-1"))
+    done = run("--from", "csv:string=a", "x.csv", cwd=tmp_path)
+    assert done.returncode == 1 and "this is not UTF-8 text: say --encoding" in done.stderr and "x.csv" in done.stderr
+    assert run("--encoding", "latin-1", "x.csv", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "a,a\n1,2\n"])
+def test_a_file_without_columns_is_refused(read, text):
+    with pytest.raises(FilterkitError, match=r"it is empty|two columns are named 'a'"):
+        read(text)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "csv:delimiter=|,missing=NA", "csv:quote=',delimiter=space"])
+@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "digits", "fortunes", "one-row", "breast-cancer"])
+def test_what_is_written_is_read_again(form, name, tmp_path):
+    data = sample(name)
+    path = tmp_path / f"x.{form.partition(':')[0]}"
+    filterkit.write(data, path, format=form)
+    kind = registry().formats[form.partition(":")[0]]
+    back = filterkit.read(path, class_="none", format=form)
+    testing.formats.compare(kind(), testing.formats._flat(data), back)
+
+
+@pytest.mark.parametrize("name", ["iris", "mixed", "digits", "wine"])
+def test_pandas_reads_the_same_values(name, tmp_path):
+    data = sample(name)
+    filterkit.write(data, tmp_path / "x.csv")
+    frame = pd.read_csv(tmp_path / "x.csv", keep_default_na=False, na_values=[""], float_precision="round_trip")
+    ours = filterkit.to_pandas(data.replace(weights=None))
+    for attribute in data.schema.attributes:
+        if attribute.kind == "numeric":
+            assert np.array_equal(frame[attribute.name], ours[attribute.name], equal_nan=True)
+        elif attribute.kind == "nominal":
+            expected = [None if pd.isna(value) else str(value) for value in ours[attribute.name]]
+            assert [None if pd.isna(value) else str(value) for value in frame[attribute.name]] == expected
+
+
+COMMANDS = [
+    (),
+    ("--jobs", "1", "--block-size", "200"),
+    ("--jobs", "3", "--block-size", "3KB"),
+    ("--memory", "1KB", "--block-size", "500"),
+    ("--engine", "processes", "--jobs", "2", "--block-size", "2KB"),
+]
+
+
+def test_output_is_the_same_to_the_byte_however_work_is_cut(tmp_path):
+    filterkit.write(sample("iris"), tmp_path / "x.csv")
+    found = {run(*options, "--to", "csv", "x.csv", "shape", "bns", "l2", cwd=tmp_path).stdout for options in COMMANDS}
+    assert len(found) == 1 and found.pop().count("\n") == 151
+    quoted = tmp_path / "q.csv"
+    quoted.write_text(PEOPLE + PEOPLE.partition("\n")[2] * 30)
+    found = {run(*options, "--to", "csv", "q.csv", cwd=tmp_path).stdout for options in COMMANDS}
+    assert len(found) == 1
+
+
+def test_csv_is_equal_to_arff_everywhere(tmp_path):
+    for name in ("a", "b"):
+        filterkit.write(sample("iris"), tmp_path / f"{name}.csv")
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress((tmp_path / "a.csv").read_bytes()))
+    plain = filterkit.read(IRIS)
+    assert testing.same(filterkit.read(tmp_path / "c.csv.gz").replace(schema=plain.schema), plain)
+    text = (tmp_path / "a.csv").read_text()
+    done = run(
+        "--save", "m.chain", "-o", "o.csv", "--test", "c.csv.gz", "t.tsv.gz", "a.csv", "standardize", cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = (tmp_path / "o.csv").read_text()
+    assert gzip.decompress((tmp_path / "t.tsv.gz").read_bytes()).decode() == rows.replace(",", "\t")
+    assert run("--load", "m.chain", "--from", "csv", "--to", "csv", "-", input=text, cwd=tmp_path).stdout == rows
+    whole = run("--to", "csv", "[ab].csv", "standardize", cwd=tmp_path)
+    assert whole.returncode == 0 and whole.stdout.count("\n") == 301
+    done = run(
+        "-o", "x.arff", "a.csv", "write", "w.csv", "l2", "write", "--to", "csv:delimiter=;", "v.data", cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "w.csv").read_text() == text and ";" in (tmp_path / "v.data").read_text()
+    for command in (("scores", "a.csv", "ig"), ("scores", "--from", "csv", "-", "ig")):
+        assert run(*command, input=text, cwd=tmp_path).stdout == run("scores", IRIS, "ig").stdout
+    chosen = ("--chain", "standardize svm", "--folds", "2", "--jobs", "1", "-o", "-")
+    both = [run("evaluate", path, *chosen, cwd=tmp_path).stdout.split(",") for path in ("a.csv", IRIS)]
+    assert len(both[0]) == len(both[1]) > 50 and both[0][31:36] == both[1][31:36]
+    batches = list(filterkit.batches(tmp_path / "a.csv", block_size=300))
+    assert len(batches) > 5 and sum(map(len, batches)) == 150 and [b.start for b in batches][1] == len(batches[0])
+
+
+def test_test_files_have_the_types_of_the_training_data(tmp_path):
+    (tmp_path / "train.csv").write_text("a,b,c\n1,x,p\n2,y,n\n3,x,p\n4,y,n\n")
+    (tmp_path / "test.csv").write_text("c,b,a\nn,y,7\nn,y,8\n")
+    (tmp_path / "bare.csv").write_text("a,b\n7,y\n")
+    (tmp_path / "new.csv").write_text("a,b,c\n7,z,n\n")
+    done = run("--test", "test.csv", "o.csv", "--test", "bare.csv", "p.csv", "train.csv", "onehot", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "o.csv").read_text() == "a,b,c\n7,1,n\n8,1,n\n"
+    assert (tmp_path / "p.csv").read_text() == "a,b,c\n7,1,\n"
+    done = run("--test", "new.csv", "o.csv", "train.csv", "onehot", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "filterkit: new.csv:2: attribute 'b': 'z' is not among its labels, as the chain was fitted on\n"
+    )
+
+
+@pytest.mark.posix
+def test_a_row_that_arrives_is_passed_on_at_once(tmp_path):
+    filterkit.write(sample("iris"), tmp_path / "a.csv")
+    assert run("--save", "m.chain", "-o", "o.csv", "a.csv", "standardize", cwd=tmp_path).returncode == 0
+    command = start(
+        *("--load", "m.chain", "--from", "csv", "--to", "csv", "-"),
+        cwd=tmp_path,
+        stdin=-1,
+        stdout=-1,
+    )
+    lines = (tmp_path / "a.csv").read_bytes().splitlines(keepends=True)
+    command.stdin.write(lines[0] + lines[1])
+    command.stdin.flush()
+    deadline = time.monotonic() + 200
+    got = b""
+    while got.count(b"\n") < 2 and time.monotonic() < deadline:
+        got += os.read(command.stdout.fileno(), 1 << 16)
+    assert got == b"".join((tmp_path / "o.csv").read_bytes().splitlines(keepends=True)[:2])
+    command.stdin.close()
+    assert command.wait(200) == 0
+    command.stdout.close()
+
+
+def test_json_lines(read):
+    text = '{"a":1,"b":"x","c":true}\n{"b":"y","a":null}\n{"a":2.5,"b":"x","c":false}\n{"a":3,"b":"y","c":false}\n'
+    data = read(text, "x.jsonl")
+    assert kinds(data) == {"a": "numeric", "b": "nominal", "c": "numeric"}
+    assert np.array_equal(data.X[:, [0, 2]], [[1, 1], [np.nan, np.nan], [2.5, 0], [3, 0]], equal_nan=True)
+    for bad, message in [
+        ('{"a":"k"}', "x.jsonl:5: attribute 'a': 'k' is not a number; say --from jsonl:string=a"),
+        ("[1]", r"x.jsonl:5: '\[1\]' is no JSON object"),
+        ('{"z":1}', "x.jsonl:5: there is no column 'z' in the first rows"),
+    ]:
+        with pytest.raises(FilterkitError, match=message):
+            read(text + bad + "\n", "x.jsonl", format="jsonl:look=20B")
+    with pytest.raises(FilterkitError, match="which no attribute can hold"):
+        read('{"a":{"b":1}}\n', "x.jsonl")
+    with pytest.raises(FilterkitError, match="JSON cannot hold infinity"):
+        filterkit.write(data.replace(X=data.X / 0.0), "/dev/null", format="jsonl")

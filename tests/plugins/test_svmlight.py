@@ -1,0 +1,99 @@
+"""libsvm: the rows are those that scikit-learn reads, widths fit, and what it cannot hold is said."""
+
+import numpy as np
+import pytest
+from agreement import make, sample
+from command import run
+from scipy.sparse import csr_array
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+import filterkit
+from filterkit import FilterkitError, testing
+
+TEXT = "+1 1:0.5   3:-2e-3 # a comment\n\n-1 2:1 \n+1\n-1\t4:7\n"
+
+
+def test_rows_are_those_of_scikit_learn(tmp_path):
+    path = tmp_path / "x.libsvm"
+    path.write_text(TEXT)
+    data = filterkit.read(path)
+    X, y = load_svmlight_file(str(path))
+    assert (data.X.toarray() == X.toarray()).all() and data.schema.sparse
+    assert data.schema.class_attribute.values == ("-1", "1") and data.y.tolist() == (y > 0).astype(int).tolist()
+    assert [a.name for a in data.schema.attributes] == ["f1", "f2", "f3", "f4", "class"]
+    for size in (10, 25):
+        parts = filterkit.batches(path, block_size=size)
+        assert testing.same(filterkit.plugin.concatenate(parts, data.schema), data)
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_scikit_learn_reads_what_is_written(base, tmp_path):
+    random = np.random.default_rng(1)
+    X = random.random((40, 7)) * (random.random((40, 7)) < 0.4)
+    y = random.integers(0, 3, 40).astype(float)
+    dump_svmlight_file(csr_array(X), y, str(tmp_path / "x.svm"), zero_based=base == 0)
+    form = f"libsvm:base={base},features=7"
+    data = filterkit.read(tmp_path / "x.svm", format=form)
+    assert np.allclose(data.X.toarray(), X, rtol=1e-15)
+    filterkit.write(data, tmp_path / "y.svm", format=form)
+    again, labels = load_svmlight_file(str(tmp_path / "y.svm"), n_features=7, zero_based=base == 0)
+    assert (again.toarray() == data.X.toarray()).all() and (labels == y).all()
+    assert testing.same(filterkit.read(tmp_path / "y.svm", format=form).replace(schema=data.schema), data)
+
+
+def test_test_files_of_other_widths_fit(tmp_path):
+    (tmp_path / "train.svm").write_text("1 1:1 4:2\n-1 2:1\n1 3:1\n-1 1:3\n")
+    (tmp_path / "test.svm").write_text("1 1:2\n-1 9:1\n")
+    done = run("--save", "m.chain", "--to", "csv", "--test", "test.svm", "o.csv", "train.svm", "max", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("f1,f2,f3,f4,class\n0.5,0,0,1,1\n")
+    assert (tmp_path / "o.csv").read_text() == "f1,f2,f3,f4,class\n1,0,0,0,1\n0,0,0,0,-1\n"
+    pipe = ("--load", "m.chain", "--from", "libsvm", "--to", "csv", "-")
+    assert run(*pipe, input="1 1:2\n-1 9:1\n", cwd=tmp_path).stdout == (tmp_path / "o.csv").read_text()
+    piped = run("--from", "libsvm", "--to", "libsvm", "-", input=TEXT, cwd=tmp_path)
+    assert (piped.returncode, piped.stdout) == (0, "1 1:0.5 3:-0.002\n-1 2:1\n1\n-1 4:7\n")
+
+
+def test_a_header_names_the_attributes(tmp_path):
+    (tmp_path / "h.arff").write_text(
+        "@relation h\n@attribute one numeric\n@attribute two numeric\n@attribute kind {0,1}\n@data\n"
+    )
+    (tmp_path / "x.svm").write_text("0 2:5\n1 1:3\n")
+    data = filterkit.read(tmp_path / "x.svm", format=f"libsvm:header={tmp_path}/h.arff")
+    assert [a.name for a in data.schema.attributes] == ["one", "two", "kind"] and data.y.tolist() == [0, 1]
+    assert data.X.toarray().tolist() == [[0, 5], [3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("x 1:1", "'x' is not a number"),
+        ("1 1", "'1' is not a pair of index:value"),
+        ("1 1:y", "'y' is not a number"),
+        ("1 3:1 2:1", "the indices of a row do not ascend"),
+        ("1 0:1", "index 0; say --from libsvm:base=0"),
+        ("1 qid:3 1:1", "query numbers"),
+        ("1,2 1:1", "several labels, '1,2', are not supported"),
+    ],
+)
+def test_rows_that_cannot_be_read(row, message, tmp_path):
+    (tmp_path / "x.svm").write_text(f"1 1:1\n-1 2:1\n{row}\n1 3:1\n")
+    done = run("x.svm", cwd=tmp_path)
+    assert done.returncode == 1 and f"filterkit: x.svm:3: {message}" in done.stderr and done.stderr.count("\n") == 1
+    done = run("--rejects", "r.txt", "x.svm", cwd=tmp_path)
+    assert done.returncode == 0 and row in (tmp_path / "r.txt").read_text() and "% 3 rows" in done.stdout
+
+
+def test_what_it_cannot_hold_is_said(tmp_path):
+    with pytest.raises(FilterkitError, match=r"LIBSVM holds numbers, and attribute '.*' is "):
+        filterkit.write(sample("mixed"), tmp_path / "x.svm")
+    with pytest.raises(FilterkitError, match="cannot hold the weights of rows"):
+        filterkit.write(make([[1.0]], [0]).replace(weights=np.array([2.0])), tmp_path / "x.svm")
+    with pytest.raises(FilterkitError, match="cannot hold a missing class, as in row 2"):
+        filterkit.write(make([[1.0], [2.0]], [0, -1]), tmp_path / "x.svm")
+
+
+def test_output_is_the_same_to_the_byte_however_work_is_cut(tmp_path):
+    filterkit.write(sample("fortunes"), tmp_path / "x.svm")
+    ways = [(), ("--jobs", "1", "--block-size", "500"), ("--engine", "processes", "--block-size", "2KB")]
+    found = {run(*way, "--to", "libsvm", "x.svm", "l2", cwd=tmp_path).stdout for way in ways}
+    assert len(found) == 1 and found.pop().count("\n") == len(sample("fortunes"))
