@@ -27,7 +27,7 @@ KINDS = ("numeric", "nominal", "string", "date", "relational")
 
 
 class Remove(Stage):
-    """Remove attributes by name, pattern, number or type, as Weka's Remove does.
+    """Remove attributes by name, pattern, number or type, as Weka's Remove, RemoveByName and RemoveType do.
 
     An attribute that any of the options selects is removed. The class stays; with ``--class none`` it is an attribute
     like the others. Numbers count all attributes from 1: ``--range 1-3,7,20-last``.

@@ -103,7 +103,7 @@ class FittedOneHot(Fitted):
 
 
 class Label(RowStage):
-    """Make the class two-valued: one value against the rest.
+    """Make the class two-valued: one value against the rest, as Weka's MakeIndicator does.
 
     The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
     class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of zeros and ones.

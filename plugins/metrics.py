@@ -74,7 +74,10 @@ def _normal_quantile(rates: np.ndarray) -> np.ndarray:
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Chi-squared statistic of presence and class, without continuity correction."""
+    """Chi-squared statistic of presence and class, without continuity correction.
+
+    It agrees with Weka's ChiSquaredAttributeEval -B.
+    """
     return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
 
@@ -124,7 +127,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Information gain in bits: how much presence tells about the class.
+    """Information gain in bits: how much presence tells about the class, as Weka's InfoGainAttributeEval -B.
 
     e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of two counts.
     """

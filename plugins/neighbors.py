@@ -14,7 +14,7 @@ _DISTANCES = 1 << 24
 
 
 class Neighbors(Learner):
-    """Predict by the votes of the nearest training rows.
+    """Predict by the votes of the nearest training rows, as Weka's IBk does.
 
     The probability of a class or label is its share of the votes, by weight. A label with more than half of the votes
     is predicted, and of several classes the one with most votes. Of training rows at the same distance the first ones

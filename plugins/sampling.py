@@ -18,7 +18,10 @@ _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits
 
 
 class Head(TrainingStage):
-    """Keep the first rows and read no further; later rows, as with ``--test``, all stay."""
+    """Keep the first rows and read no further; later rows, as with ``--test``, all stay.
+
+    Weka's RemoveRange and RemovePercentage can keep the first rows, too; ``rows`` keeps any.
+    """
 
     name = "head"
 
@@ -34,7 +37,7 @@ class Head(TrainingStage):
 
 
 class Sample(TrainingStage):
-    """Keep a random sample of the rows, stratified by class, as Weka's Resample does.
+    """Keep a random sample of the rows, stratified by class, as Weka's Resample and ReservoirSample do.
 
     Each class keeps its share. With ``--bias 1`` all classes that have rows get the same number of rows, and with
     values between 0 and 1 something in between. Rows are drawn without replacement, or, with `--replace`, any number of
@@ -141,7 +144,7 @@ class Split(TrainingStage):
 
 
 class Shuffle(TrainingStage):
-    """Put the rows in random order; later rows, as with ``--test``, keep theirs.
+    """Put the rows in random order, as Weka's Randomize does; later rows, as with ``--test``, keep theirs.
 
     Rows that do not fit into the memory budget are sorted in a temporary file. Beyond the budget this takes 24 bytes of
     memory for each row.

@@ -22,7 +22,7 @@ _NEARLY = 1 + 1e-12  # allows for rounding: 29 rows are 0.29 of 100, although 0.
 
 
 class Select(ColumnStage):
-    """Keep the best columns and drop the others.
+    """Keep the best columns and drop the others, as Weka's AttributeSelection with a Ranker does.
 
     Columns are ranked by the scores that the latest scorer left on them, or by the metric `--by`. Columns that do not
     vary in training rank last, and ties are broken by the order of the attributes. A column must meet all limits given.

@@ -15,6 +15,7 @@ from __future__ import annotations
 import copyreg
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -348,12 +349,36 @@ class Registry:
         elif len(words) > 1 and words[0] in self.stages:
             hint = f"; write stages and options as words of their own: {' '.join(words)}"
         else:
-            hint = suggestion(name, sorted(self.stages))
+            hint = _in_weka(name, self.stages) or suggestion(name, sorted(self.stages))
         if not hint and os.path.isfile(name):
             hint = ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):
             hint = "; some plugins are broken, see: filterkit plugins"
         raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
+
+
+def _in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
+    """``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else the empty text.
+
+    The package of the class and the end ``AttributeEval`` may be left out.
+    """
+    from inspect import getdoc
+
+    asked = _bare(name)
+    found = [stage for stage, made in stages.items() if asked in _weka_classes(getdoc(made) or "")]
+    if not found:
+        return ""
+    return f"; Weka's {name.rpartition('.')[2]} is {' or '.join(map(quoted, found[:3]))} here"
+
+
+def _weka_classes(text: str) -> set[str]:
+    """The classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
+    sentences = re.findall(r"Weka's ([^.;:]*)", " ".join(text.split()))
+    return {_bare(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
+
+
+def _bare(name: str) -> str:
+    return name.rpartition(".")[2].lower().removesuffix("attributeeval")
 
 
 def _record(plugin: str, offers: Offers) -> None:

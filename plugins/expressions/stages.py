@@ -67,7 +67,8 @@ Where.__doc__ = f"""Keep the training rows for which an expression is true, as W
 
         filterkit in.arff where "class != 'unknown' and width / length > 0.5"
 
-    Rows for which it is missing are left out. Later rows, as with ``--test``, all stay. The rows stream.
+    Weka's RemoveWithValues can be written so, too. Rows for which the expression is missing are left out. Later rows,
+    as with ``--test``, all stay. The rows stream.
 
     {LANGUAGE_HELP.replace(chr(10), chr(10) + "    ").replace(chr(10) + "    " + chr(10), chr(10) * 2)}
     """

@@ -54,6 +54,8 @@ class Shape(ColumnStage):
     With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
     ``attribute@class``. If all rows are of one class, estimates are defined but say nothing.
 
+    The nearest relative among filters is Weka's ClassConditionalProbabilities, which knows no windows.
+
     Values that few rows have overfit small training sets (section 4.3). `--cross-fit K` splits the rows of each class
     into K folds and transforms each training row by what was learned from the other folds. Later rows, as with
     ``--test``, are transformed by what was learned from all training rows; so is the only row of a class.

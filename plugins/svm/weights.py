@@ -33,7 +33,8 @@ class Normal(Stage):
     The classifier is trained on all training rows, or on a share of them that is drawn at random from each class (Brank
     and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns matters: the rows of the
     paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared
-    with the rest. All models have an intercept that is not penalised.
+    with the rest. All models have an intercept that is not penalised. The ranking is like
+    that of Weka's SVMAttributeEval without its elimination.
 
     `svm` has hinge loss, as in the paper. Up to 11,000 rows are solved by libsvm, whose time grows with the square of
     the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal

@@ -1,0 +1,73 @@
+"""The page for users of Weka: every chain runs, no filter is left out, and Weka's names lead to stages."""
+
+import re
+import shlex
+import zipfile
+from pathlib import Path
+
+import pytest
+from command import run
+
+from filterkit.plugin.registry import registry
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "coming-from-weka.md").read_text(encoding="utf-8")
+MIXED = ROOT / "arff_samples" / "mixed.arff"
+ROWS = [line.strip("| ").split(" | ", 1) for line in PAGE.splitlines() if re.match(r"\| [^-]", line)]
+CHAINS = {
+    shlex.join(words): words
+    for _, cell in ROWS
+    for words in map(shlex.split, re.findall(r"`([^`]+)`", cell))
+    if words[0] in registry().stages
+}
+# Base classes, and what is no filter.
+BASES = {"Filter", "SimpleFilter", "SimpleStreamFilter", "SimpleBatchFilter", "SupervisedFilter", "UnsupervisedFilter"}
+BASES |= {
+    "StreamableFilter",
+    "Sourcable",
+    "AbstractTimeSeries",
+    "AddUserFieldsBeanInfo",
+    "CheckSource",
+    "PotentialClassIgnorer",
+    "FilterType",
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_a_chain_of_the_page_runs(chain, tmp_path):
+    done = run("-o", "out.arff", MIXED, *chain, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "@data" in (tmp_path / "out.arff").read_text(encoding="utf-8")
+
+
+def test_every_filter_of_weka_has_a_row(weka39):
+    jar = next(path for path in weka39.split(":") if path.endswith("weka.jar"))
+    with zipfile.ZipFile(jar) as file:
+        classes = [name for name in file.namelist() if re.fullmatch(r"weka/filters/[\w/]+\.class", name)]
+    filters = {Path(name).stem for name in classes} - BASES
+    in_page = {name for name, _ in ROWS}
+    assert filters - in_page == set()
+    assert len(in_page & filters) == len(filters)
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("StringToWordVector", "'words'"),
+        ("weka.filters.unsupervised.attribute.Standardize", "'standardize'"),
+        ("numerictonominal", "'nominal'"),
+        ("Normalize", "'range' or 'l2'"),
+        ("InfoGain", "'ig'"),
+        ("SMO", "'svm'"),
+        ("Resample", "'sample'"),
+    ],
+)
+def test_a_class_of_weka_is_answered_with_the_stage(name, stages, tmp_path):
+    done = run(MIXED, name, cwd=tmp_path)
+    short = name.rpartition(".")[2]
+    expected = f"filterkit: no stage '{name}'; Weka's {short} is {stages} here\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):
+    assert "Weka" not in run(MIXED, "Training", cwd=tmp_path).stderr
