@@ -13,7 +13,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage, by_group
-from filterkit.stages.metric_scaling import METRIC_HELP, ClassScaling, MetricScaling
+from filterkit.stages.metric_scaling import METRIC_HELP, TABLE_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import flag_of
 
 
@@ -58,7 +58,7 @@ def _about(stage: type[Stage]) -> list[str]:
     """The help of a stage, without what is said once for all metrics."""
     text = inspect.getdoc(stage) or ""
     if issubclass(stage, MetricScaling):
-        text = text.removesuffix(METRIC_HELP).rstrip()
+        text = text.removesuffix(METRIC_HELP).removesuffix(TABLE_HELP).rstrip()
     options = [] if issubclass(stage, ClassScaling) else _options(stage)
     return [text, "", *options] if options else [text]
 

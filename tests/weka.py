@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+import numpy as np
+
 WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
 WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
 
@@ -20,3 +22,15 @@ def weka(class_path, *arguments):
     assert done.returncode == 0, done.stderr
     assert "Exception" not in done.stderr, done.stderr
     return done.stdout
+
+
+def weka_scores(class_path, path, evaluators):
+    """The scores that evaluators of Weka give each attribute of a file but the last, the class: float64 (columns, n).
+
+    Parameters
+    ----------
+    evaluators : the name of each and its options, as "InfoGainAttributeEval -B".
+    """
+    words = [f"weka.attributeSelection.{evaluator}" for evaluator in evaluators]
+    printed = weka(class_path, str(WEKA_SCORES), str(path), *words)
+    return np.array([line.split() for line in printed.splitlines()], float)

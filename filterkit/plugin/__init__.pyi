@@ -3,6 +3,8 @@
 from filterkit.api import tee as tee
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.mdl import mdl_bins as mdl_bins
+from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
