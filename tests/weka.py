@@ -7,6 +7,7 @@ import numpy as np
 
 WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
 WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
+WEKA_SUBSET = Path(__file__).with_name("WekaSubset.java")
 
 
 def weka(class_path, *arguments):

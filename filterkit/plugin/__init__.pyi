@@ -19,6 +19,7 @@ from filterkit.counts.thresholds import score_columns as score_columns
 from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
+from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import itself as itself
 from filterkit.data.csr import Csr as Csr

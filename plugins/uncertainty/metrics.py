@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit import Metric, hookimpl
+from filterkit import Metric
 from filterkit.plugin import ContingencyTable, mdl_bins, sum_over_classes
 
 
@@ -116,9 +116,7 @@ def _times_log(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
-@hookimpl
-def filterkit_metrics() -> list[Metric]:
-    return [
-        Metric("gainratio", gain_ratio, by_table=gain_ratio_of_columns),
-        Metric("su", symmetrical_uncertainty, by_table=symmetrical_uncertainty_of_columns),
-    ]
+METRICS = [
+    Metric("gainratio", gain_ratio, by_table=gain_ratio_of_columns),
+    Metric("su", symmetrical_uncertainty, by_table=symmetrical_uncertainty_of_columns),
+]
