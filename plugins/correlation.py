@@ -18,7 +18,7 @@ def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nd
 
 
 def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
-    """Correlation: the mean of |r| over the classes, where r is Pearson's correlation with being of the class.
+    """Mean |r| over the classes, where r is Pearson's correlation with being of the class.
 
     The classes weigh by their rows. Of a nominal column, each label is a 0/1 column of its own, and their means are
     averaged by the rows that have the label. A missing value counts as the mean of the column, or as its most frequent

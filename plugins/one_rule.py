@@ -16,7 +16,7 @@ def one_rule(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarr
 
 
 def one_rule_of_columns(table: ContingencyTable) -> np.ndarray:
-    """OneR: the share of training rows that a rule on this column alone predicts right.
+    """OneR, the share of training rows that a rule on this column alone predicts right.
 
     The rule predicts the most frequent class of each label, of the missing values, and of each bucket of numbers (R. C.
     Holte, *Very Simple Classification Rules Perform Well on Most Commonly Used Datasets*, Machine Learning 11, 1993).

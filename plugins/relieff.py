@@ -19,7 +19,7 @@ _EQUAL = 1e-9  # distances that differ by no more are equal
 
 
 class ReliefF(Stage):
-    """Scale by a score: ReliefF, how much more a column differs between near rows of two classes than of one.
+    """Scale each column by ReliefF: how much more it differs between near rows of two classes than of one.
 
     For each training row, the nearest rows of its own class (hits) and of each other class (misses) are found. The
     score is the mean difference of the column to the misses, less that to the hits: from −1 to 1. The misses of a class
@@ -32,8 +32,8 @@ class ReliefF(Stage):
     ReliefFAttributeEval. But equally distant rows share the last places among the neighbors, where Weka depends on
     their order.
 
-    The training rows are held in memory, without zeros left out, and each is compared with all others. There may be
-    50,000 of them and 67 million values; put ``sample`` before it if there are more. Columns are scaled as by every
+    The training rows are held in memory, zeros too, and each is compared with all others. There may be 50,000 of them,
+    with 67 million values; put ``sample`` before it if there are more. Columns are scaled as by every
     scorer, see ``bns --help``.
     """
 

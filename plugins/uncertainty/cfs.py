@@ -45,7 +45,8 @@ class Cfs(Stage):
     best set found so far that it has not tried. It ends after `--stale` sets in a row that led to nothing better. Then
     it adds locally predictive columns: those that tell more about the class than about each column chosen.
 
-    Each column chosen, or tried with success, takes a pass over the rows. Memory does not grow with their number.
+    Each column of a set that the search goes on from takes a pass over the rows, and memory does not grow with the
+    number of rows.
     """
 
     name = "cfs"

@@ -40,12 +40,12 @@ def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nda
 
 
 def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
-    """Gain ratio: the information gain about the class, divided by the entropy of the column.
+    """Gain ratio, the information gain about the class divided by the entropy of the column.
 
     The gain alone prefers columns with many values; the ratio does not (J. R. Quinlan, *Induction of Decision Trees*,
-    Machine Learning 1, 1986). Numbers are first cut into bins as by ``bins``, where a range of n values has n − 1
-    possible cuts. A row whose value is missing counts for each value by the share of that value. It is what Weka's
-    GainRatioAttributeEval computes.
+    Machine Learning 1, 1986). Numbers are first cut into bins as by ``bins``, but a range of n distinct values counts
+    as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
+    that value. It is what Weka's GainRatioAttributeEval computes.
     """
     return _bits(table).ratio()
 
@@ -56,12 +56,12 @@ def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: flo
 
 
 def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
-    """Symmetrical uncertainty: twice the information gain, divided by the entropy of the column plus that of the class.
+    """Symmetrical uncertainty, 2 · information gain / (entropy of the column + entropy of the class).
 
     It is 0 if column and class are independent, and 1 if each determines the other (M. A. Hall, *Correlation-based
-    Feature Selection for Machine Learning*, 1999). Numbers are first cut into bins as by ``bins``, where a range of n
-    values has n − 1 possible cuts. A row whose value is missing counts for each value by the share of that value. It is
-    what Weka's SymmetricalUncertAttributeEval computes.
+    Feature Selection for Machine Learning*, 1999). Numbers are first cut into bins as by ``bins``, but a range of n
+    distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
+    value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
     return _bits(table).symmetrical()
 

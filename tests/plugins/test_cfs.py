@@ -34,7 +34,7 @@ def test_locally_predictive_columns_are_added():
     good, weak = (np.where(rng.random(2000) < share, y, 1 - y) for share in (0.95, 0.65))
     batch = make(np.column_stack([good, weak]), y)
     assert kept(batch, "cfs --no-locally-predictive") == [0]
-    assert kept(batch) == [0, 1]
+    assert kept(batch) == kept(batch, "cfs --locally-predictive") == [0, 1]
 
 
 # ---- the plain search ------------------------------------------------------------------------------------------------
