@@ -26,7 +26,9 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
     -------
     int64 (cuts,), the cells after which there is a cut, in no order.
     """
-    before = np.concatenate([np.zeros((1, cells.counts.shape[1])), np.cumsum(cells.counts, axis=0)])
+    upto = cells.cumulative()
+    is_first = np.zeros(len(upto) + 1, bool)
+    is_first[cells.indptr] = True
     starts, stops = cells.indptr[:-1], cells.indptr[1:]
     open_ = (stops - starts > 1) & ~cells.nominal
     starts, stops = starts[open_], stops[open_]
@@ -36,8 +38,9 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
         first = np.cumsum(lengths) - lengths
         span = np.repeat(np.arange(len(starts)), lengths)
         at = np.arange(len(span)) - first[span] + starts[span]
-        left = before.take(at + 1, axis=0) - before.take(starts[span], axis=0)
-        whole = before[stops] - before[starts]
+        before = np.where(is_first[starts, None], 0.0, upto[starts - 1])
+        left = upto.take(at, axis=0) - before.take(span, axis=0)
+        whole = upto[stops - 1] - before
         right = whole.take(span, axis=0) - left
         rows = sum_over_classes(whole)
         entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]

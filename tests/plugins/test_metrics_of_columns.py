@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import batches, columns, make, sample, samples, shared
+from agreement import FRACTIONS, batches, columns, make, sample, samples, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weka import weka_scores
@@ -87,6 +87,14 @@ def test_many_classes_agree_with_the_plain_reference():
         batch = make(values, y, [f"c{i}" for i in range(40)], nominal=[1], positive=positive)
         for name in NAMES:
             assert scored(batch, name) == close(ref.scores(name, batch)), name
+
+
+@given(batches(weights=(FRACTIONS,)), st.sampled_from(NAMES))
+@settings(deadline=None, max_examples=200)
+def test_no_score_depends_on_the_columns_beside_it(batch, name):
+    """To the last bit, also with weights whose sums are rounded."""
+    alone = [scored(columns(batch, [j]), name)[0] for j in range(batch.schema.width)]
+    assert scored(batch, name) == alone
 
 
 @pytest.mark.parametrize("name", NAMES)
