@@ -13,7 +13,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 from filterkit.data.choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage, by_group
-from filterkit.stages.metric_scaling import METRIC_HELP, ClassScaling, MetricScaling
+from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import fields_of, flag_of
 
 CHOICE = f"""\
@@ -51,7 +51,8 @@ def reference() -> str:
 def _about_metrics() -> list[str]:
     """What all stages of metrics have in common."""
     return [
-        "Stages whose help begins with *Scale by a score* compute it by a metric. This holds for all of them:",
+        "Stages whose help begins with *Scale by a score* compute it by a metric. This holds for all of them,",
+        "but those that score a column as a whole have no thresholds:",
         "",
         METRIC_HELP,
         "",
@@ -65,7 +66,7 @@ def _about(stage: type[Stage]) -> list[str]:
     """The help of a stage, without what is said once for all metrics."""
     text = inspect.getdoc(stage) or ""
     if issubclass(stage, MetricScaling):
-        text = text.removesuffix(METRIC_HELP).rstrip()
+        text = text.removesuffix(METRIC_HELP).removesuffix(SCALING_HELP).rstrip()
     options = [] if issubclass(stage, ClassScaling) else _options(stage)
     return [text, "", *options] if options else [text]
 

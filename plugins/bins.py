@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, sum_over_classes
+from filterkit.plugin import ContingencyTable, Ragged, State, mdl_cuts
 
 
 class Bins(ColumnStage):
@@ -120,63 +120,9 @@ def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-    """The column and the cut point of every cut, for all columns at once: each round tries to cut all open ranges."""
-    counts = cells.counts
-    before = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
-    starts, stops = cells.indptr[:-1], cells.indptr[1:]
-    open_ = stops - starts > 1
-    starts, stops = starts[open_], stops[open_]
-    ends: list[np.ndarray] = []
-    while len(starts):
-        lengths = stops - starts - 1  # how many cuts to try: one after each cell but the last
-        first = np.cumsum(lengths) - lengths
-        span = np.repeat(np.arange(len(starts)), lengths)
-        at = np.arange(len(span)) - first[span] + starts[span]
-        left = before.take(at + 1, axis=0) - before.take(starts[span], axis=0)
-        whole = before[stops] - before[starts]
-        right = whole.take(span, axis=0) - left
-        rows = sum_over_classes(whole)
-        entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
-        least = np.minimum.reduceat(entropy, first)
-        # Of equally good cuts the first, as in Weka.
-        hit = np.flatnonzero(entropy <= least[span] + 1e-15)
-        best = hit[np.searchsorted(hit, first)]
-        worth = _worth(whole, left[best], right[best], rows)
-        cut = at[best][worth]
-        ends.append(cut)
-        starts, stops = (
-            np.concatenate([starts[worth], cut + 1]),
-            np.concatenate([cut + 1, stops[worth]]),
-        )
-        open_ = stops - starts > 1
-        starts, stops = starts[open_], stops[open_]
-    found = np.concatenate(ends) if ends else np.empty(0, np.int64)
+    """The column and the cut point of every cut."""
+    found = mdl_cuts(cells)
     return cells.column_of_cell[found], _half_way(cells.values[found], cells.values[found + 1])
-
-
-def _entropy_sum(counts: np.ndarray) -> np.ndarray:
-    """float64 (n,): the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum."""
-    total = sum_over_classes(counts)
-    bits = total * np.log2(np.where(total > 0, total, 1.0))
-    for count in counts.T:
-        bits = bits - count * np.log2(np.where(count > 0, count, 1.0))
-    return bits
-
-
-def _worth(whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """bool (n,): whether the gain of each cut is larger than its cost (Fayyad and Irani 1993, section 3)."""
-    entropies, kinds = [], []
-    for counts in (whole, left, right):
-        entropies.append(_entropy_sum(counts) / sum_over_classes(counts))
-        kinds.append(sum_over_classes(counts > 0))
-    shares = sum_over_classes(left) / rows, sum_over_classes(right) / rows
-    gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]
-    k = kinds[0]
-    with np.errstate(over="ignore"):  # from 647 classes on infinite, as in Weka, which then makes no cut
-        choices = np.log2(3.0**k - 2)
-    delta = choices - (k * entropies[0] - kinds[1] * entropies[1] - kinds[2] * entropies[2])
-    cost = (np.log2(np.maximum(rows - 1, 1.0)) + delta) / rows
-    return np.asarray((gain > 1e-15) & (gain > cost))
 
 
 @hookimpl

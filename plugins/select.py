@@ -67,10 +67,9 @@ class Select(ColumnStage):
             raise UsageError(f"select: --by: {error}") from None
         if by is None and (self.spread or self.alpha is not None or self.combine is not None):
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
-        if by is not None and not by.needs_class and (self.spread or self.alpha is not None or self.combine):
-            raise UsageError(
-                f"select: --spread, --alpha and --combine mean nothing to {by.name}, which ignores classes"
-            )
+        if by is not None and not by.compares_classes and (self.spread or self.alpha is not None or self.combine):
+            why = "looks at all classes at once" if by.needs_class else "ignores classes"
+            raise UsageError(f"select: --spread, --alpha and --combine mean nothing to {by.name}, which {why}")
         self._by = by
         self._ranked = any(limit is not None for limit in ranked)
 
@@ -79,7 +78,7 @@ class Select(ColumnStage):
         return self._by is not None and self._by.needs_class
 
     def working_bytes(self, statistic: Statistic) -> int:
-        return super().working_bytes(statistic) if self._by is None else scoring_bytes(statistic)
+        return super().working_bytes(statistic) if self._by is None else scoring_bytes(statistic, self._by)
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

@@ -4,10 +4,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 import filterkit
 
 WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
 WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
+WEKA_SUBSET = Path(__file__).with_name("WekaSubset.java")
 
 
 def weka(class_path, *arguments):
@@ -43,3 +46,15 @@ def arff_of(batch):
         path = Path(folder, "out.arff")
         filterkit.write(batch, str(path))
         return path.read_text()
+
+
+def weka_scores(class_path, path, evaluators):
+    """The scores that evaluators of Weka give each attribute of a file but the last, the class: float64 (columns, n).
+
+    Parameters
+    ----------
+    evaluators : the name of each and its options, as "InfoGainAttributeEval -B".
+    """
+    words = [f"weka.attributeSelection.{evaluator}" for evaluator in evaluators]
+    printed = weka(class_path, str(WEKA_SCORES), str(path), *words)
+    return np.array([line.split() for line in printed.splitlines()], float)

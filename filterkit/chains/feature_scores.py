@@ -44,7 +44,7 @@ class _Scored(ColumnStage):
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:
-            options = self._options if metric.needs_class else {}
+            options = self._options if metric.compares_classes else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
         return state | self._counts(thresholds)
 

@@ -160,6 +160,18 @@ def over_classes(parts: Parts) -> np.ndarray:
     return np.asarray(parts.sum(axis=1, keepdims=True))
 
 
+def one_against_rest(parts: Parts, task: int) -> np.ndarray:
+    """float64 (n, 2, parts): the weights of all other classes together, and of the class `task`."""
+    every = over_classes(parts)
+    own = np.zeros_like(every)
+    if isinstance(parts, SparseParts):
+        at = np.flatnonzero(parts.code == task)
+        own[parts.place[at], 0] = parts.parts[at]
+    else:
+        own[:, 0] = parts[:, task]
+    return np.concatenate([every - own, own], axis=1)
+
+
 def sum_all(several: list[Parts]) -> Parts:
     """The sums of the weights of several at the same places."""
     if not any(isinstance(each, SparseParts) for each in several):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from filterkit.counts.table import ContingencyTable
 
 Score = Callable[[np.ndarray, np.ndarray, float, float], np.ndarray]
 
@@ -56,6 +59,10 @@ class Metric:
         no score inside a range of `fp` is larger than the larger one at the ends of the range. Only scores at `fp` = 0
         and `fp` = `neg` may break it. Leave it False if you are not sure; each threshold of a column is then scored
         for each class that has rows above it.
+    by_table : for a metric that looks at a column as a whole and not at its best threshold, a pure function of a
+        `ContingencyTable`, which is called instead of `score`. Returns float64 (columns of the table,), finite; a
+        score depends on no other column. Its docstring becomes the help of the stage. `score` is then the form of the
+        metric for a feature that a row has or lacks, and only finds the threshold that ``filterkit scores`` shows.
     """
 
     name: str
@@ -65,7 +72,17 @@ class Metric:
     by_column: Callable[[np.ndarray, int], np.ndarray] | None = None
     class_sums: ClassSums | None = None
     best_at_ends: bool = False
+    by_table: Callable[[ContingencyTable], np.ndarray] | None = None
+
+    @property
+    def compares_classes(self) -> bool:
+        """Whether it can score each class against the rest."""
+        return self.needs_class and self.by_table is None
+
+    def help(self) -> str:
+        """The docstring of `score`, or of `by_table` if there is one."""
+        return inspect.getdoc(self.by_table or self.score) or ""
 
     def summary(self) -> str:
-        """The first line of the docstring of `score`."""
-        return (inspect.getdoc(self.score) or self.name).partition("\n")[0]
+        """The first line of the help."""
+        return self.help().partition("\n")[0] or self.name

@@ -207,6 +207,20 @@ class ContingencyTable(Statistic):
         table.first = self.first
         return table
 
+    def one_against_rest(self, task: int) -> ContingencyTable:
+        """The table of the same rows counted as two classes: all others, and the class with code `task`."""
+        table = ContingencyTable(
+            self.schema,
+            self.columns,
+            self.indptr,
+            self.values,
+            class_parts.one_against_rest(self.cell_parts, task),
+            class_parts.one_against_rest(self.gap_parts, task),
+            class_parts.one_against_rest(self.total_parts[None], task)[0],
+        )
+        table.first = self.first
+        return table
+
     def with_zeros(self) -> ContingencyTable:
         """This table with a cell for zero in each column where zero occurs."""
         have = self.zero_occurs

@@ -287,8 +287,28 @@ class Thresholds:
         return np.append(sums[self._tests] + nothing, nothing)
 
 
-def scoring_bytes(statistic: Statistic) -> int:
-    """The bytes of the arrays that scoring works with; see `ColumnStage.working_bytes`."""
+def _scores_of_columns(table: ContingencyTable, metric: Metric) -> np.ndarray:
+    """float64 (columns,): the scores by a metric that looks at whole columns.
+
+    Raises
+    ------
+    StageError, PluginError : as for `Thresholds.score`.
+    """
+    assert metric.by_table is not None
+    if metric.needs_class and table.schema.positive is not None:
+        table = table.one_against_rest(*table.tasks())
+    found = metric.by_table(table)
+    scores = check_numbers(found, table.columns.shape, metric.name, "by_table of the metric", metric)
+    for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+        name = quoted(table.schema.features[table.columns[column]].name)
+        raise StageError(metric.name, f"{name}: the score is {scores[column]:g}; a metric must be finite")
+    return scores
+
+
+def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
+    """The bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`."""
+    if metric is not None and metric.by_table is not None:
+        return statistic.working_bytes
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
     scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
@@ -355,6 +375,8 @@ def score_columns(
     if metric.by_column is not None:
         scores = metric.by_column(table.first + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
+    if metric.by_table is not None:
+        return _scores_of_columns(table, metric)
     if not metric.needs_class:
         return thresholds.best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2

@@ -9,6 +9,8 @@ from filterkit.arff.numbers import format_number as format_number
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.mdl import mdl_bins as mdl_bins
+from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
@@ -23,6 +25,7 @@ from filterkit.counts.thresholds import score_columns as score_columns
 from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
+from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -30,6 +29,14 @@ A column of numbers gets the best score of all its thresholds. A row has the fea
 least the threshold; thresholds lie between neighboring training values, zeros included, and missing values
 are above none. A nominal column gets the best score of one of its values against the others. A column that
 does not vary gets the score of a feature that no row has.
+
+{SCALING_HELP}"""
+
+
+# How a metric that looks at whole columns scores them.
+TABLE_HELP = f"""\
+A column is scored as a whole, by the rows of each class with each of its values. With ``--positive``, all
+other classes count as one.
 
 {SCALING_HELP}"""
 
@@ -101,7 +108,7 @@ class MetricScaling(Scaling):
 
     def working_bytes(self, statistic: Statistic) -> int:
         """See `ColumnStage.working_bytes`."""
-        return scoring_bytes(statistic)
+        return scoring_bytes(statistic, self.metric)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         return score_columns(Thresholds(table), self.metric)
@@ -138,12 +145,12 @@ class ClassScaling(MetricScaling):
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:
     """The stage class that scales each column by `metric`."""
-    base: type[MetricScaling] = ClassScaling if metric.needs_class else MetricScaling
+    base: type[MetricScaling] = ClassScaling if metric.compares_classes else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling
-    about = inspect.getdoc(metric.score) or ""
-    first, _, rest = about.partition("\n")
-    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), METRIC_HELP]))
+    first, _, rest = metric.help().partition("\n")
+    common = METRIC_HELP if metric.by_table is None else TABLE_HELP
+    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), common]))
     namespace: dict[str, Any] = {
         "name": metric.name,
         "metric": metric,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filterkit_plugins.words import Words
-from weka import WEKA_SCORES, weka
+from weka import weka, weka_scores
 
 import filterkit
 
@@ -77,9 +77,8 @@ def test_scores_of_presence_equal_those_of_weka(name, weka36, request, tmp_path)
     data = filterkit.read(str(path))
     plain = tmp_path / "plain.arff"
     filterkit.write(data, str(plain))
-    evaluators = [f"weka.attributeSelection.{evaluator}" for evaluator in WEKAS_NAMES.values()]
-    theirs = np.array([line.split() for line in weka(weka36, str(WEKA_SCORES), str(plain), *evaluators).splitlines()])
-    for metric, scores in zip(WEKAS_NAMES, theirs.astype(float).T, strict=True):
+    theirs = weka_scores(weka36, plain, [f"{evaluator} -B" for evaluator in WEKAS_NAMES.values()])
+    for metric, scores in zip(WEKAS_NAMES, theirs.T, strict=True):
         fitted = filterkit.chain(f"binary {metric} --score-only").fit(data)
         got = [dict(a.scores)[metric] for a in fitted.schema.features]
         np.testing.assert_allclose(got, scores, rtol=1e-9, atol=1e-9, err_msg=metric)

@@ -315,6 +315,10 @@ STAGES = [
     ("metric: the metric gives an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
     ("metric: the metric gives bool; make it float64", of_metric(lambda tp, fp, pos, neg: tp > fp)),
     (
+        "metric: by_table of the metric gives int64",
+        of_metric(lambda tp, fp, pos, neg: tp, by_table=lambda table: table.columns),
+    ),
+    (
         "metric: by_column of the metric gives int64",
         of_metric(lambda tp, fp, pos, neg: tp, by_column=lambda columns, seed: columns),
     ),

@@ -14,7 +14,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Thresholds
 from filterkit.plugin.registry import registry
 
-METRICS = registry().metrics
+METRICS = {name: metric for name, metric in registry().metrics.items() if metric.by_table is None}
 NAMES = sorted(METRICS)
 COUNTED = sorted(set(NAMES) - {"rand"})
 WHOLE_ONLY = {"fisher", "bbs"}  # the reference counts tables and outcomes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from filterkit import Attribute, Batch, Chain, Metric, Schema
+from filterkit import Attribute, Batch, Chain, Metric, Schema, StageError
 from filterkit.stages.metric_scaling import (
     ClassScaling,
     MetricScaling,
@@ -94,3 +94,43 @@ def test_a_metric_scores_the_best_threshold():
     out = Chain([metric_stage(Metric("half", acc))()]).fit(batch).transform(batch)
     assert out.schema.features[0].scores == (("half", 1.0),)
     assert out.X.ravel().tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
+def values(table):
+    """The number of values.
+
+    Zero is none.
+    """
+    return np.diff(table.indptr).astype(float)
+
+
+def test_a_metric_of_whole_columns_gets_the_table():
+    schema = Schema("r", [Attribute("a"), CLASS], 1)
+    batch = Batch(schema, np.array([[1.0], [2.0], [0.0], [2.0]]), np.array([0, 0, 1, 1], np.int32))
+    stage = metric_stage(Metric("values", acc, by_table=values))
+    assert stage.__bases__[0] is MetricScaling  # nothing compares one class with the rest
+    assert stage.summary() == "Scale by a score: The number of values."
+    assert "\n\nZero is none.\n\nA column is scored as a whole" in stage.__doc__
+    out = Chain([stage()]).fit(batch).transform(batch)
+    assert out.schema.features[0].scores == (("values", 2.0),)
+    assert out.X.ravel().tolist() == [1, 2, 0, 2]
+
+
+def test_a_metric_of_whole_columns_sees_the_positive_class_and_the_rest():
+    target = Attribute("class", "nominal", ("a", "b", "c"))
+    schema = Schema("r", [Attribute("x"), target], 1, "b")
+    batch = Batch(schema, np.array([[1.0], [2.0], [0.0], [np.nan]]), np.array([0, 1, 2, 1], np.int32))
+    seen = []
+    Chain([metric_stage(Metric("seen", acc, by_table=lambda table: seen.append(table) or np.zeros(1)))()]).fit(batch)
+    (table,) = seen
+    assert table.totals.tolist() == [2, 2]
+    assert table.counts.tolist() == [[1, 0], [0, 1]]
+    assert table.missing.tolist() == [[0, 1]]
+    assert table.zeros.tolist() == [[1, 0]]
+
+
+def test_a_score_of_a_whole_column_that_is_no_number_is_an_error():
+    schema = Schema("r", [Attribute("a"), CLASS], 1)
+    batch = Batch(schema, np.array([[1.0], [2.0]]), np.array([0, 1], np.int32))
+    with pytest.raises(StageError, match=r"^broken: 'a': the score is nan; a metric must be finite"):
+        Chain([metric_stage(Metric("broken", acc, by_table=lambda table: np.array([np.nan])))()]).fit(batch)

@@ -20,6 +20,7 @@ NOT_ZERO_OR_ONE = (
 )
 NOT_NUMERIC = "all-kinds all-kinds-sparse constant no-rows one-class no-features"
 SPARSE = "sparse-two-classes sparse-many-classes zeros-and-ones multi-label"
+NO_CUT = "dense-two-classes sparse-two-classes sparse-many-classes constant one-class"  # so few rows say too little
 NO_TEXT = f"dense-two-classes dense-three-classes {SPARSE} constant {FEW_ROWS} one-class no-class"
 
 # Each stage, with the samples that it refuses. Metrics differ only in a formula, so each kind is here once.
@@ -40,6 +41,13 @@ STAGES = {
     "fisher --alpha 0.3": UNFIT,
     "dfreq": "no-features",
     "rand": "no-features",
+    "su": UNFIT,
+    "oner --score-only": UNFIT,
+    "correlation": UNFIT,
+    "relieff --neighbors 2": f"no-rows {UNFIT}",
+    "cfs": f"no-rows {UNFIT}",
+    "cfs --no-locally-predictive --stale 1": f"{NO_CUT} {FEW_ROWS} {UNFIT}",
+    "select --by gainratio --top 2": UNFIT,
     "normal --subset 1/2": f"{FEW_ROWS} one-class {UNFIT}",
     "select --by bns --top 2": UNFIT,
     "select --by ig --spread --top 1": UNFIT,

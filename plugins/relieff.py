@@ -1,0 +1,260 @@
+"""ReliefF: scores from the nearest rows of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit import Batch, Fitted, Schema, Stage, StageError, hookimpl, option
+from filterkit.plugin import Scaling, check_sum, check_weights, counted_rows, scaling_state
+
+Batches = Callable[[], Iterator[Batch]]
+
+_ROWS = 50_000  # the most training rows; the time grows with the square of their number
+_VALUES = 1 << 26  # the most values of them, which are held dense
+_AT_ONCE = 1 << 22  # distances, and differences, that are held at once
+_EQUAL = 1e-9  # distances that differ by no more are equal
+
+
+class ReliefF(Stage):
+    """Scale each column by ReliefF: how much more it differs between near rows of two classes than of one.
+
+    For each training row, the nearest rows of its own class (hits) and of each other class (misses) are found. The
+    score is the mean difference of the column to the misses, less that to the hits: from −1 to 1. The misses of a class
+    weigh by its share of the rows of other classes (I. Kononenko, *Estimating Attributes: Analysis and Extensions of
+    RELIEF*, ECML 1994). Thus columns can score that matter only together, as in an exclusive or.
+
+    The distance of two rows is the sum of the differences over all columns. Two numbers differ by their distance
+    divided by the range of the column, and two labels by 0 or 1. A missing number differs from a number by the largest
+    possible distance and from a missing one by 1, a missing label from any of n by 1 − 1/n. All this is as in Weka's
+    ReliefFAttributeEval. But equally distant rows share the last places among the neighbors, where Weka depends on
+    their order.
+
+    The training rows are held in memory, zeros too, and each is compared with all others. There may be 50,000 of them,
+    with 67 million values; put ``sample`` before it if there are more. Columns are scaled as by every
+    scorer, see ``bns --help``.
+    """
+
+    name = "relieff"
+    group = "Scale by a score"
+    needs_class = True
+
+    neighbors: int = option(10, "Number of nearest rows of each class.", minimum=1)
+    rows: int | None = option(None, "Score by N rows drawn at random, each compared with all.", minimum=1)
+    seed: int = option(0, "Seed for drawing them.", minimum=0)
+    score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        schema.need_columns(self.name)
+        training = _collected(rows, schema)
+        low, high = _extremes(training.X)
+        drawn = np.arange(len(training.X))
+        if self.rows is not None and self.rows < len(drawn):
+            drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
+        scores = relieff(training, Space.of(training.X, schema), drawn, self.neighbors)
+        state = scaling_state(scores, low, high, schema.zero, schema.nominal)
+        return _ByScores(score_only=self.score_only).finish(schema, state, np.zeros(0))
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        return _ByScores(score_only=self.score_only).from_state(state, schema)
+
+
+class _ByScores(Scaling):
+    """Scaling by scores that are already known."""
+
+    name = ReliefF.name
+
+
+class TrainingRows(NamedTuple):
+    """The rows that count.
+
+    Attributes
+    ----------
+    X : float64 (rows, columns), dense.
+    y : int32 (rows,), their classes.
+    weights : float64 (rows,).
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+
+
+def _collected(rows: Batches, schema: Schema) -> TrainingRows:
+    """The rows that count.
+
+    Raises
+    ------
+    StageError : there are none or too many, a value is infinite, or the weights cannot be counted.
+    """
+    parts: list[Batch] = []
+    count = 0
+    for batch in rows():
+        check_weights(ReliefF.name, batch)
+        part = batch.take(np.flatnonzero(counted_rows(batch))).in_form(sparse=False)
+        count += len(part)
+        most = min(_ROWS, _VALUES // max(schema.width, 1))
+        if count > most:
+            raise StageError(
+                ReliefF.name,
+                f"there are more than {most} training rows of {schema.width} columns, and it compares each with all; "
+                f"put sample --rows {most} before it",
+            )
+        if np.isinf(part.X).any():
+            raise StageError(ReliefF.name, "an infinite value, which has no distance to others")
+        parts.append(part)
+    if not count:
+        raise StageError(ReliefF.name, "there are no training rows")
+    weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts])
+    check_sum(ReliefF.name, float(weights.sum()), count)
+    y = np.concatenate([np.asarray(part.y) for part in parts])
+    if schema.positive is not None and schema.class_attribute is not None:
+        y = (y == schema.class_attribute.values.index(schema.positive)).astype(np.int32)
+    return TrainingRows(np.concatenate([part.X for part in parts]), y, weights)
+
+
+def _extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 (columns,) each: the least and the largest value of each column, 0 if all are missing."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return np.nan_to_num(low), np.nan_to_num(high)
+
+
+class Space(NamedTuple):
+    """Rows, so that their differences can be computed.
+
+    Attributes
+    ----------
+    numbers : float64 (rows, numeric columns), from 0 to 1; 0 where a value is missing.
+    no_number : bool (rows, numeric columns), where a value is missing; None if none is.
+    farthest : float64 (rows, numeric columns), the largest distance that a number can have; 0 where it is missing.
+    labels : float64 (rows, nominal columns), -1 where a value is missing.
+    no_label : bool (rows, nominal columns), where a value is missing; None if none is.
+    unlike : float64 (nominal columns,), the difference of a missing label from any.
+    nominal : bool (columns,).
+    """
+
+    numbers: np.ndarray
+    no_number: np.ndarray | None
+    farthest: np.ndarray
+    labels: np.ndarray
+    no_label: np.ndarray | None
+    unlike: np.ndarray
+    nominal: np.ndarray
+
+    @staticmethod
+    def of(X: np.ndarray, schema: Schema) -> Space:
+        """The rows of X, whose ranges are those of the training values."""
+        nominal = schema.nominal
+        numbers, labels = X[:, ~nominal] / 2, X[:, nominal]  # of halves, no range overflows
+        low, high = _extremes(numbers)
+        numbers = (numbers - low) / np.where(high > low, high - low, np.inf)
+        missing = np.isnan(X)
+        no_number, no_label = missing[:, ~nominal], missing[:, nominal]
+        farthest = np.where(no_number, 0.0, np.maximum(numbers, 1 - numbers)) if no_number.any() else numbers
+        return Space(
+            np.where(no_number, 0.0, numbers),
+            no_number if no_number.any() else None,
+            farthest,
+            np.where(no_label, -1.0, labels),
+            no_label if no_label.any() else None,
+            1 - 1 / np.maximum(schema.label_counts[nominal], 1),
+            nominal,
+        )
+
+    def distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """float64 (some, others): the sums of the differences of rows with these numbers."""
+        from scipy.spatial.distance import cdist
+
+        distances = np.zeros((len(some), len(others)))
+        if self.numbers.shape[1]:
+            distances += cdist(self.numbers[some], self.numbers[others], "cityblock")
+        if self.no_number is not None:
+            more = self.farthest - self.numbers  # what one missing value adds; 0 where both are
+            one, other = self.no_number[some].astype(float), self.no_number[others].astype(float)
+            distances += one @ more[others].T + more[some] @ other.T + one @ other.T
+        if self.labels.shape[1]:
+            unlike = cdist(self.labels[some], self.labels[others], "hamming") * self.labels.shape[1]
+            distances += np.rint(unlike)
+        if self.no_label is not None:
+            less = 1 - self.unlike
+            one, other = self.no_label[some].astype(float), self.no_label[others].astype(float)
+            either = (one @ less)[:, None] + other @ less - (one * less) @ other.T
+            distances += one @ other.T - either
+        return distances
+
+    def differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """float64 (pairs, columns): the differences of the pairs of rows with these numbers."""
+        found = np.empty((len(some), len(self.nominal)))
+        numbers = np.abs(self.numbers[some] - self.numbers[others])
+        if self.no_number is not None:
+            one, other = self.no_number[some], self.no_number[others]
+            numbers = np.where(one, self.farthest[others], np.where(other, self.farthest[some], numbers))
+            numbers[one & other] = 1.0
+        labels = (self.labels[some] != self.labels[others]).astype(float)
+        if self.no_label is not None:
+            labels = np.where(self.no_label[some] | self.no_label[others], self.unlike, labels)
+        found[:, ~self.nominal], found[:, self.nominal] = numbers, labels
+        return found
+
+
+def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
+    """float64 (columns,): the scores.
+
+    Parameters
+    ----------
+    training : the rows that count.
+    space : the same rows.
+    drawn : int64 (n,), the numbers of the rows to score by.
+    neighbors : how many neighbors of each class.
+    """
+    y, weights = training.y, training.weights
+    share = np.bincount(y, weights) / weights.sum()
+    members = [np.flatnonzero(y == label) for label in range(len(share))]
+    scores = np.zeros(training.X.shape[1])
+    for own in np.flatnonzero(share).tolist():
+        queries = drawn[y[drawn] == own]
+        for label in np.flatnonzero(share).tolist():
+            sign = -1.0 if label == own else share[label] / (1 - share[own])
+            step = max(_AT_ONCE // len(members[label]), 1)
+            for first in range(0, len(queries), step):
+                some = queries[first : first + step]
+                near = _neighbors(space, some, members[label], neighbors)
+                scores += sign * _sum_of_differences(space, some, members[label], near * weights[some][:, None])
+    return np.asarray(scores / weights[drawn].sum())
+
+
+def _neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
+    """float64 (some, others): the share of each of `others` among the nearest of each of `some`, which itself is none.
+
+    Equally distant rows share the last places.
+    """
+    distances = space.distances(some, others)
+    itself = some[:, None] == others
+    distances[itself] = np.inf
+    count = min(count, len(others) - int(itself[0].any()))
+    if not count:
+        return np.zeros(distances.shape)
+    last = np.partition(distances, count - 1, axis=1)[:, [count - 1]]
+    nearer = distances < last - _EQUAL
+    equal = ~nearer & (distances <= last + _EQUAL)
+    left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
+    return np.asarray((nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count)
+
+
+def _sum_of_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float64 (columns,): the sum of the differences of all pairs, times their weights, float64 (some, others)."""
+    one, other = np.nonzero(weights)
+    total = np.zeros(len(space.nominal))
+    step = max(_AT_ONCE // max(len(total), 1), 1)
+    for first in range(0, len(one), step):
+        i, j = one[first : first + step], other[first : first + step]
+        # Without BLAS, whose last digits depend on the number of threads.
+        total += np.einsum("p,pc->c", weights[i, j], space.differences(some[i], others[j]))
+    return total
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [ReliefF]

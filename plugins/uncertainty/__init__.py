@@ -1,0 +1,16 @@
+"""How much a column tells about another one, by entropies: gain ratio, symmetrical uncertainty, and CFS."""
+
+from filterkit import Metric, Stage, hookimpl
+
+from .cfs import Cfs
+from .metrics import METRICS
+
+
+@hookimpl
+def filterkit_metrics() -> list[Metric]:
+    return METRICS
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Cfs]

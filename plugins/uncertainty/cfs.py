@@ -1,0 +1,358 @@
+"""Correlation-based selection of a set of columns (CFS)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit import Batch, Chain, ColumnStage, Fitted, Schema, Stage, StageError, option
+from filterkit.plugin import (
+    ContingencyTable,
+    FittedColumns,
+    Ragged,
+    State,
+    check_sum,
+    check_weights,
+    counted_rows,
+    exact_parts,
+    mdl_cuts,
+)
+
+from .metrics import symmetrical_uncertainty_of_columns
+
+Batches = Callable[[], Iterator[Batch]]
+
+_TABLES = 1 << 28  # bytes; an eighth of it bounds the table that cut points are found from
+_STORED = 1 << 28  # bytes of codes of rows that are stored between passes; of more rows they are made again
+_COUNTED = 1 << 22  # entries that are counted at once, and cells that they are counted in
+_MOST_LABELS = 2000
+_BETTER = 1e-5  # by how much the merit of a set must grow, as in Weka
+_NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
+
+
+class Cfs(Stage):
+    """Keep a set of columns that tell much about the class and little about each other, as Weka's CfsSubsetEval does.
+
+    The merit of k columns is Σ r(column, class) / √(k + 2 Σ r(column, other column)), where r is the symmetrical
+    uncertainty, see ``su --help`` (M. A. Hall, *Correlation-based Feature Selection for Machine Learning*, 1999).
+    Numbers are first cut into bins, as for ``su``; the values of the rows stay as they are. Columns that tell nothing
+    about each other at all, as constant ones do, count as if they told everything.
+
+    The search is best-first, as in Weka's BestFirst. It starts without columns, and tries to add each column to the
+    best set found so far that it has not tried. It ends after `--stale` sets in a row that led to nothing better. Then
+    it adds locally predictive columns: those that tell more about the class than about each column chosen.
+
+    Each column of a set that the search goes on from takes a pass over the rows, and memory does not grow with the
+    number of rows.
+    """
+
+    name = "cfs"
+    group = "Select attributes"
+    needs_class = True
+
+    stale: int = option(5, "End after N sets in a row that led to nothing better.", minimum=1)
+    locally_predictive: bool = option(True, "Add locally predictive columns.")
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        schema.need_columns(self.name)
+        _check_rows(rows)
+        (bins,) = Chain([_Bins()]).fit(rows(), memory=_TABLES).stages
+        assert isinstance(bins, FittedColumns)
+        state = bins.state
+        with_class = _single(state["su"])
+        with_class[with_class < _NOTHING] = 0.0
+        between = Uncertainties(Codes(rows, schema, state))
+        chosen = best_first(with_class, between, self.stale) if schema.width else []
+        if self.locally_predictive and schema.width:
+            chosen = with_locally_predictive(chosen, with_class, between)
+        kept = np.zeros(schema.width, bool)
+        kept[chosen] = True
+        return _Chosen().finish(schema, {"kept": kept}, np.zeros(0))
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        return _Chosen().from_state(state, schema)
+
+
+class _Chosen(ColumnStage):
+    """Keeps the columns that the search has chosen."""
+
+    name = Cfs.name
+
+    def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
+        columns = np.flatnonzero(state["kept"])
+        if schema.width and not len(columns):
+            raise StageError(self.name, "no column tells anything about the class, so none is left")
+        return columns
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
+
+class _Bins(ColumnStage):
+    """Finds the bins of each column, and its symmetrical uncertainty with the class."""
+
+    name = Cfs.name
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        if table.schema.positive is not None:
+            table = table.one_against_rest(*table.tasks())
+        cells = table.with_zeros()
+        at = np.sort(mdl_cuts(cells, by_values=True))
+        starts = np.searchsorted(cells.column_of_cell[at], np.arange(len(cells) + 1))
+        su = symmetrical_uncertainty_of_columns(table)
+        rows = np.bincount(cells.column_of_cell, cells.rows, len(cells))
+        return {"cuts": Ragged(starts, cells.values[at]), "su": su, "rows": rows}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()
+
+
+def _check_rows(rows: Batches) -> None:
+    """Raise a `StageError` if there are no training rows, or if their weights cannot be counted."""
+    weights, number = 0.0, 0
+    for batch in rows():
+        check_weights(Cfs.name, batch)
+        known = counted_rows(batch)
+        number += int(np.count_nonzero(known))
+        weights += float(known.sum() if batch.weights is None else batch.weights[known].sum())
+    check_sum(Cfs.name, weights, number)
+    if not number:
+        raise StageError(Cfs.name, "there are no training rows")
+
+
+class Codes:
+    """The rows that count, as the numbers of bins and labels.
+
+    Attributes
+    ----------
+    columns : int64 (k,), the columns that have two values at least.
+    sizes : int64 (k,), how many codes each has; the last one stands for a missing value.
+    """
+
+    def __init__(self, rows: Batches, schema: Schema, state: State) -> None:
+        self._rows = rows
+        self._cuts = state["cuts"]
+        self._nominal = schema.nominal
+        labels = np.where(schema.nominal, schema.label_counts, self._cuts.lengths + 1)
+        self.columns = np.flatnonzero((labels > 1) & (state["rows"] > 0))
+        self.sizes = labels[self.columns] + 1
+        for column in self.columns[self.sizes > _MOST_LABELS + 1].tolist():
+            raise StageError(
+                Cfs.name,
+                f"attribute '{schema.features[column].name}' has {labels[column]} labels, and columns of more than "
+                f"{_MOST_LABELS} cannot be compared with others; remove it",
+            )
+        self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
+        if self._stored is not None:
+            yield from self._stored
+            return
+        stored: list[tuple[np.ndarray, np.ndarray | None]] = []
+        size = 0
+        for batch in self._rows():
+            for part in self._parts(batch):
+                yield part
+                size += part[0].nbytes
+                if size <= _STORED:
+                    stored.append(part)
+                else:
+                    stored.clear()
+        self._stored = stored if size <= _STORED else None
+
+    def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """The codes of some rows of a batch after the other."""
+        step = max(_COUNTED // max(len(self.columns), 1), 1)
+        for first in range(0, len(batch), step):
+            part = batch.rows(first, min(first + step, len(batch)))
+            known = np.flatnonzero(counted_rows(part))
+            X: Any = part.X[known][:, self.columns]
+            X = X.toarray() if part.sparse else X
+            weights = None if part.weights is None else exact_parts(part.weights[known])
+            yield self._codes(X), weights
+
+    def _codes(self, X: np.ndarray) -> np.ndarray:
+        """uint16, of the shape of X: the codes of its values."""
+        column = np.repeat(self.columns, len(X))
+        values = X.T.ravel()
+        code = self._cuts.search(column, values) - self._cuts.indptr[column]
+        code = np.where(self._nominal[column], np.nan_to_num(values), code)
+        code = np.where(np.isnan(values), np.repeat(self.sizes - 1, len(X)), code)
+        return np.ascontiguousarray(code.astype(np.uint16).reshape(len(self.columns), -1).T)
+
+
+class Uncertainties:
+    """The symmetrical uncertainties between columns, those of a column with all others together, when first asked for.
+
+    They are rounded to single precision, as in Weka. Thus columns that say the same have the same.
+    """
+
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
+        self._width = len(codes._nominal)
+        self._place = {column: i for i, column in enumerate(codes.columns.tolist())}
+        self._found: dict[int, np.ndarray] = {}
+
+    def of(self, column: int) -> np.ndarray:
+        """float64 (columns,): the symmetrical uncertainty of a column with each."""
+        if column not in self._found:
+            found = np.ones(self._width)  # also of columns of one value
+            if column in self._place:
+                found[self._codes.columns] = self._with_others(self._place[column])
+            found = _single(found)
+            self._found[column] = np.where(found < _NOTHING, 1.0, found)
+        return self._found[column]
+
+    def _with_others(self, place: int) -> np.ndarray:
+        """float64 (k,): the uncertainties of a column that has values, in as many passes as the tables take."""
+        sizes, own = self._codes.sizes, int(self._codes.sizes[place])
+        bounds = [0]
+        while bounds[-1] < len(sizes):
+            upto = np.cumsum(sizes[bounds[-1] :]) * own
+            bounds.append(bounds[-1] + max(int(np.searchsorted(upto, _COUNTED, side="right")), 1))
+        found = [self._with_some(place, low, high) for low, high in pairwise(bounds)]
+        return np.concatenate(found)
+
+    def _with_some(self, place: int, low: int, high: int) -> np.ndarray:
+        """As `_with_others`, of the columns at the places from `low` up to `high`, in one pass."""
+        sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[place])
+        starts = np.cumsum(sizes) - sizes
+        width = int(sizes.sum())
+        sums = np.zeros((1, own * width))
+        for codes, weights in self._codes.batches():
+            key = (codes[:, [place]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
+            if weights is None:
+                more = np.bincount(key, minlength=own * width)[None].astype(np.float64)
+            else:
+                counted = [np.bincount(key, np.repeat(part, high - low), own * width) for part in weights.T]
+                more = np.array(counted, np.float64)
+            sums = np.pad(sums, [(0, max(len(more) - len(sums), 0)), (0, 0)])
+            sums[: len(more)] += more
+        return uncertainties(sums.sum(axis=0).reshape(own, width), starts)
+
+
+def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Symmetrical uncertainties of one column with several others.
+
+    A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
+
+    Parameters
+    ----------
+    counts : float64 (values, width): the weight of the rows with each value of the column, the last of which stands for
+        a missing one, and each value of the other columns, one column after the other, likewise.
+    starts : int64 (k,), the first value of each other column.
+
+    Returns
+    -------
+    float64 (k,), 0 for a column without values.
+    """
+    ends = np.append(starts[1:], counts.shape[1]) - 1  # the missing values
+    column = np.repeat(np.arange(len(starts)), ends - starts + 1)
+    own, others = np.add.reduceat(counts, starts, axis=1)[:, 0], counts.sum(axis=0)
+    total = own.sum()
+    known = total - own[-1], total - others[ends]
+    if not known[0]:
+        return np.zeros(len(starts))
+    of_missing, both = counts[:-1, ends], counts[-1, ends]
+    pairs = total - own[-1] - others[ends] + both  # rows in which both are known
+    filled = counts[:-1] + np.outer(own[:-1] / known[0], counts[-1])
+    filled += of_missing[:, column] * _share(others, known[1][column])
+    filled += counts[:-1] * _share(both, pairs)[column]
+    filled[:, ends] = 0.0
+    apart = np.where(pairs > 0, 0.0, both)  # nothing says how to share these out
+    joint = np.add.reduceat(_times_log(filled).sum(axis=0), starts) + _times_log(apart)
+    rows = _times_log(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + _times_log(apart)
+    columns = np.add.reduceat(_times_log(filled.sum(axis=0)), starts) + _times_log(apart)
+    entropies = 2 * _times_log(total) - rows - columns
+    gain = _times_log(total) - rows - columns + joint
+    found = _share(2 * gain, entropies)
+    certain = (known[1] <= 0) | (_times_log(total) - np.maximum(rows, columns) <= 1e-12 * _times_log(total))
+    return np.where(certain, 0.0, found)
+
+
+def _single(numbers: np.ndarray) -> np.ndarray:
+    """float64 (n,): `numbers`, rounded to single precision."""
+    return numbers.astype(np.float32).astype(np.float64)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, 0 where whole is 0."""
+    share = np.zeros(len(part))
+    np.divide(part, whole, out=share, where=whole > 0)
+    return share
+
+
+def _times_log(numbers: Any) -> Any:
+    """n log₂ n, 0 for 0."""
+    return numbers * np.log2(np.where(numbers > 0, numbers, 1.0))
+
+
+class Found(NamedTuple):
+    """A set of columns that the search may go on from.
+
+    Attributes
+    ----------
+    columns : in the order in which they were added.
+    with_class : the sum of their uncertainties with the class.
+    between : the sum of those between them.
+    """
+
+    columns: tuple[int, ...]
+    with_class: float
+    between: float
+
+
+def best_first(with_class: np.ndarray, between: Uncertainties, stale: int) -> list[int]:
+    """The set of columns with the best merit that the search finds, ascending.
+
+    Parameters
+    ----------
+    with_class : float64 (columns,), the uncertainty of each column with the class.
+    between : those between columns.
+    stale : after how many sets in a row that led to nothing better to end, and how many sets to remember.
+    """
+    best, best_merit, vain = Found((), 0.0, 0.0), 0.0, 0
+    waiting: list[tuple[float, Found]] = [(0.0, best)]
+    while waiting and vain < stale:
+        _, start = waiting.pop(0)
+        added = [*start.columns]
+        with_added = sum((between.of(column) for column in added), np.zeros(len(with_class)))
+        above, below = start.with_class + with_class, start.between + with_added
+        merits = above / np.sqrt(len(added) + 1 + 2 * below)
+        merits[added] = -np.inf
+        better, at = False, -1
+        while True:  # each column in turn, if it is better than the best before
+            later = np.flatnonzero(merits[at + 1 :] - best_merit > _BETTER)
+            if not len(later):
+                break
+            at += 1 + int(later[0])
+            best_merit, better = float(merits[at]), True
+            best = Found((*start.columns, at), float(above[at]), float(below[at]))
+        vain = 0 if better else vain + 1
+        first = np.argsort(-merits, kind="stable")[:stale]
+        more = [
+            (float(merits[c]), Found((*start.columns, c), float(above[c]), float(below[c])))
+            for c in first.tolist()
+            if merits[c] > -np.inf
+        ]
+        waiting = sorted([*waiting, *more], key=lambda each: -each[0])[:stale]  # of equal ones, the first found first
+    return sorted(best.columns)
+
+
+def with_locally_predictive(chosen: list[int], with_class: np.ndarray, between: Uncertainties) -> list[int]:
+    """`chosen`, and those columns that tell more about the class than about any column chosen, the best first."""
+    most = np.zeros(len(with_class))
+    for column in chosen:
+        most = np.maximum(most, between.of(column))
+    order = np.argsort(-with_class, kind="stable")
+    order = order[~np.isin(order, chosen)]
+    while len(fit := np.flatnonzero(most[order] <= with_class[order])):
+        column = int(order[fit[0]])
+        chosen = [*chosen, column]
+        most = np.maximum(most, between.of(column))
+        order = order[fit[0] + 1 :]
+    return sorted(chosen)

@@ -1,0 +1,220 @@
+"""`cfs`: by hand, a plain search by the definition, and Weka's CfsSubsetEval with BestFirst."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import reference_columns as ref
+from agreement import batches, dense, make, sample, shared
+from hypothesis import given, settings
+from weka import WEKA_SUBSET, weka
+
+import filterkit
+from filterkit import StageError
+from filterkit.testing import SAMPLES
+from filterkit.testing import sample as kit_sample
+
+
+def kept(batch, text="cfs", **how):
+    names = [a.name for a in filterkit.chain(text).fit(batch, **how).schema.features]
+    return [i for i, a in enumerate(batch.schema.features) if a.name in names]
+
+
+def test_a_copy_of_a_column_is_left_out():
+    """The merit of both is 2 r / √(2 + 2), as that of one."""
+    batch = make([[i % 2, i % 2] for i in range(40)], [i % 2 if i % 10 else 1 for i in range(40)])
+    assert kept(batch) == [0]
+
+
+def test_locally_predictive_columns_are_added():
+    """A column that tells little about the class lowers the merit, but it tells even less about the first column."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 1000)
+    good, weak = (np.where(rng.random(2000) < share, y, 1 - y) for share in (0.95, 0.65))
+    batch = make(np.column_stack([good, weak]), y)
+    assert kept(batch, "cfs --no-locally-predictive") == [0]
+    assert kept(batch) == kept(batch, "cfs --locally-predictive") == [0, 1]
+
+
+# ---- the plain search ------------------------------------------------------------------------------------------------
+
+
+def shared_out(pairs):
+    """{(value, value): rows} of two columns, where rows with missing values (None) count by shares."""
+    n = len(pairs)
+    known = [pair for pair in pairs if None not in pair]
+    one, other = ([pair[at] for pair in pairs if pair[at] is not None] for at in (0, 1))
+    counts = {}
+
+    def add(pair, weight):
+        counts[pair] = counts.get(pair, 0) + weight
+
+    for a, b in pairs:
+        if a is None and b is None:
+            for pair in set(known):
+                add(pair, known.count(pair) / len(known))
+            if not known:
+                add((None, None), 1)
+        elif a is None:
+            for value in set(one):
+                add((value, b), one.count(value) / len(one))
+        elif b is None:
+            for value in set(other):
+                add((a, value), other.count(value) / len(other))
+        else:
+            add((a, b), 1)
+    assert not one or not other or math.isclose(sum(counts.values()), n)
+    return counts if one and other else {}
+
+
+def uncertainty(pairs, floor):
+    counts = shared_out(pairs)
+    each = [
+        ref.bits([sum(n for pair, n in counts.items() if pair[at] == v) for v in {p[at] for p in counts}])
+        if counts
+        else 0
+        for at in (0, 1)
+    ]
+    if min(each) < 1e-9:
+        return floor
+    found = 2 * (sum(each) - ref.bits(counts.values())) / sum(each)
+    return floor if found < 1e-6 else float(np.float32(found))
+
+
+def coded(batch):
+    """The columns as bins and labels, None for missing, and the classes; rows of the weight n stand there n times."""
+    weights = [1] * len(batch) if batch.weights is None else batch.weights.astype(int).tolist()
+    rows = [i for i, weight in enumerate(weights) for _ in range(weight if batch.y[i] >= 0 else 0)]
+    y = batch.y[rows]
+    if batch.schema.positive is not None:
+        y = (y == batch.schema.class_attribute.values.index(batch.schema.positive)).astype(int)
+    columns = []
+    for attribute, column in zip(batch.schema.features, dense(batch)[rows].T, strict=True):
+        known = ~np.isnan(column)
+        values = column
+        if attribute.kind != "nominal":
+            cuts = ref.mdl(list(zip(column[known].tolist(), y[known].tolist(), strict=True)))
+            values = np.searchsorted(cuts, column)
+        columns.append([int(v) if k else None for v, k in zip(values, known, strict=True)])
+    return columns, y.tolist()
+
+
+def plain_search(batch, stale=5):
+    """Best-first search as Weka's, set by set."""
+    columns, y = coded(batch)
+    count = len(columns)
+    with_class = [uncertainty(list(zip(column, y, strict=True)), 0.0) for column in columns]
+    between = {
+        pair: uncertainty(list(zip(*(columns[i] for i in pair), strict=True)), 1.0)
+        for pair in itertools.combinations(range(count), 2)
+    }
+
+    def merit(chosen):
+        inner = sum(between[pair] for pair in itertools.combinations(sorted(chosen), 2))
+        return sum(with_class[i] for i in chosen) / math.sqrt(len(chosen) + 2 * inner) if chosen else 0.0
+
+    best, waiting, vain = frozenset(), [frozenset()], 0
+    while waiting and vain < stale:
+        start = waiting.pop(0)
+        better = False
+        for i in sorted(set(range(count)) - start):
+            tried = start | {i}
+            place = next((at for at, each in enumerate(waiting) if merit(tried) > merit(each) + 1e-12), len(waiting))
+            waiting.insert(place, tried)
+            del waiting[stale:]
+            if merit(tried) - merit(best) > 1e-5:
+                best, better = tried, True
+        vain = 0 if better else vain + 1
+    chosen = set(best)
+    for i in sorted(set(range(count)) - best, key=lambda i: (-with_class[i], i)):
+        if all(between[min(i, j), max(i, j)] <= with_class[i] for j in chosen):
+            chosen.add(i)
+    return sorted(best), sorted(chosen)
+
+
+@given(batches(weights=(None, [0.0, 1.0, 2.0])))
+@settings(deadline=None, max_examples=150)
+def test_small_batches_agree_with_the_plain_search(batch):
+    known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)
+    if not known.any():
+        with pytest.raises(StageError, match="there are no training rows"):
+            kept(batch)
+        return
+    alone, more = plain_search(batch)
+    assert kept(batch) == more
+    if alone:
+        assert kept(batch, "cfs --no-locally-predictive") == alone
+    else:
+        with pytest.raises(StageError, match="no column tells anything about the class"):
+            kept(batch, "cfs --no-locally-predictive")
+
+
+@pytest.mark.parametrize("load", ["iris", "breast-cancer", "wine", "mixed-sparse"])
+@pytest.mark.parametrize("stale", [1, 5])
+def test_samples_agree_with_the_plain_search(load, stale):
+    batch = sample(load, class_="first" if load == "wine" else None)
+    batch = batch.rows(0, min(len(batch), 150))
+    assert kept(batch, f"cfs --stale {stale}") == plain_search(batch, stale)[1]
+
+
+# ---- memory, blocks and errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limits", [{"_COUNTED": 64}, {"_STORED": 0}, {"_TABLES": 1 << 10}])
+def test_limits_of_memory_change_nothing(limits, monkeypatch):
+    batch = shared("uci/vehicle.arff")
+    expected = kept(batch)
+    for name, value in limits.items():
+        monkeypatch.setattr(f"filterkit_plugins.uncertainty.cfs.{name}", value)
+    blocks = [batch.rows(first, min(first + 100, len(batch))) for first in range(0, len(batch), 100)]
+    assert kept(batch) == expected
+    names = [a.name for a in filterkit.chain("cfs").fit(blocks).schema.features]
+    assert names == [batch.schema.features[i].name for i in expected]
+
+
+def test_fractional_weights_count_in_any_order():
+    batch = sample("iris")
+    weights = np.random.default_rng(0).random(len(batch))
+    weighted = batch.replace(weights=weights)
+    back = np.arange(len(batch))[::-1]
+    assert kept(weighted) == kept(weighted.take(back))
+
+
+def test_too_many_labels_are_refused():
+    values = tuple(f"v{i}" for i in range(2001))
+    schema = filterkit.Schema(
+        "r", [filterkit.Attribute("id", "nominal", values), filterkit.Attribute("c", "nominal", ("a", "b"))], 1
+    )
+    batch = filterkit.Batch(schema, np.arange(4.0)[:, None], np.array([0, 1, 0, 1], np.int32))
+    with pytest.raises(StageError, match="attribute 'id' has 2001 labels"):
+        kept(batch)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_values_of_the_columns_kept_stay_as_they_are(name):
+    batch = kit_sample(name)
+    try:
+        fitted = filterkit.chain("cfs").fit(batch)
+    except StageError:
+        return
+    out = fitted.transform(batch)
+    names = [a.name for a in out.schema.features]
+    chosen = [i for i, a in enumerate(batch.schema.features) if a.name in names]
+    np.testing.assert_array_equal(dense(out), dense(batch)[:, chosen])
+    assert out.sparse == batch.sparse
+
+
+SETS = ["uci/credit-g.arff", "uci/diabetes.arff", "uci/sonar.arff", "uci/vehicle.arff", "uci/vowel.arff"]
+SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_columns_are_those_that_weka_chooses(name, weka39, tmp_path):
+    batch = shared(name)
+    path = tmp_path / "plain.arff"
+    filterkit.write(batch, str(path))
+    for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):
+        evaluator = f"weka.attributeSelection.CfsSubsetEval{theirs}"
+        printed = weka(weka39, str(WEKA_SUBSET), str(path), evaluator)
+        assert kept(batch, ours) == sorted(map(int, printed.split())), ours

@@ -1,0 +1,149 @@
+"""Metrics of whole columns (`su`, `gainratio`, `oner`, `correlation`): by hand, the plain reference, and Weka's."""
+
+import numpy as np
+import pytest
+import reference_columns as ref
+from agreement import FRACTIONS, batches, columns, make, sample, samples, shared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from weka import weka_scores
+
+import filterkit
+
+NAMES = sorted(ref.METRICS)
+
+
+def scored(batch, name):
+    fitted = filterkit.chain(f"{name} --score-only").fit(batch)
+    return [a.scores[-1][1] for a in fitted.schema.features]
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+# Twelve rows of two classes; a tells them apart, b says nothing, c is a number that tells them apart.
+X = [[i // 6, i % 2, i] for i in range(12)]
+HALVES = make(X, [0] * 6 + [1] * 6, nominal=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("su", [1, 0, 1]),
+        ("gainratio", [1, 0, 1]),
+        ("oner", [1, 0.5, 1]),
+        # Numbers 0 to 11 have the variance 143/12, and half their difference of means is 3.
+        ("correlation", [1, 0, 3 / np.sqrt(143 / 12)]),
+    ],
+)
+def test_worked_by_hand(name, expected):
+    assert scored(HALVES, name) == close(expected)
+
+
+def test_a_missing_value_counts_for_each_label_by_its_share():
+    batch = make([[0], [0], [1], [np.nan]], [0, 0, 1, 1], nominal=[0])
+    # The table is then 2, 2/3 and 0, 4/3.
+    pairs = [2, 2 / 3, 4 / 3]
+    gain = 1 + ref.bits([8 / 3, 4 / 3]) - ref.bits(pairs)
+    assert scored(batch, "gainratio") == close([gain / ref.bits([8 / 3, 4 / 3])])
+    assert scored(batch, "su") == close([2 * gain / (1 + ref.bits([8 / 3, 4 / 3]))])
+
+
+def test_a_bucket_ends_where_another_class_begins():
+    # Six of class 0, one more of it, then class 1: the bucket of the latter never fills, and takes all that follows.
+    batch = make([[v] for v in range(12)], [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0])
+    assert scored(batch, "oner") == close([10 / 12])
+
+
+def chosen(load):
+    """A data set that is small enough for the plain reference."""
+    batch = load()
+    width = len(batch.schema.features)
+    batch = columns(batch, np.unique(np.linspace(0, width - 1, min(width, 12)).astype(int)))
+    batch = batch.rows(0, min(len(batch), 120))
+    return batch.replace(weights=None if batch.weights is None else np.ceil(batch.weights))
+
+
+@pytest.mark.parametrize("load", samples())
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_agree_with_the_plain_reference(name, load):
+    batch = chosen(load)
+    assert scored(batch, name) == close(ref.scores(name, batch))
+
+
+@given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
+@settings(deadline=None, max_examples=200)
+def test_small_batches_agree_with_the_plain_reference(batch, name):
+    assert scored(batch, name) == close(ref.scores(name, batch))
+
+
+def test_many_classes_agree_with_the_plain_reference():
+    """Weights of more than 32 classes are stored sparse."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 40, 300)
+    values = np.column_stack([y + rng.integers(0, 3, 300), rng.integers(0, 4, 300), np.where(y < 20, 0.0, y)])
+    for positive in (None, "c7"):
+        batch = make(values, y, [f"c{i}" for i in range(40)], nominal=[1], positive=positive)
+        for name in NAMES:
+            assert scored(batch, name) == close(ref.scores(name, batch)), name
+
+
+@given(batches(weights=(FRACTIONS,)), st.sampled_from(NAMES))
+@settings(deadline=None, max_examples=200)
+def test_no_score_depends_on_the_columns_beside_it(batch, name):
+    """To the last bit, also with weights whose sums are rounded."""
+    alone = [scored(columns(batch, [j]), name)[0] for j in range(batch.schema.width)]
+    assert scored(batch, name) == alone
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_score_depends_on_the_memory_budget(name):
+    """With little memory, columns are taken one after the other."""
+    batch = sample("wine", class_="first")
+    whole, strips = (filterkit.chain(name).fit(batch, memory=memory) for memory in (1 << 30, 1 << 12))
+    assert whole.schema == strips.schema
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_class_tells_nothing(name):
+    batch = make([[1, 0], [2, 1]], [1, 1])
+    assert scored(batch, name) == ([1, 1] if name == "oner" else [0, 0])  # a rule is always right
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_selecting_and_listing_scores(name):
+    batch = sample("iris")
+    scores = scored(batch, name)
+    two = filterkit.chain(f"select --by {name} --top 2").fit(batch).schema.features
+    best = np.sort(np.argsort(np.negative(scores), kind="stable")[:2])
+    assert [a.name for a in two] == [batch.schema.features[i].name for i in best]
+    table = filterkit.scores(batch, [name, "ig"])
+    assert table[name].to_pylist() == sorted(scores, reverse=True)
+    with pytest.raises(filterkit.UsageError, match=f"mean nothing to {name}, which looks at all classes at once"):
+        filterkit.chain(f"select --by {name} --top 2 --alpha 0.5")
+    with pytest.raises(filterkit.UsageError, match="no such option"):
+        filterkit.chain(f"{name} --combine max")
+
+
+WEKAS = {
+    "gainratio": "GainRatioAttributeEval",
+    "su": "SymmetricalUncertAttributeEval",
+    "oner": "OneRAttributeEval -D",
+    "correlation": "CorrelationAttributeEval",
+}
+SETS = [f"uci/{name}.arff" for name in ("credit-g", "diabetes", "glass", "sonar", "vowel")]
+SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
+
+
+@pytest.mark.parametrize("version", ["weka36", "weka39"])
+@pytest.mark.parametrize("name", SETS)
+def test_scores_equal_those_of_weka(name, version, request, tmp_path):
+    """Numbers and labels, with and without missing values; Weka 3.6 has no correlation."""
+    names = [each for each in WEKAS if version == "weka39" or each != "correlation"]
+    batch = shared(name)
+    filterkit.write(batch, str(tmp_path / "plain.arff"))
+    theirs = weka_scores(request.getfixturevalue(version), tmp_path / "plain.arff", [WEKAS[each] for each in names])
+    for each, expected in zip(names, theirs.T, strict=True):
+        ours = np.array(scored(batch, each)) * (100 if each == "oner" else 1)  # Weka prints a percentage
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9, err_msg=each)
