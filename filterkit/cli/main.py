@@ -137,6 +137,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
 )
 @PROGRESS
+@click.option("--explain", is_flag=True, help="Show how the chain would be fitted, and read and write no rows.")
 @click.option("-v", "--verbose", is_flag=True, help="Report on standard error what was done.")
 @DEBUG
 @click.version_option(__version__, prog_name="filterkit")

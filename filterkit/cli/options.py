@@ -138,6 +138,7 @@ class Options(InputOptions):
     memory: int = 1 << 30
     seed: int | None = None
     progress: bool | None = None
+    explain: bool = False
     verbose: bool = False
     debug: bool = False
 

@@ -35,6 +35,11 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     """
     began = time.perf_counter()
     job = resolve(path, words, options, known)
+    if options.explain:
+        from filterkit.cli.explain import print_explanation
+
+        print_explanation(job)
+        return
     with ExitStack() as opened:
         opened.enter_context(job.engine)
         opened.enter_context(together())

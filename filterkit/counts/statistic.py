@@ -27,6 +27,8 @@ class Statistic:
 
     Attributes
     ----------
+    title : what `--explain` calls it.
+    grows : whether it takes more memory the more distinct values there are.
     from_tables : whether `of_table` gives the same as `of`, to the last bit.
     schema : the schema of the rows.
     columns : int64 (k,), the ascending numbers of the columns of X that the statistic covers.
@@ -36,6 +38,8 @@ class Statistic:
     schema: Schema
     columns: np.ndarray
     first: int = 0
+    title: ClassVar[str] = ""
+    grows: ClassVar[bool] = False
     from_tables: ClassVar[bool] = False
 
     @classmethod

@@ -54,6 +54,7 @@ class Summary(Statistic):
         which is zero.
     """
 
+    title = "extremes and counts"
     from_tables = True
 
     def __init__(
@@ -215,6 +216,8 @@ class Moments(Summary):
     sums, squares : the sums of the values, and of their squares, times the weights of the rows.
     weight_exponent : the exponent of the grid for weights, 0 if all are 1.
     """
+
+    title = "sums and squares"
 
     def __init__(self, *summary: Any, sums: ExactSums, squares: ExactSums, weight_exponent: int) -> None:
         super().__init__(*summary)

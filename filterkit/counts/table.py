@@ -45,6 +45,9 @@ class ContingencyTable(Statistic):
     total_parts : float64 (classes, parts), those of `totals`.
     """
 
+    title = "table of the distinct values"
+    grows = True
+
     def __init__(
         self,
         schema: Schema,

@@ -1,0 +1,59 @@
+"""The option ``--explain``: what a command line would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from filterkit.chains.explain import Explanation, explain, in_words
+from filterkit.cli.inputs import Work, open_input, training_rows
+from filterkit.cli.plan import Job, check
+from filterkit.cli.text_table import aligned
+from filterkit.data.schema import Schema
+from filterkit.errors import UsageError, quoted, visible
+
+
+def print_explanation(job: Job) -> None:
+    """Check a job, open its input, and print how the chain would be fitted.
+
+    Raises
+    ------
+    UsageError : the command line is wrong.
+    FilterkitError : the input cannot be read.
+    """
+    options = job.options
+    if options.load is not None:
+        raise UsageError("--explain cannot be combined with --load: the saved chain is fitted already")
+    check(job)
+    reader = open_input(job.path, options, job.formats)
+    with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
+        for line in _lines(reader.name, reader.schema, explain(job.stages, rows, options.memory), options.memory):
+            click.echo(line)
+
+
+def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterator[str]:
+    target = schema.class_attribute
+    end = "no class" if target is None else f"class {quoted(target.name)}"
+    end = f"{len(schema.labels)} labels" if schema.labels else end
+    yield visible(f"{name}: {schema.width:,} columns, {end}")
+    yield ""
+    steps = [[_passes(step.passes), " ".join(step.stages), step.how] for step in found.steps]
+    streams = all(step.passes == 0 for step in found.steps)
+    yield from aligned([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
+    yield ""
+    if streams:
+        yield "Rows stream: each is written as soon as it has been read."
+    else:
+        yield f"Between passes, up to {in_words(memory // 8)} of rows wait in memory, and more in a temporary folder."
+    if found.tables:
+        bound = in_words(memory // 8)
+        yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
+    out = "the columns that come out depend on the rows"
+    if found.schema is not None:
+        out = f"{found.schema.width:,} columns come out"
+    yield out[0].upper() + out[1:] + "."
+
+
+def _passes(passes: int | str) -> str:
+    return str(passes or "")

@@ -1,0 +1,71 @@
+"""``--explain``: the passes that a chain would take, told without reading a row."""
+
+import pytest
+from command import run
+
+IRIS = "arff_samples/iris.arff"
+WAITING = "Between passes, up to 128 MB of rows wait in memory, and more in a temporary folder."
+STRIPS = "Up to 128 MB of a table are taken at once; a larger one takes a pass for each strip of columns."
+
+
+def told(*arguments, **options):
+    done = run("--explain", *arguments, **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_one_pass_serves_neighbors():
+    assert told("--positive", "setosa", IRIS, "shape", "bns", "l2") == [
+        "arff_samples/iris.arff: 4 columns, class 'class'",
+        "",
+        "passes     stages     how",
+        "1 or more  shape bns  table of the distinct values by class",
+        "           l2         each row by itself",
+        "1                     transform and write the rows",
+        "",
+        WAITING,
+        STRIPS,
+        "The columns that come out depend on the rows.",
+    ]
+
+
+def test_rows_stream_through_a_chain_that_learns_nothing():
+    assert told(IRIS, "l2", "max")[-2:] == [
+        "Rows stream: each is written as soon as it has been read.",
+        "4 columns come out.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stages", "lines"),
+    [
+        ("standardize", ["1       standardize  sums and squares"]),
+        ("range standardize", ["1       range        extremes and counts", "1       standardize  sums and squares"]),
+        ("bns tfidf", ["1 or more  bns tfidf  table of the distinct values by class"]),
+        ("shape --cross-fit 3", ["2 or more  shape   table of the distinct values of 3 folds"]),
+        ("range --only 1 range", ["1       range   extremes and counts"] * 2),
+        ("head 9 l1", ["as many as it needs  head    chooses, orders or writes the training rows"]),
+        ("svm", ["1       svm     learns from all rows"]),
+        ("svm --c 1,2", ["6 or more  svm     learns from all rows, and from 5 times all but a fold"]),
+        ("normal", ["as many as it needs  normal  reads the rows itself"]),
+    ],
+)
+def test_how_each_kind_of_stage_is_fitted(stages, lines):
+    assert told(IRIS, *stages.split())[3 : 3 + len(lines)] == lines
+
+
+@pytest.mark.parametrize(("stages", "count"), [("standardize l2", "4"), ("impute range", "4"), ("", "4")])
+def test_the_number_of_columns_is_told_where_it_is_known(stages, count):
+    assert told(IRIS, *stages.split())[-1] == f"{count} columns come out."
+
+
+def test_neither_rows_are_read_nor_files_written(tmp_path):
+    (tmp_path / "a.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\nbroken\n")
+    told("-o", "out.arff", "--save", "s.chain", "--rejects", "r.txt", "a.arff", "bns", "write", "w.arff", cwd=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.arff"]
+
+
+def test_a_wrong_chain_is_refused_as_in_a_run(tmp_path):
+    for words, status in (((IRIS, "bsn"), 2), (("absent.arff", "l2"), 1), (("--load", "x", IRIS), 2)):
+        done = run("--explain", *words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1)
