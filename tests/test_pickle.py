@@ -22,9 +22,16 @@ from filterkit.plugin.registry import registry
 from filterkit.stages.options import options_of
 
 NEEDED = {
+    "class": "class last",
     "head": "head 2",
     "keep": "keep --range 1-2",
     "label": "label --positive yes",
+    "map": "map VALUE+1",
+    "recode": "recode --sort",
+    "reorder": "reorder --first 2",
+    "rows": "rows 1-4",
+    "set": "set new=1",
+    "where": "where 1<2",
     "remove": "remove --range 1",
     "rename": "rename --find a",
     "sample": "sample --fraction 1/2",

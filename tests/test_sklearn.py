@@ -137,6 +137,7 @@ TEXTS = {
     ("sklearn", "set"): ("copy=False", "clip=True"),
     ("split", "fold"): "2/3",
     ("svm", "c"): "0.1,1",
+    ("write", "to"): "arff",
 }
 TOGETHER = {("sample", "fraction"): {"rows": None}, ("select", "spread"): {"by": "bns"}}  # which need another, too
 
