@@ -88,7 +88,7 @@ def test_devices_take_any_number_of_outputs(folder):
         ("--rejects other.arff -o o *.arff", "--rejects would overwrite the input 'other.arff'"),
         ("-o my.chain --load my.chain in", "-o would overwrite 'my.chain', which --load reads"),
         ("-o o --chain words.txt --test in words.txt in", "--test would overwrite 'words.txt', which --chain reads"),
-        ("--plugin my.py in write ./my.py", "write would overwrite 'my.py', which --plugin reads"),
+        ("--plugin my.py in write --to arff ./my.py", "write would overwrite 'my.py', which --plugin reads"),
         ("evaluate --journal in in --chain svm", "--journal would overwrite the input 'in'"),
         ("-o in evaluate in --chain svm", "-o would overwrite the input 'in'"),
     ],
