@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Csr, Texts, suggestion
+from filterkit.plugin import Attributes, Csr, Texts, quoted, suggestion
 
 from .analyzer import RUN, Analyzer
 from .counts import Counter
@@ -108,7 +108,9 @@ class Words(Stage):
         texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
         if not self.attribute:
             if not texts:
-                raise StageError(self.name, "there is no string attribute")
+                nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")
+                hint = f"{nominal}; string --only NAME before it makes texts of labels" if nominal else ""
+                raise StageError(self.name, f"there is no string attribute{hint}")
             return texts
         names = {schema.passthrough[i].name: i for i in texts}
         for name in self.attribute:
