@@ -27,6 +27,8 @@ def batches(
     encoding: str = "utf-8",
     block_size: int | None = None,
     labels: Labels | None = None,
+    lenient: bool = False,
+    unseen: str = "error",
 ) -> Iterator[Batch]:
     """The rows of an ARFF file as a stream of batches. Memory does not grow with the number of rows.
 
@@ -40,6 +42,10 @@ def batches(
     encoding : of the text.
     block_size : bytes of text per batch, approximately. Default: a size that is fast.
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
+    lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. After the last row, a
+        warning for each kind of correction says how many there were.
+    unseen : what becomes of a nominal value that the header does not declare: ``error``, ``missing``, or ``extend``,
+        which adds it to the attribute's values and reads the file twice.
 
     Raises
     ------
@@ -47,7 +53,7 @@ def batches(
         file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the same way.
     TypeError : `path` is an open file.
     """
-    with Reader(path_text(path), class_, positive, encoding, block_size, labels=labels) as reader:
+    with Reader(path_text(path), class_, positive, encoding, block_size, None, None, labels, lenient, unseen) as reader:
         yield from reader.batches()
 
 
@@ -57,9 +63,11 @@ def read(
     positive: object = None,
     encoding: str = "utf-8",
     labels: Labels | None = None,
+    lenient: bool = False,
+    unseen: str = "error",
 ) -> Batch:
     """A whole ARFF file as one batch. Parameters and errors are those of `batches`."""
-    with Reader(path_text(path), class_, positive, encoding, labels=labels) as reader:
+    with Reader(path_text(path), class_, positive, encoding, None, None, None, labels, lenient, unseen) as reader:
         return concatenate(reader.batches(), reader.schema)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.data.batch import Batch, concatenate, empty
+from filterkit.arff.notes import UNSEEN, Note, merged
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError
@@ -39,11 +41,15 @@ class Parsed(NamedTuple):
     batch : the rows that could be read.
     omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
     rejected : the rows that could not be read.
+    name : of the input.
+    notes : what was corrected, and which values nobody declares.
     """
 
     batch: Batch
     omitted: dict[int, np.ndarray]
     rejected: tuple[Rejected, ...] = ()
+    name: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 class BlockParser:
@@ -54,12 +60,26 @@ class BlockParser:
     schema : of the batches.
     layout : of the rows in the text.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
+    lenient : whether rows that Weka refuses are corrected, see `filterkit.arff.lenient`.
+    unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
+    declared : the layout by which rows are corrected, if not `layout`.
     """
 
-    def __init__(self, schema: Schema, layout: Layout, rejects: bool) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        layout: Layout,
+        rejects: bool,
+        lenient: bool = False,
+        unseen: bool = False,
+        declared: Layout | None = None,
+    ) -> None:
         self.schema = schema
         self.layout = layout
         self.rejects = rejects
+        self.lenient = lenient
+        self.unseen = unseen
+        self.declared = layout if declared is None else declared
 
     def __call__(self, block: Block) -> Parsed:
         """The rows of `block`.
@@ -71,25 +91,68 @@ class BlockParser:
         try:
             exactly = len(block.text) < SMALL and not _fast_is_loaded()
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
-        except ArffError as error:
-            error.source = block.name
-            if not self.rejects:
-                raise
+        except ArffError:
             parsed = self._salvage(block)
+        parsed = parsed._replace(name=block.name, notes=merged(parsed.notes))
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
 
     def _salvage(self, block: Block) -> Parsed:
-        """The rows of `block` that can be read, and the others as rejected; halves the block to find them."""
+        """The rows of `block` that can be read or corrected, and the others as rejected; halves it to find them."""
         text, line, name = block
         try:
             return self._parse(text, line)
-        except ArffError as error:
+        except ArffError:
             middle = cut(text[: len(text) // 2]) or first_line(text)
-            if middle == len(text):
-                return Parsed(empty(self.layout.schema), {}, (Rejected(text, name, line, error),))
+            if len(text) <= SMALLEST_HALF or middle == len(text):
+                return self._line_by_line(block)
             head = self._salvage(Block(text[:middle], line, name))
             tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
             return _join(head, tail)
+
+    def _line_by_line(self, block: Block) -> Parsed:
+        """The rows of `block`, each read by itself."""
+        text, line, name = block
+        rows: list[exact.Row] = []
+        rejected: list[Rejected] = []
+        notes: list[Note] = []
+        while text:
+            this, text = text[: (end := first_line(text))], text[end:]
+            of_this: list[Note] = []
+            try:
+                rows += self._corrected(this.decode("utf-8", "surrogateescape"), line, of_this)
+                notes += of_this
+            except ArffError as error:
+                error.source = name
+                if not self.rejects:
+                    raise
+                rejected.append(Rejected(this, name, line, error))
+            line += count_lines(this)
+        return Parsed(*exact.batch_of(rows, self.layout), tuple(rejected), notes=tuple(notes))
+
+    def _corrected(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
+        """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
+        try:
+            return self._rows(text, line, notes)
+        except ArffError as error:
+            from filterkit.arff.lenient import mend_row
+
+            mended = mend_row(text, self.declared)
+            if mended is None:
+                raise
+            if self.lenient:
+                notes += [Note(kind, line) for kind in mended.repairs]
+                return self._rows(mended.text, line, notes)
+            with suppress(ArffError):
+                self._rows(mended.text, line, [])
+                error.message += f"; --lenient reads {mended.hint}"
+            raise
+
+    def _rows(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
+        """The rows in `text`, by the strict reader."""
+        unseen: exact.Unseen | None = [] if self.unseen else None
+        rows = list(exact.parse_rows(text, line, self.layout, unseen))
+        notes += _notes(unseen)
+        return rows
 
     def _parse(self, text: bytes, line: int) -> Parsed:
         """Rows by the fast path; those of halves that it cannot read by the exact path."""
@@ -108,7 +171,14 @@ class BlockParser:
         return self._parse_exactly(text, line)
 
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
-        return Parsed(*exact.parse_block(text.decode("utf-8", "surrogateescape"), line, self.layout))
+        notes: list[Note] = []
+        rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes)
+        return Parsed(*exact.batch_of(rows, self.layout), notes=tuple(notes))
+
+
+def _notes(unseen: exact.Unseen | None) -> list[Note]:
+    """A note for each value that nobody declares."""
+    return [Note(UNSEEN, line, 1, position, text) for position, text, line in unseen or ()]
 
 
 def _fast_is_loaded() -> bool:
@@ -123,4 +193,4 @@ def _join(head: Parsed, tail: Parsed) -> Parsed:
     for column, rows in tail.omitted.items():
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
     whole = concatenate([head.batch, tail.batch], head.batch.schema)
-    return Parsed(whole, omitted, head.rejected + tail.rejected)
+    return Parsed(whole, omitted, head.rejected + tail.rejected, notes=head.notes + tail.notes)

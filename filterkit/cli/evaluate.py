@@ -10,13 +10,13 @@ from click.core import ParameterSource
 
 from filterkit.cli.inputs import check_used, open_input
 from filterkit.cli.options import (
-    ENCODING,
     ENGINE,
     ONCE,
     PROGRESS,
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -95,7 +95,7 @@ class EvaluateOptions(InputOptions):
 )
 @PLOT
 @target_options
-@ENCODING
+@input_options
 @jobs("processes")
 @ENGINE
 @seed("folds and subsamples")
@@ -139,7 +139,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     """Refuse options that contradict each other, and outputs that would be lost."""
     engine_of(known, options.engine, options.jobs).close()
     check_goals(options.outputs, paths, known.files)
-    check_used(paths, known.formats, {"--encoding": options.encoding != "utf-8"})
+    check_used(paths, known.formats, options.about_text)
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
     if options.plot is not None:

@@ -16,12 +16,12 @@ import numpy as np
 from filterkit.cli.inputs import check_used, format_of, open_input
 from filterkit.cli.options import (
     BLOCK_SIZE,
-    ENCODING,
     ENGINE,
     PROGRESS,
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     target_options,
 )
@@ -58,7 +58,7 @@ class InfoOptions(InputOptions):
     "--top", metavar="N", type=click.IntRange(0), default=_SHOWN, show_default=True, help="Show the first N attributes."
 )
 @target_options
-@ENCODING
+@input_options
 @jobs("threads")
 @ENGINE
 @BLOCK_SIZE
@@ -76,10 +76,10 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     commands would assume.
     """
     options = InfoOptions(**given)
-    check_used([path], known.formats, {"--encoding": options.encoding != "utf-8"})
-    overview = _look(path, options, known)
+    check_used([path], known.formats, options.about_text)
+    overview, class_ = _look(path, options, known)
     form = format_of(path, known.formats)
-    index, labels = find_targets(overview.schema.relation, overview.schema.attributes, options.class_, options.labels)
+    index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     found = _Found(overview, path, "ARFF" if form is None else form.name, index, labels)
     if options.as_json:
         json.dump(found.as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
@@ -89,17 +89,18 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
         click.echo(line)
 
 
-def _look(path: str, options: InfoOptions, known: Registry) -> Overview:
-    """The overview of an input, whose class is an attribute like the others."""
+def _look(path: str, options: InfoOptions, known: Registry) -> tuple[Overview, str | int | None]:
+    """The overview of an input, whose class is an attribute like the others; and the choice of its class."""
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
     with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, known.formats) as reader:
+        class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
             overviews = shown.watch(reader.map(Overview, engine), reader)
             first = next(overviews, None)
             if first is None:
-                return Overview(empty(reader.schema))
-            return merged(_with(first, overviews))
+                return Overview(empty(reader.schema)), class_
+            return merged(_with(first, overviews)), class_
         finally:
             shown.close()
 
@@ -235,7 +236,8 @@ class _Found:
             asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
             return f"no class{asked}"
         assert self.of_target is not None
-        how = "" if options.class_ is not None else ", the last attribute"
+        is_last = options.class_ is None and self.of_target is self.attributes[-1]
+        how = ", the last attribute" if is_last else ""
         values = self.of_target.get("labels")
         if values is None:
             return f"class {quoted(self.target.name)}{how}: numeric"

@@ -57,6 +57,8 @@ def open_input(path: str, options: InputOptions, formats: Names[Format], rejects
         options.block_size,
         rejects=rejects,
         labels=options.labels,
+        lenient=options.lenient,
+        unseen=options.unseen,
     )
 
 
@@ -69,7 +71,8 @@ def open_like(
         from filterkit.files.formats import FormatReader
 
         return FormatReader(kind, path, "none", None)
-    return Reader(path, None, None, options.encoding, options.block_size, like, rejects)
+    lenient, unseen = options.lenient, options.unseen
+    return Reader(path, None, None, options.encoding, options.block_size, like, rejects, None, lenient, unseen)
 
 
 @contextmanager

@@ -16,13 +16,13 @@ from filterkit.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
     DEBUG,
-    ENCODING,
     ENGINE,
     MEMORY,
     ONCE,
     PROGRESS,
     SETTINGS,
     Options,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -35,7 +35,7 @@ from filterkit.plugin.registry import Registry, registry
 
 # How the help groups the options, by parameter names.
 _SECTIONS = {
-    "Input": ("class_", "labels", "positive", "encoding", "rejects", "max_rejects"),
+    "Input": ("class_", "labels", "positive", "encoding", "lenient", "unseen", "rejects", "max_rejects"),
     "Chain": ("chain", "seed", "test", "save", "load"),
     "Output": ("output", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),
@@ -101,7 +101,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     help="Write to PATH instead of standard output. The file appears when it is complete.",
 )
 @target_options
-@ENCODING
+@input_options
 @click.option(
     "--rejects", metavar="FILE", **ONCE, help="Write unreadable rows to FILE, with line and reason, and go on."
 )

@@ -19,6 +19,7 @@ from filterkit.files.endings import ARFF, check_chain, check_ending
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.files.rejects import Rejects
+from filterkit.messages import say
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Names, Registry
 from filterkit.stages.base import Stage
@@ -133,16 +134,24 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     later = []
     for source, output in outputs:
         reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects))
-        later.append(Later(reader, _align(reader, incoming), output))
+        later.append(Later(reader, _align(reader, incoming, options.unseen == "missing"), output))
     return Plan(training, loaded, later, rejects)
 
 
-def _align(reader: Input, wanted: Schema) -> Alignment:
-    """The alignment of an input's columns with those of a chain; an error names the input."""
+def _align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
+    """The alignment of an input's columns with those of a chain; an error names the input.
+
+    `unseen` says whether values that the chain does not know are missing; a warning tells which.
+    """
     try:
-        return Alignment(reader.schema, wanted)
+        alignment = Alignment(reader.schema, wanted, unseen)
     except FilterkitError as error:
         raise FilterkitError(f"{reader.name}: {error}") from None
+    for name, values in (alignment.unseen or {}).items():
+        shown = ", ".join(map(quoted, values[:5])) + (", …" if len(values) > 5 else "")
+        what = f"attribute {quoted(name)}: where it is {shown}, it is missing"
+        say(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
+    return alignment
 
 
 def check(job: Job) -> None:
@@ -159,11 +168,16 @@ def check(job: Job) -> None:
         raise UsageError("--max-rejects needs --rejects, which says where they go")
     if options.load is not None:
         _check_beside_load(job)
+    if options.unseen == "extend" and (options.load is not None or options.test):
+        raise UsageError(
+            f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
+            "because the chain knows only the values that it was fitted on; --unseen missing can"
+        )
     _check_endings(job)
     check_used(
         job.sources,
         job.formats,
-        {"--encoding": options.encoding != "utf-8", "--rejects": options.rejects is not None},
+        {**options.about_text, "--rejects": options.rejects is not None},
     )
     check_used(
         [goal.path for goal in job.goals_of_rows],

@@ -13,7 +13,6 @@ import click
 from filterkit.cli.inputs import Work, check_used, open_input, training_rows
 from filterkit.cli.options import (
     BLOCK_SIZE,
-    ENCODING,
     ENGINE,
     MEMORY,
     ONCE,
@@ -21,6 +20,7 @@ from filterkit.cli.options import (
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -82,7 +82,7 @@ class ScoresOptions(InputOptions):
     help="With more than two classes, score each against the rest and combine the scores in this way.",
 )
 @target_options
-@ENCODING
+@input_options
 @jobs("threads")
 @ENGINE
 @MEMORY
@@ -117,7 +117,7 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
     if options.path != "-" and options.csv:
         raise UsageError("scores: --csv is for standard output, and there is -o")
     check_goals([Goal("-o", options.path)], [path], known.files)
-    check_used([path], known.formats, {"--encoding": options.encoding != "utf-8"})
+    check_used([path], known.formats, options.about_text)
 
 
 def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:

@@ -64,6 +64,7 @@ class FormatReader:
 
     live = False
     history: tuple[str, ...] = ()
+    named_class: int | None = None
 
     def __init__(
         self, kind: Format, path: str, class_: str | None, positive: str | None, labels: Labels | None = None
