@@ -140,7 +140,7 @@ class BlockParser:
             if mended is None:
                 raise
             if self.lenient:
-                notes += [Note(kind, line) for kind in mended.repairs]
+                notes += [Note(kind, line, text=found) for kind, found in mended.repairs]
                 return self._rows(mended.text, line, notes)
             with suppress(ArffError):
                 self._rows(mended.text, line, [])

@@ -42,12 +42,12 @@ class Mended(NamedTuple):
     Attributes
     ----------
     text : without a line end.
-    repairs : the kind of each.
+    repairs : the kind of each, and what stood there.
     hint : what the lenient reader makes of the first mistake, for the message of an error.
     """
 
     text: str
-    repairs: list[str]
+    repairs: list[tuple[str, str]]
     hint: str
 
 
@@ -75,7 +75,7 @@ class _Mender:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self.repairs: list[str] = []
+        self.repairs: list[tuple[str, str]] = []
         self.hint = ""
 
     def dense(self, line: str) -> str | None:
@@ -90,8 +90,7 @@ class _Mender:
             return None
         if last["comment"] and not (last["quoted"] or _WORD.fullmatch(last["bare"].strip(_BLANKS))):
             return None  # the percent sign may belong to the value
-        final = len(found) - 1  # Weka takes a quote that is not closed there for the beginning of a value
-        values = [self._value(field, position, position < final) for position, field in enumerate(found)]
+        values = [self._value(field, position) for position, field in enumerate(found)]
         if None in values:
             return None
         return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
@@ -120,27 +119,24 @@ class _Mender:
             pairs.append(f"{position} {value}")
         return "{" + ",".join(pairs) + "}" + (row["weight"] or "")
 
-    def _value(self, field: str, position: int, begins: bool = True) -> str | None:
-        """The text of a value, given without blanks around it; None if its meaning is in doubt.
-
-        `begins` is that of `text_of`.
-        """
+    def _value(self, field: str, position: int) -> str | None:
+        """The text of a value, given without blanks around it; None if its meaning is in doubt."""
         kind = self._layout.schema.attributes[position].kind
         labels = self._layout.codes.get(position)
         if field == "":
-            return self._note(EMPTY, "it as missing", "?")
+            return self._note(EMPTY, "", "it as missing", "?")
         if field != "?" and _is_null(field, kind, labels):
-            return self._note(NULL, "it as missing", "?")
+            return self._note(NULL, field, "it as missing", "?")
         if _WORD.fullmatch(field) or _is_quoted(field):
             return field
-        value = text_of(field, labels, begins)
+        value = text_of(field, labels)
         if value is None:
             return None
         kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
-        return self._note(kind_of_repair, f"{quoted(value, 30)} as one value", in_quotes(value))
+        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", in_quotes(value))
 
-    def _note(self, kind: str, hint: str, text: str) -> str:
-        self.repairs.append(kind)
+    def _note(self, kind: str, found: str, hint: str, text: str) -> str:
+        self.repairs.append((kind, found))
         self.hint = self.hint or hint
         return text
 
@@ -171,26 +167,25 @@ def _is_null(field: str, kind: str, labels: Mapping[str, int] | None) -> bool:
     return kind in ("numeric", "date") and text.lower() in NULLS
 
 
-def text_of(field: str, labels: Mapping[str, int] | None = None, begins: bool = False) -> str | None:
+def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
     """The value that an unquoted or wrongly quoted text means; None if that is in doubt.
 
     Parameters
     ----------
     field : without blanks around it.
     labels : those that a nominal attribute declares. They settle what quotes at an end of the text mean.
-    begins : whether a quote at the beginning that is never closed belongs to the value.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):
             if reading in labels:
                 return reading
     first, last = field[0], field[-1]
-    if first in "'\"":
-        if len(field) > 1 and first == last:
-            inner = field[1:-1]
-            return inner if _APOSTROPHES[first].fullmatch(inner) else None
-        return field if begins and last not in "'\"" and _APOSTROPHES[first].fullmatch(field, 1) else None
-    return None if last in "'\"" or "\\'" in field or '\\"' in field else field
+    if first in "'\"" and first == last and len(field) > 1:
+        inner = field[1:-1]
+        return inner if _APOSTROPHES[first].fullmatch(inner) else None
+    if first in "'\"" or last in "'\"" or "\\'" in field or '\\"' in field:
+        return None  # a quote that is missing at the other end, or one that belongs to the value
+    return field
 
 
 def in_quotes(text: str) -> str:

@@ -18,7 +18,7 @@ _SHOWN = 5  # of the values that are added to an attribute
 # What happened, for one and for several.
 _TOLD = {
     EMPTY: ("empty value is missing", "empty values are missing"),
-    NULL: ("value such as <null> is missing", "values such as <null> are missing"),
+    NULL: ("value is taken as missing", "values are taken as missing"),
     BLANKS: ("value with blanks is read as one", "values with blanks are each read as one"),
     QUOTES: ("value with a stray quote is read as it stands", "values with stray quotes are read as they stand"),
     DECLARATION: ("declaration is corrected", "declarations are corrected"),
@@ -35,7 +35,8 @@ class Note(NamedTuple):
     kind : a key of the table above.
     line : of the first.
     number : how many there are.
-    position, text : for an undeclared value, the position of its attribute, and the value itself.
+    position : of the attribute, for an undeclared value.
+    text : the value, or the first of them; undeclared values that differ have a note each.
     """
 
     kind: str
@@ -50,10 +51,10 @@ class LenientWarning(UserWarning):
 
 
 def merged(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """One note, in the place of the first, for all of the same kind, position and text."""
+    """One note, in the place of the first, for all of the same kind or, for undeclared values, of the same value."""
     found: dict[tuple[str, int, str], Note] = {}
     for note in notes:
-        key = note.kind, note.position, note.text
+        key = note.kind, note.position, note.text if note.kind == UNSEEN else ""
         first = found.get(key)
         found[key] = note if first is None else first._replace(number=first.number + note.number)
     return tuple(found.values())

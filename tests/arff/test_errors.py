@@ -64,7 +64,7 @@ def message(folder, text, name="t.arff"):
         ("1,x,don't", "the quote before 't' is not closed; --lenient reads 'don't' as one value"),
         ("1,'x,p", "attribute 'b': the quote before 'x,p' is not closed; --lenient reads 'x' as one value"),
         ('"1,x,p', "attribute 'a': the quote before '1,x,p' is not closed"),
-        ("{0 1,2 'p q}", "attribute 's': the quote before 'p q}' is not closed; --lenient reads ''p q' as one value"),
+        ("{0 1,2 'p q}", "attribute 's': the quote before 'p q}' is not closed"),
         # sparse rows
         ("{3 p}", "index 3 is out of range: the attributes are numbered from 0 to 2 in rows"),
         ("{-1 p}", "index -1 is out of range: the attributes are numbered from 0 to 2 in rows"),
