@@ -132,26 +132,27 @@ class BlockParser:
     def _corrected(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
         try:
-            return self._rows(text, line, notes)
+            return self._rows(text, line, notes, self.unseen and not self.lenient)
         except ArffError as error:
             from filterkit.arff.lenient import mend_row
 
             mended = mend_row(text, self.declared)
-            if mended is None:
-                raise
-            if self.lenient:
+            if self.lenient and mended is not None:
                 notes += [Note(kind, line, text=found) for kind, found in mended.repairs]
-                return self._rows(mended.text, line, notes)
-            with suppress(ArffError):
-                self._rows(mended.text, line, [])
-                error.message += f"; --lenient reads {mended.hint}"
+                return self._rows(mended.text, line, notes, self.unseen)
+            if self.lenient and self.unseen:
+                return self._rows(text, line, notes, True)
+            if mended is not None:
+                with suppress(ArffError):
+                    self._rows(mended.text, line, [], self.unseen)
+                    error.message += f"; --lenient reads {mended.hint}"
             raise
 
-    def _rows(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
-        """The rows in `text`, by the strict reader."""
-        unseen: exact.Unseen | None = [] if self.unseen else None
-        rows = list(exact.parse_rows(text, line, self.layout, unseen))
-        notes += _notes(unseen)
+    def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
+        """The rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
+        found: exact.Unseen | None = [] if unseen else None
+        rows = list(exact.parse_rows(text, line, self.layout, found))
+        notes += [Note(UNSEEN, line, 1, position, value) for position, value, line in found or ()]
         return rows
 
     def _parse(self, text: bytes, line: int) -> Parsed:
@@ -172,13 +173,10 @@ class BlockParser:
 
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
         notes: list[Note] = []
-        rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes)
+        # What may be corrected comes first: a value of several words looks like several undeclared ones.
+        unseen = self.unseen and not self.lenient
+        rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes, unseen)
         return Parsed(*exact.batch_of(rows, self.layout), notes=tuple(notes))
-
-
-def _notes(unseen: exact.Unseen | None) -> list[Note]:
-    """A note for each value that nobody declares."""
-    return [Note(UNSEEN, line, 1, position, text) for position, text, line in unseen or ()]
 
 
 def _fast_is_loaded() -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import BLANKS, EMPTY, NULL, QUOTES
+from filterkit.arff.notes import BLANKS, EMPTY, KEELS, NULL, QUOTES
 from filterkit.arff.tokens import unescape
 from filterkit.errors import quoted
 
-NULLS = frozenset({"<null>", "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
+NULLS = frozenset({KEELS, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
 
 _BLANKS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]*+"
@@ -84,6 +84,8 @@ class _Mender:
         if fields is None:
             return None
         found, last = fields
+        if "" in found and found.index("") == self._layout.count - 1 and any(map(_has_blanks, found)):
+            return None  # Weka would take the words of a value for several, and the last comma for a mere end
         if last["weight"] or len(found) == self._layout.count + 1:  # one comma may come last, or before a weight
             found = found[:-1] if found[-1] == "" else found
         if len(found) != self._layout.count or not any(found):
@@ -159,11 +161,16 @@ def _is_quoted(field: str) -> bool:
     return re.fullmatch(_QUOTED, field) is not None
 
 
+def _has_blanks(field: str) -> bool:
+    """Whether Weka reads several values in a field."""
+    return not _is_quoted(field) and any(blank in field for blank in _BLANKS)
+
+
 def _is_null(field: str, kind: str, labels: Mapping[str, int] | None) -> bool:
     """Whether a field can only mean that the value is missing, by its kind."""
     text = unescape(field[1:-1]) if _is_quoted(field) else field
     if labels is not None:
-        return text.lower() == "<null>" and text not in labels
+        return text.lower() == KEELS and text not in labels
     return kind in ("numeric", "date") and text.lower() in NULLS
 
 

@@ -13,6 +13,8 @@ EMPTY, NULL, BLANKS, QUOTES = "empty", "null", "blanks", "quotes"
 DECLARATION, KEEL = "declaration", "keel"
 UNSEEN = "unseen"
 
+KEELS = "<null>"  # how KEEL writes a missing value
+
 _SHOWN = 5  # of the values that are added to an attribute
 
 # What happened, for one and for several.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import Block, BlockParser, Parsed
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import UNSEEN, Note, Notes
+from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
 from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty
 from filterkit.data.labels import Labels, find_targets
@@ -117,30 +117,39 @@ class Reader:
 
         Raises
         ------
-        FilterkitError : the input cannot be read twice, or a row cannot be read.
+        FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
         """
-        if self.source.size is None and "://" not in self.path:
+        try:
+            if self.source.size is None and "://" not in self.path:
+                what = "--unseen extend reads it twice, and it is a pipe; save it to a file first"
+                raise FilterkitError(f"{self.name}: {what}")
+            options: dict[str, Any] = {"lenient": self._lenient, "unseen": "missing"}
+            with Reader(self.path, "none", None, self._encoding, block_size, **options) as other:
+                found = other._undeclared(self._rejects is not None)
+        except FilterkitError:
             self.close()
-            raise FilterkitError(
-                f"{self.name}: --unseen extend reads it twice, and it is a pipe; save it to a file first"
-            )
+            raise
+        attributes = self._header.attributes
+        self._notes.add_values(self.name, {attributes[i].name: values for i, values in found.items()})
+        return with_more_values(attributes, found)
+
+    def _undeclared(self, rejects: bool) -> dict[int, list[str]]:
+        """The values in rows that the header does not declare, by the positions of their attributes.
+
+        `rejects` says whether rows that cannot be read are ignored.
+        """
         found: dict[int, list[str]] = {}
-        with Reader(
-            self.path, "none", None, self._encoding, block_size, None, None, None, self._lenient, "missing"
-        ) as other:
-            schema = other.schema
-            other._parser.rejects = self._rejects is not None
-            for block in other.blocks():
-                new = [(note.position, note.text) for note in other._parser(block).notes if note.kind == UNSEEN]
-                for position, text in new:
-                    found.setdefault(position, []).append(text)
-                if new:  # the fast path reads these values from now on
-                    schema = other.schema.replace(attributes=with_more_values(other.schema.attributes, found))
-                    other._parser = BlockParser(
-                        schema, Layout(schema), other._parser.rejects, self._lenient, True, other.layout
-                    )
-        self._notes.add_values(self.name, {schema.attributes[i].name: values for i, values in found.items()})
-        return schema.attributes
+        schema, layout, parser = self.schema, self.layout, self._parser
+        parser.rejects = rejects
+        for block in self.blocks():
+            new = [note for note in parser(block).notes if note.kind == UNSEEN]
+            for note in new:
+                if not self._lenient or note.text.lower() != KEELS:
+                    found.setdefault(note.position, []).append(note.text)
+            if new:  # the fast path reads these values from now on
+                schema = self.schema.replace(attributes=with_more_values(self.schema.attributes, found))
+                parser = BlockParser(schema, Layout(schema), rejects, self._lenient, True, layout)
+        return found
 
     @property
     def live(self) -> bool:

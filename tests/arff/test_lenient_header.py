@@ -10,6 +10,7 @@ from weka import WEKA_CONTENT, weka
 
 import filterkit
 from filterkit import FilterkitError
+from filterkit.arff.notes import LenientWarning
 from filterkit.arff.reader import Reader
 
 # Lines of a header, and proper ones with the same meaning.
@@ -147,7 +148,7 @@ def test_keels_lines_are_refused_with_what_to_do(tmp_path):
 def test_parts_with_headers_are_corrected_each(tmp_path):
     for number in (1, 2):
         write_text(tmp_path, text_with("@attribute my x numeric", f"1,2,{number}\n"), f"p{number}.arff")
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(LenientWarning) as told:
         data = filterkit.read(tmp_path / "p*.arff", lenient=True)
     assert data.X[:, 2].tolist() == [1, 2]
     assert [str(each.message).partition(": ")[2] for each in told] == [
@@ -164,7 +165,12 @@ def test_weka_refuses_what_is_corrected(tmp_path, weka36):
 
 def test_a_long_declaration_takes_time_in_proportion(tmp_path, guard):
     for filler in ("a ", "real [", "'", "a' ", "{", "numeric ", "a,", "'\\", " "):
-        for line in ("@attribute my {} numeric", "@attribute x {{a b,{}}}", "@attribute my x real [{}", "@relation {} x"):
+        for line in (
+            "@attribute my {} numeric",
+            "@attribute x {{a b,{}}}",
+            "@attribute my x real [{}",
+            "@relation {} x",
+        ):
             path = write_text(tmp_path, text_with(line.format(filler * (10**5 // len(filler)))))
             try:
                 header(path, lenient=True)
