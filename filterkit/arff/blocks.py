@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import UNSEEN, Note, merged
+from filterkit.arff.notes import EMPTY, UNSEEN, Note, merged
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
@@ -22,6 +23,7 @@ from filterkit.files.source import count_lines, cut, first_line
 SMALL = 1 << 16
 # A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
 SMALLEST_HALF = 1 << 13
+_SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control characters, quotes, comments, braces, ``\``
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 
@@ -163,6 +165,8 @@ class BlockParser:
             batch = fast.parse_block(text, self.layout)
             if batch is not None:
                 return Parsed(batch, {})
+            if (filled := self._filled(text, line)) is not None:
+                return filled
             if len(text) > SMALLEST_HALF:
                 middle = cut(text[: len(text) // 2])
                 if middle:
@@ -170,6 +174,21 @@ class BlockParser:
                     tail = self._parse(text[middle:], line + count_lines(text[:middle]))
                     return _join(head, tail)
         return self._parse_exactly(text, line)
+
+    def _filled(self, text: bytes, line: int) -> Parsed | None:
+        """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_corrected` does.
+
+        Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
+        """
+        first = text.find(b",,") if self.lenient and not self.layout.sparse else -1
+        if first < 0 or _SPECIAL.search(text):
+            return None
+        from filterkit.arff import fast
+
+        filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
+        batch = fast.parse_block(filled, self.layout)
+        note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
+        return None if batch is None else Parsed(batch, {}, notes=(note,))
 
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
         notes: list[Note] = []

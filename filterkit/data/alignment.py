@@ -202,12 +202,13 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
         unknown,
         f"value of attribute {quoted(given.name)} is not among those fitted on",
         f"values of attribute {quoted(given.name)} are not among those fitted on",
+        "; --unseen missing reads such values as missing",
     )
 
 
-def _refuse(found: Iterable[Any], one: str, several: str) -> None:
-    """Raise a `FilterkitError` that names the first few of `found`, unless it is empty."""
+def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "") -> None:
+    """Raise a `FilterkitError` that names the first few of `found` and ends in `hint`, unless there are none."""
     found = list(found)
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
-        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}")
+        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}{hint}")

@@ -139,6 +139,38 @@ def test_what_was_made_of_a_file_is_counted_by_kind(tmp_path, way):
         assert lenient(path, block_size)[1] == [f"t.arff: --lenient: {text}" for text in expected]
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1,,3,q",
+        "1,2,,q",
+        ",,3,q",
+        ",,,",
+        "1,,,",
+        "1,,,,",
+        "1,2,,q,",
+        ",,,q",
+        ",,,,",
+        "1,,'3',q",
+        "1,, 3,q",
+        "1,,z,q",
+        "1,,3",
+        "1,,3,q\\",
+    ],
+)
+def test_many_empty_fields_are_read_as_each_by_itself(tmp_path, way, row):
+    head = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c numeric\n@attribute s string\n@data\n"
+
+    def result(rows, block_size):
+        try:
+            return lenient(write_text(tmp_path, head + rows), block_size)
+        except FilterkitError as error:
+            return str(error)
+
+    for text in (f"1,2,3,p\n{row}\n\r1,,?,p\n" * 100, f"{row}\r\n" * 100 + row, f"\n\n1,,3,p\n{row}"):
+        assert result(text, 1 << 20) == result(text, 1)
+
+
 def test_parts_and_compressed_files_are_read_leniently(tmp_path):
     write_text(tmp_path, HEADER + SOUND + "1,,p,?\n", "a1.arff")
     write_text(tmp_path, "2,New York,p,?\n3,,p,?\n", "a2.arff")
