@@ -30,6 +30,8 @@ def batches(
     block_size: int | None = None,
     labels: Labels | None = None,
     format: str | None = None,
+    lenient: bool = False,
+    unseen: str = "error",
 ) -> Iterator[Batch]:
     """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
 
@@ -45,6 +47,10 @@ def batches(
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
     format : as for ``--from``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF if it says
         none.
+    lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. After the last row, a
+        warning for each kind of correction says how many there were.
+    unseen : what becomes of a nominal value that the header does not declare: ``error``, ``missing``, or ``extend``,
+        which adds it to the attribute's values and reads the file twice.
 
     Raises
     ------
@@ -55,7 +61,7 @@ def batches(
     """
     place = path_text(path)
     kind = _format(place, format)
-    with open_table(kind, place, class_, positive, encoding, block_size, labels=labels) as reader:
+    with open_table(kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen) as reader:
         yield from reader.batches()
 
 
@@ -66,10 +72,13 @@ def read(
     encoding: str = "utf-8",
     labels: Labels | None = None,
     format: str | None = None,
+    lenient: bool = False,
+    unseen: str = "error",
 ) -> Batch:
     """A whole file as one batch. Parameters and errors are those of `batches`."""
     place = path_text(path)
-    with open_table(_format(place, format), place, class_, positive, encoding, labels=labels) as reader:
+    kind = _format(place, format)
+    with open_table(kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen) as reader:
         return concatenate(reader.batches(), reader.schema)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.arff.header import BETWEEN, Header, parse_header
+from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
 from filterkit.errors import ArffError
 from filterkit.files.endings import other_format
 from filterkit.files.source import Lines, Source, count_lines
@@ -22,8 +22,10 @@ _BEGINNINGS = (
 )
 
 
-def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
+def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple[Header, int, bytes]:
     """The header, the number of the line where rows begin, and the text after the header that has been read.
+
+    A `lenient` reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
     lines = Lines(source, text, block_size)
     try:
         _check_begin(text)
-        header, line, begun = parse_header(lines)
+        header, line, begun = _parsed(lines, lenient)
     except ArffError as error:
         other = other_format(source.name)
         if other is not None and error.line is not None:
@@ -43,6 +45,20 @@ def read_header(source: Source, block_size: int) -> tuple[Header, int, bytes]:
         source.close()
         raise
     return header, line, begun + lines.rest
+
+
+def _parsed(lines: Lines, lenient: bool) -> tuple[Header, int, bytes]:
+    """What `parse_header` returns. An error says whether lenient reading would help."""
+    pieces = Pieces(lines, lenient)
+    try:
+        return parse_header(pieces)
+    except ArffError as error:
+        from filterkit.arff.lenient_header import hint, read_leniently
+
+        if lenient:
+            return read_leniently(pieces, error)
+        error.message += hint(pieces, error)
+        raise
 
 
 def _check_begin(text: bytes) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.data.batch import Batch, concatenate, empty
+from filterkit.arff.notes import EMPTY, UNSEEN, Note, merged
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError
@@ -20,6 +23,7 @@ from filterkit.files.source import count_lines, cut, first_line
 SMALL = 1 << 16
 # A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
 SMALLEST_HALF = 1 << 13
+_SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control characters, quotes, comments, braces, ``\``
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 
@@ -39,11 +43,15 @@ class Parsed(NamedTuple):
     batch : the rows that could be read.
     omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
     rejected : the rows that could not be read.
+    name : of the input.
+    notes : what was corrected, and which values nobody declares.
     """
 
     batch: Batch
     omitted: dict[int, np.ndarray]
     rejected: tuple[Rejected, ...] = ()
+    name: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 class BlockParser:
@@ -54,12 +62,26 @@ class BlockParser:
     schema : of the batches.
     layout : of the rows in the text.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
+    lenient : whether rows that Weka refuses are corrected, see `filterkit.arff.lenient`.
+    unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
+    declared : the layout by which rows are corrected, if not `layout`.
     """
 
-    def __init__(self, schema: Schema, layout: Layout, rejects: bool) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        layout: Layout,
+        rejects: bool,
+        lenient: bool = False,
+        unseen: bool = False,
+        declared: Layout | None = None,
+    ) -> None:
         self.schema = schema
         self.layout = layout
         self.rejects = rejects
+        self.lenient = lenient
+        self.unseen = unseen
+        self.declared = layout if declared is None else declared
 
     def __call__(self, block: Block) -> Parsed:
         """The rows of `block`.
@@ -71,25 +93,69 @@ class BlockParser:
         try:
             exactly = len(block.text) < SMALL and not _fast_is_loaded()
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
-        except ArffError as error:
-            error.source = block.name
-            if not self.rejects:
-                raise
+        except ArffError:
             parsed = self._salvage(block)
+        parsed = parsed._replace(name=block.name, notes=merged(parsed.notes))
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
 
     def _salvage(self, block: Block) -> Parsed:
-        """The rows of `block` that can be read, and the others as rejected; halves the block to find them."""
+        """The rows of `block` that can be read or corrected, and the others as rejected; halves it to find them."""
         text, line, name = block
         try:
             return self._parse(text, line)
-        except ArffError as error:
+        except ArffError:
             middle = cut(text[: len(text) // 2]) or first_line(text)
-            if middle == len(text):
-                return Parsed(empty(self.layout.schema), {}, (Rejected(text, name, line, error),))
+            if len(text) <= SMALLEST_HALF or middle == len(text):
+                return self._line_by_line(block)
             head = self._salvage(Block(text[:middle], line, name))
             tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
             return _join(head, tail)
+
+    def _line_by_line(self, block: Block) -> Parsed:
+        """The rows of `block`, each read by itself."""
+        text, line, name = block
+        rows: list[exact.Row] = []
+        rejected: list[Rejected] = []
+        notes: list[Note] = []
+        while text:
+            this, text = text[: (end := first_line(text))], text[end:]
+            of_this: list[Note] = []
+            try:
+                rows += self._corrected(this.decode("utf-8", "surrogateescape"), line, of_this)
+                notes += of_this
+            except ArffError as error:
+                error.source = name
+                if not self.rejects:
+                    raise
+                rejected.append(Rejected(this, name, line, error))
+            line += count_lines(this)
+        return Parsed(*exact.batch_of(rows, self.layout), tuple(rejected), notes=tuple(notes))
+
+    def _corrected(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
+        """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
+        try:
+            return self._rows(text, line, notes, self.unseen and not self.lenient)
+        except ArffError as error:
+            from filterkit.arff.lenient import mend_row
+
+            mended = mend_row(text, self.declared)
+            if self.lenient and mended is not None:
+                notes += [Note(kind, line, text=found) for kind, found in mended.repairs]
+                return self._rows(mended.text, line, notes, self.unseen)
+            if self.lenient and self.unseen:
+                return self._rows(text, line, notes, True)
+            if mended is not None:
+                with suppress(ArffError):
+                    self._rows(mended.text, line, [], self.unseen)
+                    error.message += f"; --lenient reads {mended.hint}"
+            raise
+
+    def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
+        """The rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
+        found: exact.Unseen | None = [] if unseen else None
+        rows = list(exact.parse_rows(text, line, self.layout, found))
+        notes += [Note(UNSEEN, line, 1, position, value) for position, value, line in found or ()]
+        return rows
 
     def _parse(self, text: bytes, line: int) -> Parsed:
         """Rows by the fast path; those of halves that it cannot read by the exact path."""
@@ -99,6 +165,8 @@ class BlockParser:
             batch = fast.parse_block(text, self.layout)
             if batch is not None:
                 return Parsed(batch, {})
+            if (filled := self._filled(text, line)) is not None:
+                return filled
             if len(text) > SMALLEST_HALF:
                 middle = cut(text[: len(text) // 2])
                 if middle:
@@ -107,8 +175,27 @@ class BlockParser:
                     return _join(head, tail)
         return self._parse_exactly(text, line)
 
+    def _filled(self, text: bytes, line: int) -> Parsed | None:
+        """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_corrected` does.
+
+        Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
+        """
+        first = text.find(b",,") if self.lenient and not self.layout.sparse else -1
+        if first < 0 or _SPECIAL.search(text):
+            return None
+        from filterkit.arff import fast
+
+        filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
+        batch = fast.parse_block(filled, self.layout)
+        note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
+        return None if batch is None else Parsed(batch, {}, notes=(note,))
+
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
-        return Parsed(*exact.parse_block(text.decode("utf-8", "surrogateescape"), line, self.layout))
+        notes: list[Note] = []
+        # What may be corrected comes first: a value of several words looks like several undeclared ones.
+        unseen = self.unseen and not self.lenient
+        rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes, unseen)
+        return Parsed(*exact.batch_of(rows, self.layout), notes=tuple(notes))
 
 
 def _fast_is_loaded() -> bool:
@@ -123,4 +210,4 @@ def _join(head: Parsed, tail: Parsed) -> Parsed:
     for column, rows in tail.omitted.items():
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
     whole = concatenate([head.batch, tail.batch], head.batch.schema)
-    return Parsed(whole, omitted, head.rejected + tail.rejected)
+    return Parsed(whole, omitted, head.rejected + tail.rejected, notes=head.notes + tail.notes)

@@ -21,6 +21,9 @@ from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
 
+# The positions, values and lines of nominal values that no header declares, where these count as missing.
+Unseen = list[tuple[int, str, int]]
+
 OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
 
 
@@ -43,8 +46,11 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: Layout, unseen: Unseen | None = None) -> Iterator[Row]:
     """The rows in `text`, whose first line has the number `line`.
+
+    A nominal value that the header does not declare is added to `unseen`, and is missing; without `unseen`, it is an
+    error.
 
     Raises
     ------
@@ -58,9 +64,9 @@ def parse_rows(text: str, line: int, layout: Layout) -> Iterator[Row]:
                 raise ArffError("an empty field: there is nothing but a comma", line=token.line)
             continue
         if token.kind == OPEN:
-            sparse, values = True, _sparse_values(tokens, token.line, layout)
+            sparse, values = True, _sparse_values(tokens, token.line, layout, unseen)
         else:
-            sparse, values = False, _dense_values(token, tokens, layout)
+            sparse, values = False, _dense_values(token, tokens, layout, unseen)
         yield Row(token.line, _weight_and_end(tokens, token.line, layout), sparse, values)
 
 
@@ -73,7 +79,7 @@ def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout) -> dict[int, Any]:
+def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, unseen: Unseen | None) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
@@ -90,11 +96,11 @@ def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout) -> dict
                 raise ArffError(
                     "an empty field; a missing value is written ?", line=token.line, attribute=attribute.name
                 )
-        values[position] = _value(token, position, layout)
+        values[position] = _value(token, position, layout, unseen)
     return values
 
 
-def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[int, Any]:
+def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, unseen: Unseen | None) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -117,7 +123,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
-        values[position] = _value(token, position, layout)
+        values[position] = _value(token, position, layout, unseen)
     for position in layout.unlabelled:
         if position not in values:
             raise ArffError(
@@ -128,7 +134,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout) -> dict[i
     return values
 
 
-def _value(token: Token, position: int, layout: Layout) -> Any:
+def _value(token: Token, position: int, layout: Layout, unseen: Unseen | None) -> Any:
     """The value that `token` is for the attribute at `position`, in the form of `Row.values`."""
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
@@ -139,9 +145,12 @@ def _value(token: Token, position: int, layout: Layout) -> Any:
             return math.nan
         codes = layout.codes.get(position)
         number: float | int | None = parse_number(text) if codes is None else codes.get(text)
-        if number is None:
+        if number is not None:
+            return float(number)
+        if codes is None or unseen is None:
             raise _bad_value(token, attribute)
-        return float(number)
+        unseen.append((position, text, token.line))
+        return math.nan
     if token.missing:
         return None
     dates = layout.dates.get(position)
@@ -220,20 +229,15 @@ def check_bag(text: str, bag: Layout, line: int) -> None:
         ) from None
 
 
-def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """The rows of `text` as a batch.
+def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
+    """Rows as a batch.
 
     Returns
     -------
     batch : sparse or dense, as the layout is.
     omitted : maps a column of `Batch.passthrough` to the int64 numbers of the rows that omit it, which the reader fills
         in.
-
-    Raises
-    ------
-    ArffError : a row cannot be read.
     """
-    rows = list(parse_rows(text, line, layout))
     omitted: dict[int, np.ndarray] = {}
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
@@ -254,6 +258,11 @@ def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, 
     X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
     passthrough = passthrough_table(layout.schema, columns)
     return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
+
+
+def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
+    """The rows of `text` as `batch_of` returns them; parameters and errors are those of `parse_rows`."""
+    return batch_of(list(parse_rows(text, line, layout)), layout)
 
 
 def _dense_of(rows: list[Row], layout: Layout) -> np.ndarray:

@@ -30,8 +30,9 @@ _LINE = re.compile(
     rb"""(?:[^\r\n%'"]++|'[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'?|"[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"?)*+"""
     rb"""(?:%(?P<comment>[^\r\n]*+))?(?:\r\n|\n|\r|\Z)"""
 )
-_DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
+DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
 _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
+_LONGEST_KEPT = 1 << 28  # bytes of a header that can be read again
 _NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
 # The separators and comments that may come before a declaration and before a row.
 BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
@@ -45,11 +46,48 @@ class Header(NamedTuple):
     relation : the name of the relation.
     attributes : in order.
     history : the comments that tell what filterkit did to the data before.
+    repairs : the kind and the line of each correction by the lenient reader.
+    output : the attribute that KEEL's ``@outputs`` names alone, or None.
     """
 
     relation: str
     attributes: ManyOrFew
     history: tuple[str, ...] = ()
+    repairs: tuple[tuple[str, int], ...] = ()
+    output: str | None = None
+
+
+class Pieces:
+    """Iterates over the pieces of a header, and keeps them, so that they can be read again.
+
+    Parameters
+    ----------
+    pieces : of whole lines.
+    all_of_them : whether to keep all; otherwise only the last one is kept, which holds the line of an error.
+
+    Attributes
+    ----------
+    kept : what has been kept.
+    first : the number of the first line in `kept`.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], all_of_them: bool) -> None:
+        self._pieces, self._all, self._size = pieces, all_of_them, 0
+        self.kept: list[bytes] = []
+        self.first = 1
+
+    def __iter__(self) -> Pieces:
+        return self
+
+    def __next__(self) -> bytes:
+        piece = next(self._pieces)
+        self._size += len(piece)
+        self._all &= self._size <= _LONGEST_KEPT
+        if not self._all:
+            self.first += sum(map(count_line_ends, self.kept))
+            self.kept.clear()
+        self.kept.append(piece)
+        return piece
 
 
 class _Tokens:
@@ -76,7 +114,7 @@ class _Tokens:
         """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
         for text in lines:
             position = self._skip(text, 0)
-            while position < len(text) and not (data := _DATA.match(text, position)):
+            while position < len(text) and not (data := DATA.match(text, position)):
                 run = _PLAIN_LINES.match(text, position)
                 match = run or _LINE.match(text, position)
                 assert match is not None  # every part of the pattern is optional

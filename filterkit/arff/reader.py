@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import Block, BlockParser, Parsed
 from filterkit.arff.layout import Layout
+from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
+from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
+from filterkit.data.unseen import check_unseen, with_more_values, without_unknown
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.rejects import Rejected, Rejects
@@ -40,6 +43,10 @@ class Reader:
         `labels` are.
     rejects : takes the rows that cannot be read; without it, such a row is an error.
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
+    lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. A
+        `filterkit.arff.notes.LenientWarning` of each kind of correction comes after the last row.
+    unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
+        ``missing``, or ``extend``, which adds it to the attribute. For the last the input is read twice.
 
     Raises
     ------
@@ -56,20 +63,35 @@ class Reader:
         like: Schema | None = None,
         rejects: Rejects | None = None,
         labels: Labels | None = None,
+        lenient: bool = False,
+        unseen: str = "error",
     ) -> None:
+        check_unseen(unseen)
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self.path, self._encoding = path, encoding
         self._paths = expand(path)
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
-        header, line, rest = read_header(self.source, self.block_size)
+        self._lenient = lenient
+        header, line, rest = read_header(self.source, self.block_size, lenient)
         self._header, self.history = header, header.history
+        self._notes = Notes()
+        self._notes.add(self.name, (Note(kind, place) for kind, place in header.repairs))
         self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
         self._line = line + empty_lines
         sparse = row.startswith(b"{")  # the first row decides
+        self._rejects = rejects
+        attributes: ManyOrFew = header.attributes
+        if unseen == "missing" and like is not None:
+            attributes = without_unknown(attributes, like, sparse)
+        if unseen == "extend":
+            attributes = self._extended(block_size)
+        self.named_class = self._output()
+        if class_ is None and labels is None and like is None and self.named_class is not None:
+            class_ = self.named_class
         try:
-            index, of_labels = find_targets(header.relation, header.attributes, class_, labels, like)
-            self.schema = Schema(header.relation, header.attributes, index, positive, sparse, labels=of_labels)
+            index, of_labels = find_targets(header.relation, attributes, class_, labels, like)
+            self.schema = Schema(header.relation, attributes, index, positive, sparse, labels=of_labels)
         except FilterkitError as error:
             self.close()
             raise type(error)(f"{self.name}: {error}") from None
@@ -77,10 +99,57 @@ class Reader:
         if block_size is None and not sparse:  # a block should have many rows, even if they are long
             self.block_size = max(BLOCK_SIZE, min(512 * self.layout.count, 16 * BLOCK_SIZE))
         self._first: dict[int, str] = {}  # the first value of each column of strings or bags
-        self._rejects = rejects
-        self._parser = BlockParser(self.schema, self.layout, rejects is not None)
+        declared = self.layout if unseen != "extend" else Layout(Schema("", header.attributes))
+        self._parser = BlockParser(
+            self.schema, self.layout, rejects is not None, lenient, unseen == "missing", declared
+        )
         self._rows = 0  # all there are, once they have been read; some of them may still be worked on
         self.count: int | None = None  # of rows, once all have been given out
+
+    def _output(self) -> int | None:
+        """The number, from 1, of the attribute that KEEL's ``@outputs`` names alone; None without one."""
+        output = self._header.output
+        place = None if output is None else place_of(self._header.attributes, output)
+        return None if place is None else place + 1
+
+    def _extended(self, block_size: int | None) -> ManyOrFew:
+        """The attributes with the values that rows have and the header does not declare, in order of appearance.
+
+        Raises
+        ------
+        FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
+        """
+        try:
+            if self.source.size is None and "://" not in self.path:
+                what = "--unseen extend reads it twice, and it is a pipe; save it to a file first"
+                raise FilterkitError(f"{self.name}: {what}")
+            options: dict[str, Any] = {"lenient": self._lenient, "unseen": "missing"}
+            with Reader(self.path, "none", None, self._encoding, block_size, **options) as other:
+                found = other._undeclared(self._rejects is not None)
+        except FilterkitError:
+            self.close()
+            raise
+        attributes = self._header.attributes
+        self._notes.add_values(self.name, {attributes[i].name: values for i, values in found.items()})
+        return with_more_values(attributes, found)
+
+    def _undeclared(self, rejects: bool) -> dict[int, list[str]]:
+        """The values in rows that the header does not declare, by the positions of their attributes.
+
+        `rejects` says whether rows that cannot be read are ignored.
+        """
+        found: dict[int, list[str]] = {}
+        schema, layout, parser = self.schema, self.layout, self._parser
+        parser.rejects = rejects
+        for block in self.blocks():
+            new = [note for note in parser(block).notes if note.kind == UNSEEN]
+            for note in new:
+                if not self._lenient or note.text.lower() != KEELS:
+                    found.setdefault(note.position, []).append(note.text)
+            if new:  # the fast path reads these values from now on
+                schema = self.schema.replace(attributes=with_more_values(self.schema.attributes, found))
+                parser = BlockParser(schema, Layout(schema), rejects, self._lenient, True, layout)
+        return found
 
     @property
     def live(self) -> bool:
@@ -130,7 +199,8 @@ class Reader:
             return 1 + empty_lines, text
         source.close()
         self.source = Source(source.name, self._encoding)
-        header, line, rest = read_header(self.source, self.block_size)
+        header, line, rest = read_header(self.source, self.block_size, self._lenient)
+        self._notes.add(source.name, (Note(kind, place) for kind, place in header.repairs))
         if header.attributes != self._header.attributes:
             raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
         return line, rest
@@ -151,7 +221,7 @@ class Reader:
             if item is PAUSE:
                 yield PAUSE  # type: ignore[misc]
                 continue
-            self._note_rejected(item.rejected)
+            self._note(item.rejected, item.name, item.notes)
             item = item._replace(batch=item.batch.replace(start=start))
             start += len(item.batch)
             if not self.schema.passthrough:
@@ -170,10 +240,17 @@ class Reader:
                 attribute=self.schema.passthrough[column].name,
             )
 
-    def _note_rejected(self, rejected: tuple[Rejected, ...]) -> None:
+    def _note(self, rejected: tuple[Rejected, ...], name: str, notes: tuple[Note, ...]) -> None:
+        """Write rejected rows, and count what has been noted about the part called `name`."""
         for each in rejected:
             assert self._rejects is not None
             self._rejects.add(each, self._encoding)
+        self._notes.add(name, notes)
+
+    def _end(self, rows: int) -> None:
+        """Remember the number of rows once all have been given out, and warn of what has been noted."""
+        self.count = rows
+        self._notes.warn()
 
     def _note_first(self, batch: Batch) -> None:
         """Remember the first value of each column of strings or bags."""
@@ -211,7 +288,7 @@ class Reader:
                 some = True
         if not some:
             yield empty(self.schema)
-        self.count = self._rows
+        self._end(self._rows)
 
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
@@ -226,7 +303,7 @@ class Reader:
             for result in engine.map(function, self.ordered(parsed)):
                 if result is not PAUSE:
                     yield result
-        self.count = self._rows
+        self._end(self._rows)
 
     def _map_at_once(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         start = 0
@@ -234,11 +311,11 @@ class Reader:
             for done in engine.map(partial(_of_parsed, self._parser, function), self.blocks()):
                 if done is PAUSE:
                     continue
-                rows, result, rejected = done
-                self._note_rejected(rejected)
+                rows, result, rejected, name, notes = done
+                self._note(rejected, name, notes)
                 yield result
                 start += rows
-            self.count = start
+            self._end(start)
         except StageError as error:
             if error.row is not None:
                 error.row += start
@@ -247,7 +324,7 @@ class Reader:
 
 def _of_parsed(
     parser: BlockParser, function: Callable[[Batch], T], block: Block
-) -> tuple[int, T, tuple[Rejected, ...]]:
-    """The number of rows of a block, ``function`` of them, and the rows that are rejected."""
+) -> tuple[int, T, tuple[Rejected, ...], str, tuple[Note, ...]]:
+    """The number of rows of a block, ``function`` of them, rejected rows, the name of the part, and notes about it."""
     parsed = parser(block)
-    return len(parsed.batch), function(parsed.batch), parsed.rejected
+    return len(parsed.batch), function(parsed.batch), parsed.rejected, parsed.name, parsed.notes

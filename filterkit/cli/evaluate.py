@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from filterkit.cli.inputs import check_used, open_input
+from filterkit.cli.inputs import check_input_options, open_input
 from filterkit.cli.options import (
-    ENCODING,
     ENGINE,
     FROM,
     ONCE,
@@ -18,6 +17,7 @@ from filterkit.cli.options import (
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -98,7 +98,7 @@ class EvaluateOptions(InputOptions):
 @PLOT
 @target_options
 @FROM
-@ENCODING
+@input_options
 @jobs("processes")
 @ENGINE
 @seed("folds and subsamples")
@@ -144,7 +144,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     check_goals(options.outputs, paths, known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
-    check_used(paths, kinds, {"--encoding": options.encoding != "utf-8"}, "textual")
+    check_input_options(paths, kinds, options)
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
     if options.plot is not None:

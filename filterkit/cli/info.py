@@ -13,16 +13,16 @@ from typing import Any
 import click
 import numpy as np
 
-from filterkit.cli.inputs import check_used, open_input
+from filterkit.cli.inputs import check_input_options, open_input
 from filterkit.cli.options import (
     BLOCK_SIZE,
-    ENCODING,
     ENGINE,
     FROM,
     PROGRESS,
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     target_options,
 )
@@ -61,7 +61,7 @@ class InfoOptions(InputOptions):
 )
 @FROM
 @target_options
-@ENCODING
+@input_options
 @jobs("threads")
 @ENGINE
 @BLOCK_SIZE
@@ -81,9 +81,9 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     options = InfoOptions(**given)
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
-    check_used([path], [kind], {"--encoding": options.encoding != "utf-8"}, "textual")
-    overview = _look(path, options, known, formats)
-    index, labels = find_targets(overview.schema.relation, overview.schema.attributes, options.class_, options.labels)
+    check_input_options([path], [kind], options)
+    overview, class_ = _look(path, options, known, formats)
+    index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     found = _Found(overview, path, "ARFF" if kind is None else title_of(kind), index, labels)
     if options.as_json:
         json.dump(found.as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
@@ -93,17 +93,18 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
         click.echo(line)
 
 
-def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) -> Overview:
-    """The overview of an input, whose class is an attribute like the others."""
+def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) -> tuple[Overview, str | int | None]:
+    """The overview of an input, whose class is an attribute like the others; and the choice of its class."""
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
     with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
+        class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
             overviews = shown.watch(reader.map(Overview, engine), reader)
             first = next(overviews, None)
             if first is None:
-                return Overview(empty(reader.schema))
-            return merged(_with(first, overviews))
+                return Overview(empty(reader.schema)), class_
+            return merged(_with(first, overviews)), class_
         finally:
             shown.close()
 
@@ -239,7 +240,8 @@ class _Found:
             asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
             return f"no class{asked}"
         assert self.of_target is not None
-        how = "" if options.class_ is not None else ", the last attribute"
+        is_last = options.class_ is None and self.of_target is self.attributes[-1]
+        how = ", the last attribute" if is_last else ""
         values = self.of_target.get("labels")
         if values is None:
             return f"class {quoted(self.target.name)}{how}: numeric"

@@ -52,6 +52,8 @@ def open_input(path: str, options: InputOptions, formats: Formats, rejects: Reje
         options.block_size,
         rejects=rejects,
         labels=options.labels,
+        lenient=options.lenient,
+        unseen=options.unseen,
     )
 
 
@@ -68,7 +70,10 @@ def open_like(
     `is_main` says whether it is INPUT itself; see `Formats.of_input`.
     """
     kind = formats.of_input(path, is_main)
-    return open_table(kind, path, None, None, options.encoding, options.block_size, like, rejects)
+    lenient, unseen = options.lenient, options.unseen
+    return open_table(
+        kind, path, None, None, options.encoding, options.block_size, like, rejects, None, lenient, unseen
+    )
 
 
 @contextmanager
@@ -104,6 +109,12 @@ def naming(reader: Input) -> Iterator[None]:
     except StageError as error:
         error.source = error.source or reader.name
         raise
+
+
+def check_input_options(paths: Sequence[str], kinds: Sequence[AnyFormat], options: InputOptions) -> None:
+    """Refuse options about how inputs are read that none of their formats has a use for; see `check_used`."""
+    check_used(paths, kinds, options.about_text, "textual")
+    check_used(paths, kinds, options.about_arff, "lenient")
 
 
 def check_used(paths: Sequence[str], kinds: Sequence[AnyFormat], given: dict[str, bool], can: str) -> None:

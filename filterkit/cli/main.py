@@ -16,7 +16,6 @@ from filterkit.allocators import keep_freed_memory
 from filterkit.cli.options import (
     BLOCK_SIZE,
     DEBUG,
-    ENCODING,
     ENGINE,
     FROM,
     MEMORY,
@@ -24,6 +23,7 @@ from filterkit.cli.options import (
     PROGRESS,
     SETTINGS,
     Options,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -36,7 +36,7 @@ from filterkit.plugin.registry import Registry, registry
 
 # How the help groups the options, by parameter names.
 _SECTIONS = {
-    "Input": ("class_", "labels", "positive", "from_", "encoding", "rejects", "max_rejects"),
+    "Input": ("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "rejects", "max_rejects"),
     "Chain": ("chain", "seed", "test", "save", "load"),
     "Output": ("output", "to", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),
@@ -106,7 +106,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 @click.option(
     "--to", metavar="FORMAT[:OPTIONS]", help="Write the output in this format.  [default: as its ending says, or ARFF]"
 )
-@ENCODING
+@input_options
 @click.option(
     "--rejects", metavar="FILE", **ONCE, help="Write unreadable rows to FILE, with line and reason, and go on."
 )

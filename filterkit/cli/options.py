@@ -75,6 +75,12 @@ LABELS = click.option(
     help="The labels of multi-label data: the last N attributes, the first N, those of these names or patterns, or "
     "those in a file of Mulan.  [default: as the relation name says, like MEKA]",
 )
+LENIENT = click.option(
+    "--lenient",
+    is_flag=True,
+    help="Correct lines that Weka refuses where their meaning is beyond doubt, and report it: empty fields are missing "
+    "values, texts with blanks or apostrophes need no quotes, lines of KEEL are understood.",
+)
 MEMORY = click.option(
     "--memory", type=Size(), default="1GB", show_default=True, help="Memory for tables, and for rows between passes."
 )
@@ -86,6 +92,21 @@ PROGRESS = click.option(
     default=None,
     help="Show progress on standard error.  [default: only on a terminal]",
 )
+
+
+UNSEEN = click.option(
+    "--unseen",
+    type=click.Choice(("error", "missing", "extend")),
+    default="error",
+    show_default=True,
+    help="What becomes of a nominal value that the header, or the data fitted on, does not declare; extend adds it to "
+    "the header.",
+)
+
+
+def input_options(command: F) -> F:
+    """The options that say how the text of an input is read."""
+    return ENCODING(LENIENT(UNSEEN(command)))
 
 
 def jobs(workers: str) -> Decorator[Any]:
@@ -116,6 +137,18 @@ class InputOptions:
     from_: str | None = None
     encoding: str = "utf-8"
     block_size: int | None = None
+    lenient: bool = False
+    unseen: str = "error"
+
+    @property
+    def about_text(self) -> dict[str, bool]:
+        """Whether each option is given that applies to text alone, by its flag."""
+        return {"--encoding": self.encoding != "utf-8"}
+
+    @property
+    def about_arff(self) -> dict[str, bool]:
+        """Whether each option is given that applies to ARFF alone, by its flag."""
+        return {"--lenient": self.lenient, "--unseen": self.unseen != "error"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import SpooledRows
-from filterkit.cli.inputs import Work, check_used, open_input, open_like, training_rows
+from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, open_like, training_rows
 from filterkit.cli.options import Options, engine_of
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.data.alignment import Alignment
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import FilterkitError, UsageError
+from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.files.endings import check_chain
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.files.rejects import Rejects
+from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
@@ -135,16 +136,24 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     later = []
     for source, output, is_main in outputs:
         reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects, is_main))
-        later.append(Later(reader, _align(reader, incoming), output, is_main))
+        later.append(Later(reader, _align(reader, incoming, options.unseen == "missing"), output, is_main))
     return Plan(training, loaded, later, rejects)
 
 
-def _align(reader: Input, wanted: Schema) -> Alignment:
-    """The alignment of an input's columns with those of a chain; an error names the input."""
+def _align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
+    """The alignment of an input's columns with those of a chain; an error names the input.
+
+    `unseen` says whether values that the chain does not know are missing; a warning tells which.
+    """
     try:
-        return Alignment(reader.schema, wanted)
+        alignment = Alignment(reader.schema, wanted, unseen)
     except FilterkitError as error:
         raise FilterkitError(f"{reader.name}: {error}") from None
+    for name, values in (alignment.unseen or {}).items():
+        shown = ", ".join(map(quoted, values[:5])) + (", …" if len(values) > 5 else "")
+        what = f"attribute {quoted(name)}: where it is {shown}, it is missing"
+        say(f"filterkit: warning: {reader.name}: --unseen missing: {what}")
+    return alignment
 
 
 def check(job: Job) -> None:
@@ -161,6 +170,11 @@ def check(job: Job) -> None:
         raise UsageError("--max-rejects needs --rejects, which says where they go")
     if options.load is not None:
         _check_beside_load(job)
+    if options.unseen == "extend" and (options.load is not None or options.test):
+        raise UsageError(
+            f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
+            "because the chain knows only the values that it was fitted on; --unseen missing can"
+        )
     _check_used(job)
     files = {"--save": options.save, "--rejects": options.rejects}
     others = [Goal(option, path) for option, path in files.items() if path is not None]
@@ -193,8 +207,8 @@ def _check_used(job: Job) -> None:
     """Refuse options that the formats of the inputs or outputs have no use for."""
     options = job.options
     sources = [job.formats.of_input(path, not number) for number, path in enumerate(job.sources)]
-    text = {"--encoding": options.encoding != "utf-8", "--rejects": options.rejects is not None}
-    check_used(job.sources, sources, text, "textual")
+    check_input_options(job.sources, sources, options)
+    check_used(job.sources, sources, {"--rejects": options.rejects is not None}, "textual")
     goals = [goal.path for goal in job.goals_of_rows]
     kinds = [job.formats.of_output(path, not number) for number, path in enumerate(goals)]
     check_used(goals, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms")

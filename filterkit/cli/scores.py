@@ -10,10 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.inputs import Work, check_used, open_input, training_rows
+from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
 from filterkit.cli.options import (
     BLOCK_SIZE,
-    ENCODING,
     ENGINE,
     FROM,
     MEMORY,
@@ -22,6 +21,7 @@ from filterkit.cli.options import (
     SETTINGS,
     InputOptions,
     engine_of,
+    input_options,
     jobs,
     seed,
     target_options,
@@ -85,7 +85,7 @@ class ScoresOptions(InputOptions):
 )
 @target_options
 @FROM
-@ENCODING
+@input_options
 @jobs("threads")
 @ENGINE
 @MEMORY
@@ -121,7 +121,7 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
         raise UsageError("scores: --csv is for standard output, and there is -o")
     check_goals([Goal("-o", options.path)], [path], known.files)
     kind = Formats(known.formats, options.from_).of_input(path)
-    check_used([path], [kind], {"--encoding": options.encoding != "utf-8"}, "textual")
+    check_input_options([path], [kind], options)
 
 
 def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:

@@ -137,12 +137,15 @@ def words_of_options(options: Options) -> list[str]:
         ("--from", options.from_),
         ("--to", options.to),
         ("--encoding", encoding),
+        ("--unseen", None if options.unseen == "error" else options.unseen),
         ("--precision", options.precision),
         ("--load", options.load),
         ("--rejects", options.rejects),
         ("--max-rejects", options.max_rejects),
     ]
     words = [word for option, value in given if value is not None for word in (option, str(value))]
+    if options.lenient:
+        words.append("--lenient")
     if options.sparse is not None:
         words.append("--sparse" if options.sparse else "--dense")
     return words

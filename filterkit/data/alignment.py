@@ -40,6 +40,11 @@ class Alignment:
     ----------
     given : the schema of the batches to be converted.
     wanted : the schema that the chain was fitted on.
+    unseen : whether values that the wanted attribute does not declare are missing; otherwise, they are an error.
+
+    Attributes
+    ----------
+    unseen : these values, by the name of the attribute.
 
     Raises
     ------
@@ -47,9 +52,10 @@ class Alignment:
         not; names the first few.
     """
 
-    def __init__(self, given: Schema, wanted: Schema) -> None:
+    def __init__(self, given: Schema, wanted: Schema, unseen: bool = False) -> None:
         self.given = given
         self.wanted = wanted
+        self.unseen: dict[str, list[str]] | None = {} if unseen else None
         if given.class_index is not None:
             self._check_class()
         self._passthrough = list(names_of(wanted.passthrough))
@@ -75,7 +81,7 @@ class Alignment:
         extra = [name for name in theirs if name not in ours]
         _refuse(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
         for name, attribute in theirs.items():
-            _check_kind(attribute, ours[name])
+            _check_kind(attribute, ours[name], self.unseen)
         place = {a.name: column for column, a in enumerate(given.features)}
         self._source = np.array([place[a.name] for a in wanted.features], np.int64)
         self._recoded = {
@@ -168,7 +174,7 @@ def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
     if given.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
         return None
     code = {value: float(i) for i, value in enumerate(wanted.values)}
-    return np.array([*(code[value] for value in given.values), np.nan])
+    return np.array([*(code.get(value, np.nan) for value in given.values), np.nan])
 
 
 def _recode(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
@@ -178,23 +184,31 @@ def _recode(values: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
     return np.asarray(codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)])
 
 
-def _check_kind(given: Attribute, wanted: Attribute) -> None:
-    """Raise a `FilterkitError` if an attribute is of another type, or has a value that is not among the wanted."""
+def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]] | None) -> None:
+    """Raise a `FilterkitError` if an attribute is of another type, or has a value that is not among the wanted.
+
+    Such values are added to `unseen` instead, unless it is None.
+    """
     if given.kind != wanted.kind:
         raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
     if given.attributes != wanted.attributes:
         raise FilterkitError(f"attribute {quoted(given.name)} contains other attributes than the one fitted on")
     known = set(wanted.values)
+    unknown = [value for value in given.values if value not in known]
+    if unseen is not None:
+        unseen |= {given.name: unknown} if unknown else {}
+        return
     _refuse(
-        [value for value in given.values if value not in known],
+        unknown,
         f"value of attribute {quoted(given.name)} is not among those fitted on",
         f"values of attribute {quoted(given.name)} are not among those fitted on",
+        "; --unseen missing reads such values as missing",
     )
 
 
-def _refuse(found: Iterable[Any], one: str, several: str) -> None:
-    """Raise a `FilterkitError` that names the first few of `found`, unless it is empty."""
+def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "") -> None:
+    """Raise a `FilterkitError` that names the first few of `found` and ends in `hint`, unless there are none."""
     found = list(found)
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
-        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}")
+        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}{hint}")

@@ -32,6 +32,10 @@ class Input(Protocol):
         """The comments that tell what filterkit did to the data before."""
 
     @property
+    def named_class(self) -> int | None:
+        """The number, from 1, of the attribute that the input itself names as its class; None if it does not."""
+
+    @property
     def count(self) -> int | None:
         """The number of rows; None until all have been read."""
 

@@ -24,6 +24,8 @@ def open_table(
     like: Schema | None = None,
     rejects: Rejects | None = None,
     labels: Labels | None = None,
+    lenient: bool = False,
+    unseen: str = "error",
 ) -> Reader | TableReader | FormatReader:
     """The reader of an input in a format; the parameters are those of `filterkit.arff.reader.Reader`.
 
@@ -32,7 +34,7 @@ def open_table(
     FilterkitError : the input cannot be read.
     """
     if kind is None:
-        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels)
+        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels, lenient, unseen)
     if not hasattr(kind, "read"):
         from filterkit.formats.reader import TableReader
 

@@ -68,12 +68,18 @@ class TableReader:
         with _failures(self._kind, opening.name):
             return self._kind.open(opening)
 
+    @property
+    def named_class(self) -> int | None:
+        """The number, from 1, of the attribute that the file itself names as the class; None if it names none."""
+        if self._table.class_ is None:
+            return None
+        return [a.name for a in self._table.attributes].index(self._table.class_) + 1
+
     def _schema(self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None) -> Schema:
         """The schema of the batches."""
         table = self._table
         if like is None and class_ is None and labels is None and table.class_ is not None:
-            names = [a.name for a in table.attributes]
-            class_ = str(names.index(table.class_) + 1)
+            class_ = self.named_class
             positive = table.positive if positive is None else positive
         index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
         positive = None if like is not None else positive

@@ -35,10 +35,10 @@ def message(folder, text, name="t.arff"):
         ("1,x", "too few values: 2 of 3; the next would be 's'"),
         ("1", "too few values: 1 of 3; the next would be 'b'"),
         ("1,x,p,q", "'q' is more than the 3 values of a row"),
-        ("1,x,p q r s", "'q' is more than the 3 values of a row"),
+        ("1,x,p q r s", "'q' is more than the 3 values of a row; --lenient reads 'p q r s' as one value"),
         ("1,x,p{2}q", "'q' is more than the 3 values of a row"),
         # empty fields
-        ("1,,p", "attribute 'b': an empty field; a missing value is written ?"),
+        ("1,,p", "attribute 'b': an empty field; a missing value is written ?; --lenient reads it as missing"),
         (",1,x,p", "attribute 'a': an empty field: the row begins with a comma"),
         ("1,x,p,,", "an empty field at the end of the row"),
         (",", "an empty field: there is nothing but a comma"),
@@ -51,15 +51,18 @@ def message(folder, text, name="t.arff"):
         ("'1 2',x,p", "attribute 'a': '1 2' is not a number"),
         ("0x10,x,p", "attribute 'a': '0x10' is not a number"),
         ("inf,x,p", "attribute 'a': 'inf' is not a number"),
-        ("nan,x,p", "attribute 'a': 'nan' is not a number; a missing value is written ?"),
-        ("NA,x,p", "attribute 'a': 'NA' is not a number; a missing value is written ?"),
-        ("'',x,p", "attribute 'a': '' is not a number; a missing value is written ?"),
+        (
+            "nan,x,p",
+            "attribute 'a': 'nan' is not a number; a missing value is written ?; --lenient reads it as missing",
+        ),
+        ("NA,x,p", "attribute 'a': 'NA' is not a number; a missing value is written ?; --lenient reads it as missing"),
+        ("'',x,p", "attribute 'a': '' is not a number; a missing value is written ?; --lenient reads it as missing"),
         ("'a\\nb',x,p", r"attribute 'a': 'a\nb' is not a number"),
         # quotes
         ("1,x,'p q", "attribute 's': the quote before 'p q' is not closed"),
-        ("1,x,p's", "the quote before 's' is not closed"),
-        ("1,x,don't", "the quote before 't' is not closed"),
-        ("1,'x,p", "attribute 'b': the quote before 'x,p' is not closed"),
+        ("1,x,p's", "the quote before 's' is not closed; --lenient reads 'p's' as one value"),
+        ("1,x,don't", "the quote before 't' is not closed; --lenient reads 'don't' as one value"),
+        ("1,'x,p", "attribute 'b': the quote before 'x,p' is not closed; --lenient reads 'x' as one value"),
         ('"1,x,p', "attribute 'a': the quote before '1,x,p' is not closed"),
         ("{0 1,2 'p q}", "attribute 's': the quote before 'p q}' is not closed"),
         # sparse rows
@@ -118,7 +121,8 @@ def test_a_long_value_is_shortened_in_the_message(tmp_path, way):
 @pytest.mark.parametrize("text", ["03.02.2001", "2001-02-31", "2001-13-01", "2001-02-03T00:00", "''", "'2001-02-03 x'"])
 def test_an_invalid_date_is_reported_with_the_expected_form(tmp_path, way, text):
     bare = text.strip("'")
-    expected = f"t.arff:5: attribute 'd': '{bare}' is not a date of the form 'yyyy-MM-dd'"
+    hint = "" if bare else "; --lenient reads it as missing"
+    expected = f"t.arff:5: attribute 'd': '{bare}' is not a date of the form 'yyyy-MM-dd'{hint}"
     assert message(tmp_path, f"{DATED}1,{text}\n") == expected
     assert message(tmp_path, f"{DATED}{{1 {text}}}\n") == expected
 
@@ -166,7 +170,7 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ("@relation {\n@attribute a numeric\n@data\n", "1: expected the name of the relation, found '{'"),
         (
             "@relation two words\n@attribute a numeric\n@data\n",
-            "1: unexpected 'words' after the relation name; put a name with blanks in quotes",
+            "1: unexpected 'words' after the relation name; put a name with blanks in quotes; --lenient reads it",
         ),
         ("@relation 'r\n@attribute a numeric\n@data\n", "1: the quote before 'r' is not closed"),
         ("@relation r\n@data\n", "2: no attribute is declared before @data"),
@@ -186,7 +190,7 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ("@relation r\n@attribute a numerc\n@data\n", "2: attribute 'a': no type 'numerc'; did you mean 'numeric'?"),
         (
             "@relation r\n@attribute a b numeric\n@data\n",
-            "2: attribute 'a': no type 'b'; put a name with blanks in quotes",
+            "2: attribute 'a': no type 'b'; put a name with blanks in quotes; --lenient reads it",
         ),
         ("@relation r\n@attribute a {x,y\n@data\n", "2: attribute 'a': the list of values is not closed by '}'"),
         ("@relation r\n@attribute a {x,{y}\n@data\n", "2: attribute 'a': a '{' inside the list of values needs quotes"),

@@ -78,6 +78,7 @@ def example(option):
     value = (
         "1" if option.name in ("labels", "jobs", "precision", "max_rejects", "seed", "memory", "block_size") else "x"
     )
+    value = option.type.choices[0] if isinstance(option.type, click.Choice) else value
     return [[option.opts[-1], *[value] * option.nargs]]
 
 

@@ -1,0 +1,200 @@
+"""Lenient reading: rewriting a line that Weka's grammar refuses as proper ARFF, where its meaning is beyond doubt.
+
+The strict reader always goes first, so that nothing that it accepts changes its meaning. It also reads what is
+rewritten here; a line that it still refuses is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from filterkit.arff.layout import Layout
+from filterkit.arff.notes import BLANKS, EMPTY, KEELS, NULL, QUOTES
+from filterkit.arff.tokens import unescape
+from filterkit.errors import quoted
+
+NULLS = frozenset({KEELS, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
+
+_BLANKS = "".join(map(chr, range(0x21)))
+_BLANK = r"[\x00-\x20]*+"
+_QUOTED = r"""'[^'\\\r\n]*+(?:\\[^\r\n][^'\\\r\n]*+)*+'|"[^"\\\r\n]*+(?:\\[^\r\n][^"\\\r\n]*+)*+\""""
+_END = rf"(?:(?P<weight>\{{[^{{}}\r\n]*+\}})?{_BLANK}(?P<comment>%[^\r\n]*+)?\Z)"
+_FIELD = re.compile(
+    rf"{_BLANK}(?:(?P<quoted>{_QUOTED})(?={_BLANK}(?:[,{{%]|\Z))|(?P<bare>[^,%{{}}\r\n]*+)){_BLANK}(?:(?P<comma>,)|{_END})"
+)
+_SPARSE = re.compile(rf"{_BLANK}\{{(?P<inner>[^{{}}\r\n]*+)\}}{_BLANK}{_END}")
+_PAIR = re.compile(
+    rf"{_BLANK}(?:(?P<index>\+?[0-9]++)[\x00-\x20]++(?:(?P<quoted>{_QUOTED})(?={_BLANK}(?:,|\Z))|(?P<bare>[^,%{{}}\r\n]++)))?"
+    rf"{_BLANK}(?:,|\Z)"
+)
+_WORD = re.compile(r"""[^\x00-\x20,%'"{}]+""")
+# Text with quotes only inside words, as in "don't". The quotes around a text are not part of it.
+_APOSTROPHES = {
+    mark: re.compile(rf"""[^{mark}\\]*(?:(?<=[^\x00-\x20'"]){mark}(?=[^\x00-\x20'"])[^{mark}\\]*)*""") for mark in "'\""
+}
+
+
+class Mended(NamedTuple):
+    """A line as proper ARFF.
+
+    Attributes
+    ----------
+    text : without a line end.
+    repairs : the kind of each, and what stood there.
+    hint : what the lenient reader makes of the first mistake, for the message of an error.
+    """
+
+    text: str
+    repairs: list[tuple[str, str]]
+    hint: str
+
+
+def mend_row(text: str, layout: Layout) -> Mended | None:
+    """A row that the strict reader refuses, rewritten; None if its meaning is not beyond doubt.
+
+    Parameters
+    ----------
+    text : one line.
+    layout : says of what kinds the values are, and which labels the header declares.
+    """
+    line = text.rstrip("\r\n")
+    mender = _Mender(layout)
+    row = mender.sparse(line) if line.lstrip(_BLANKS).startswith("{") else mender.dense(line)
+    return Mended(row, mender.repairs, mender.hint) if row is not None and mender.repairs else None
+
+
+class _Mender:
+    """Rewrites one row.
+
+    Attributes
+    ----------
+    repairs, hint : as in `Mended`.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self.repairs: list[tuple[str, str]] = []
+        self.hint = ""
+
+    def dense(self, line: str) -> str | None:
+        """The row, or None if its meaning is in doubt."""
+        fields = _fields(line)
+        if fields is None:
+            return None
+        found, last = fields
+        if "" in found and found.index("") == self._layout.count - 1 and any(map(_has_blanks, found)):
+            return None  # Weka would take the words of a value for several, and the last comma for a mere end
+        if last["weight"] or len(found) == self._layout.count + 1:  # one comma may come last, or before a weight
+            found = found[:-1] if found[-1] == "" else found
+        if len(found) != self._layout.count or not any(found):
+            return None
+        if last["comment"] and not (last["quoted"] or _WORD.fullmatch(last["bare"].strip(_BLANKS))):
+            return None  # the percent sign may belong to the value
+        values = [self._value(field, position) for position, field in enumerate(found)]
+        if None in values:
+            return None
+        return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
+
+    def sparse(self, line: str) -> str | None:
+        """The row, or None if its meaning is in doubt."""
+        row = _SPARSE.fullmatch(line)
+        if row is None:
+            return None
+        inner, at, pairs = row["inner"], 0, []
+        while at < len(inner):
+            pair = _PAIR.match(inner, at)
+            if pair is None:
+                return None
+            at = pair.end()
+            if pair["index"] is None:
+                continue  # commas are blanks there
+            position = int(pair["index"][:18])
+            value = (
+                self._value(pair["quoted"] or pair["bare"].strip(_BLANKS), position)
+                if position < self._layout.count
+                else None
+            )
+            if value is None:
+                return None
+            pairs.append(f"{position} {value}")
+        return "{" + ",".join(pairs) + "}" + (row["weight"] or "")
+
+    def _value(self, field: str, position: int) -> str | None:
+        """The text of a value, given without blanks around it; None if its meaning is in doubt."""
+        kind = self._layout.schema.attributes[position].kind
+        labels = self._layout.codes.get(position)
+        if field == "":
+            return self._note(EMPTY, "", "it as missing", "?")
+        if field != "?" and _is_null(field, kind, labels):
+            return self._note(NULL, field, "it as missing", "?")
+        if _WORD.fullmatch(field) or _is_quoted(field):
+            return field
+        value = text_of(field, labels)
+        if value is None:
+            return None
+        kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
+        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", in_quotes(value))
+
+    def _note(self, kind: str, found: str, hint: str, text: str) -> str:
+        self.repairs.append((kind, found))
+        self.hint = self.hint or hint
+        return text
+
+
+def _fields(line: str) -> tuple[list[str], re.Match[str]] | None:
+    """The texts between the commas of a dense row, without blanks around them, and the match of the last one."""
+    at, found = 0, []
+    while True:
+        field = _FIELD.match(line, at)
+        if field is None:
+            return None
+        found.append(field["quoted"] or field["bare"].strip(_BLANKS))
+        if not field["comma"]:
+            return found, field
+        at = field.end()
+
+
+def _is_quoted(field: str) -> bool:
+    """Whether a field is one value in quotes, as Weka reads it."""
+    return re.fullmatch(_QUOTED, field) is not None
+
+
+def _has_blanks(field: str) -> bool:
+    """Whether Weka reads several values in a field."""
+    return not _is_quoted(field) and any(blank in field for blank in _BLANKS)
+
+
+def _is_null(field: str, kind: str, labels: Mapping[str, int] | None) -> bool:
+    """Whether a field can only mean that the value is missing, by its kind."""
+    text = unescape(field[1:-1]) if _is_quoted(field) else field
+    if labels is not None:
+        return text.lower() == KEELS and text not in labels
+    return kind in ("numeric", "date") and text.lower() in NULLS
+
+
+def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
+    """The value that an unquoted or wrongly quoted text means; None if that is in doubt.
+
+    Parameters
+    ----------
+    field : without blanks around it.
+    labels : those that a nominal attribute declares. They settle what quotes at an end of the text mean.
+    """
+    if labels is not None:
+        for reading in (field, field.strip("'\"")):
+            if reading in labels:
+                return reading
+    first, last = field[0], field[-1]
+    if first in "'\"" and first == last and len(field) > 1:
+        inner = field[1:-1]
+        return inner if _APOSTROPHES[first].fullmatch(inner) else None
+    if first in "'\"" or last in "'\"" or "\\'" in field or '\\"' in field:
+        return None  # a quote that is missing at the other end, or one that belongs to the value
+    return field
+
+
+def in_quotes(text: str) -> str:
+    """`text` as a quoted token."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,175 @@
+"""Lenient reading of headers: declarations that Weka refuses are rewritten, and lines of KEEL's format are skipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from filterkit.arff.header import BETWEEN, DATA, Header, Pieces, parse_header
+from filterkit.arff.lenient import in_quotes, text_of
+from filterkit.arff.notes import DECLARATION, KEEL
+from filterkit.errors import ArffError
+
+_KEYWORD = re.compile(rb"[\x00-\x20,]*+@(relation|attribute|inputs?|outputs?)(?![^\x00-\x20])", re.I)
+_BLANKS = "".join(map(chr, range(0x21)))
+_BLANK = r"[\x00-\x20]"
+_TAIL = rf"{_BLANK}*+(?P<weight>\{{[^{{}}]*+\}})?{_BLANK}*+(?P<comment>%.*+)?"
+_FORMAT = r"""(?:'[^'\\]*+'|"[^"\\]*+"|[^\x00-\x20,%'"{}]++)"""
+_NAME = r"""(?P<name>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^%{}]+?)"""
+_ATTRIBUTE = re.compile(
+    rf"[\x00-\x20,]*+@attribute{_BLANK}++{_NAME}(?:{_BLANK}++(?:(?P<type>numeric|real|integer|string|unknown)"
+    rf"(?:{_BLANK}*+\[[^\][]*+\])?|(?P<date>date(?:{_BLANK}++{_FORMAT})?))|{_BLANK}*+(?P<labels>\{{[^{{}}]*+\}})){_TAIL}",
+    re.I,
+)
+_RELATION = re.compile(rf"[\x00-\x20,]*+@relation{_BLANK}++(?P<name>[^%{{}}]+?){_BLANK}*+(?P<comment>%.*+)?", re.I)
+_IN_OUT = re.compile(rf"{_BLANK}*+@(?P<what>inputs?|outputs?)(?:{_BLANK}(?P<names>.*+))?", re.I)
+_WORD = re.compile(r"""[^\x00-\x20,%'"{}]+""")
+_TOKEN = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\"""")
+_ITEM = re.compile(
+    rf"{_BLANK}*+(?:(?P<quoted>{_TOKEN.pattern})(?={_BLANK}*+(?:,|\Z))|(?P<bare>[^,]*+)){_BLANK}*+(?:,|\Z)"
+)
+_TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|relational)(?![^\x00-\x20,])", re.I)
+
+
+class Mended(NamedTuple):
+    """A line of a header as proper ARFF, the kind of the repair, and the attribute that KEEL calls its only output."""
+
+    text: str
+    kind: str
+    output: str | None = None
+
+
+def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes]:
+    """Read a header that the strict reader refuses.
+
+    Parameters
+    ----------
+    pieces : all that has been read, and what comes after.
+    error : what the strict reader says.
+
+    Returns
+    -------
+    header, line, text : as those of `filterkit.arff.header.parse_header`.
+
+    Raises
+    ------
+    ArffError : there is nothing to correct, or something else is wrong.
+    """
+    lines: list[bytes] = []
+    found: list[tuple[int, Mended]] = []
+    for piece in chain([*pieces.kept], pieces):
+        if pieces.first > 1:
+            raise error  # it is too long
+        begun = False
+        for line in piece.splitlines(keepends=True):
+            begun = begun or _begins_rows(line)
+            mended = None if begun else _mended(line)
+            if mended is not None:
+                found.append((len(lines) + 1, mended))
+                line = mended.text.encode("utf-8", "surrogateescape") + line[len(line.rstrip(b"\r\n")) :]
+            lines.append(line)
+        if begun:
+            break
+    if not found:
+        raise error
+    header, number, text = parse_header(iter([b"".join(lines)]))
+    outputs = [mended.output for _, mended in found if mended.output is not None]
+    repairs = tuple((mended.kind, line) for line, mended in found)
+    return header._replace(repairs=repairs, output=outputs[0] if len(outputs) == 1 else None), number, text
+
+
+def hint(pieces: Pieces, error: ArffError) -> str:
+    """The end of the message of an error: that lenient reading accepts the line; the empty text if it does not."""
+    if error.line is None or error.line < pieces.first:
+        return ""
+    lines = b"".join(pieces.kept).splitlines()[error.line - pieces.first :][:1]
+    return "; --lenient reads it" if lines and _mended(lines[0]) is not None else ""
+
+
+def _begins_rows(line: bytes) -> bool:
+    match = BETWEEN.match(line)
+    assert match is not None
+    return DATA.match(line, match.end()) is not None
+
+
+def _mended(line: bytes) -> Mended | None:
+    """A line that the strict reader refuses, rewritten; None if it is sound, or its meaning is not beyond doubt."""
+    keyword = _KEYWORD.match(line)
+    if keyword is None:
+        return None
+    text = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+    if keyword[1].lower() not in (b"attribute", b"relation"):
+        inout = _IN_OUT.fullmatch(text)
+        if inout is None:
+            return None
+        names = [name.strip(_BLANKS) for name in (inout["names"] or "").split(",")]
+        is_output = inout["what"].lower().startswith("output") and len(names) == 1 and names[0]
+        return Mended("", KEEL, names[0] if is_output else None)
+    if _is_sound(text, keyword[1].lower()):
+        return None
+    readings = _attributes(text) if keyword[1].lower() == b"attribute" else _relations(text)
+    sound = (reading for reading in readings if _is_sound(reading, keyword[1].lower()))
+    return next((Mended(reading, DECLARATION) for reading in sound), None)
+
+
+def _is_sound(text: str, keyword: bytes) -> bool:
+    """Whether the strict reader accepts a declaration by itself."""
+    line = text.encode("utf-8", "surrogateescape")
+    around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
+    try:
+        header, _, _ = parse_header(iter([around]))
+    except ArffError:
+        return False
+    return len(header.attributes) == 1
+
+
+def _attributes(text: str) -> Iterator[str]:
+    """What the declaration of an attribute may mean."""
+    match = _ATTRIBUTE.fullmatch(text)
+    name = None if match is None else _name(match["name"])
+    if match is None or name is None:
+        return
+    kinds: list[str | None] = [match["date"]]
+    if match["labels"]:
+        kinds = [match["labels"], _labels(match["labels"][1:-1])]
+    elif match["type"]:
+        kinds = ["string" if match["type"].lower() == "unknown" else match["type"]]
+    for kind in kinds:
+        if kind is not None:
+            yield " ".join(["@attribute", name, kind, *filter(None, (match["weight"], match["comment"]))])
+
+
+def _relations(text: str) -> Iterator[str]:
+    """What the line of the relation may mean."""
+    match = _RELATION.fullmatch(text)
+    name = None if match is None else _name(match["name"])
+    if match is not None and name is not None:
+        yield " ".join(["@relation", name, *filter(None, (match["comment"],))])
+
+
+def _name(text: str) -> str | None:
+    """The name that a text means, as a token; None if that is in doubt."""
+    text = text.strip(_BLANKS + ",")
+    if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
+        return text
+    name = text_of(text) if text and not _TYPES.search(text) else None
+    return None if name is None else in_quotes(name)
+
+
+def _labels(text: str) -> str | None:
+    """The list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
+    at, labels = 0, []
+    while at < len(text):
+        item = _ITEM.match(text, at)
+        assert item is not None  # a text up to the next comma always matches
+        at = item.end()
+        label: str | None = item["quoted"] or item["bare"].strip(_BLANKS)
+        if label and not item["quoted"] and not _WORD.fullmatch(label):
+            value = text_of(label)
+            label = None if value is None else in_quotes(value)
+        if label is None:
+            return None
+        labels += [label] if label else []
+    return "{" + ",".join(labels) + "}"

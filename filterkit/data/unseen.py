@@ -1,0 +1,47 @@
+"""Nominal values that an attribute does not declare: attributes with more values, or without unknown ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from filterkit.data.attributes import ManyOrFew, by_nominal
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import UsageError, quoted
+
+CHOICES = ("error", "missing", "extend")  # what becomes of such a value
+
+
+def check_unseen(choice: str) -> None:
+    """Raise a `UsageError` unless `choice` is one of `CHOICES`."""
+    if choice not in CHOICES:
+        raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(choice))}")
+
+
+def with_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
+    """Attributes with more values, which are given by the positions of the attributes."""
+    return _changed(attributes, {i: (*attributes[i].values, *values) for i, values in more.items()})
+
+
+def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
+    """Attributes without the values that those of the same names in the schema `like` do not have.
+
+    The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
+    """
+    nominal = by_nominal(like.attributes, tuple)
+    known = {like.attributes[i].name: frozenset(values) for i, values in nominal.items()}
+    fewer = {}
+    for i, values in by_nominal(attributes, tuple).items():
+        ours = known.get(attributes[i].name)
+        if ours is not None and not ours.issuperset(values):
+            fewer[i] = tuple(v for place, v in enumerate(values) if v in ours or (sparse and not place))
+    return _changed(attributes, fewer)
+
+
+def _changed(attributes: ManyOrFew, values: Mapping[int, tuple[str, ...]]) -> ManyOrFew:
+    """Attributes with other values, which are given by position."""
+    if not values:
+        return attributes
+    changed: list[Attribute] = list(attributes)
+    for i, new in values.items():
+        changed[i] = changed[i]._replace(values=new)
+    return tuple(changed)

@@ -1,0 +1,177 @@
+"""Nominal values that nobody declares: an error, missing, or added to the attribute."""
+
+import os
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from command import COMMAND, TIMEOUT, run
+from content import content, load, write_text
+
+import filterkit
+from filterkit import FilterkitError
+from filterkit.data.schema import Attribute, Schema
+from filterkit.data.unseen import with_more_values, without_unknown
+
+HEADER = "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@attribute d {'a b'}\n@data\n"
+ROWS = "1,x,'a b'\n2,z,'a b'\n% c\n3,'?',e\n4,?,'e'\n5,z,'it''s'\n" * 40
+SPARSE = "{0 1}\n{0 2,1 z}\n{0 3,1 '?', 2 e}\n{1 ?,2 'e'} {2}\n"
+
+
+def read(path, block_size=1 << 20, **options):
+    """The content of a file, and the warnings without the folder."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = load(path, block_size, **options)
+    return content(data), [str(each.message).replace(f"{path.parent}/", "") for each in caught]
+
+
+ROWS = ROWS.replace("'it''s'", '"it\'s"')
+
+
+@pytest.mark.parametrize("rows", [ROWS, SPARSE])
+def test_undeclared_values_are_missing_or_added(tmp_path, way, rows):
+    path = write_text(tmp_path, HEADER + rows)
+    bare = rows.replace("z", "?").replace("'?'", "?").replace("'e'", "?").replace("e", "?").replace('"it\'s"', "?")
+    missing = content(load(write_text(tmp_path, HEADER + bare, "missing.arff")))
+    more = HEADER.replace("{x,y}", "{x,y,z,'?'}").replace(
+        "{'a b'}", "{'a b',e" + (',"it\'s"}' if rows is ROWS else "}")
+    )
+    extended = content(load(write_text(tmp_path, more + rows, "more.arff")))
+    times = 40 if rows is ROWS else 1
+    for block_size in (1, 64, 1 << 20):
+        with pytest.raises(FilterkitError, match="'z' is not one of its values"):
+            load(path, block_size)
+        found, told = read(path, block_size, unseen="missing")
+        assert found == missing
+        count = 6 * times if rows is ROWS else 4
+        assert told == [f"t.arff: --unseen missing: {count} undeclared values are missing, the first in line 7 ('z')"]
+        found, told = read(path, block_size, unseen="extend")
+        assert found == extended
+        assert told == [
+            "t.arff: --unseen extend: 2 values are added to attribute 'c': 'z', '?'",
+            "t.arff: --unseen extend: 2 values are added to attribute 'd': 'e', 'it's'"
+            if rows is ROWS
+            else "t.arff: --unseen extend: 1 value is added to attribute 'd': 'e'",
+        ]
+
+
+def test_both_options_together(tmp_path, way):
+    path = write_text(tmp_path, HEADER + "1,New York,a b\n2,New York,?\n3,don't,<null>\n")
+    for block_size in (1, 1 << 20):
+        found, told = read(path, block_size, lenient=True, unseen="extend")
+        assert found["attributes"][1]["values"] == ["x", "y", "New York", "don't"]
+        assert [row["values"][1:] for row in found["rows"]] == [
+            ["New York", "a b"],
+            ["New York", None],
+            ["don't", None],
+        ]
+        assert told[0] == "t.arff: --unseen extend: 2 values are added to attribute 'c': 'New York', 'don't'"
+        assert len(told) == 4
+        found, told = read(path, block_size, lenient=True, unseen="missing")
+        assert [row["values"][1:] for row in found["rows"]] == [[None, "a b"], [None, None], [None, None]]
+        assert "t.arff: --unseen missing: 3 undeclared values are missing, the first in line 6 ('New York')" in told
+
+
+@pytest.mark.parametrize("unseen", ["missing", "extend"])
+def test_the_output_is_the_same_however_rows_are_read(tmp_path, unseen):
+    write_text(tmp_path, HEADER + ROWS, "p1.arff")
+    write_text(tmp_path, ROWS.replace("z", "w") + "1,x\n", "p2.arff")
+    outputs, messages = set(), set()
+    for options in ((), ("--block-size", "64"), ("--jobs", "1"), ("--engine", "processes")):
+        done = run("--unseen", unseen, "--rejects", "bad.txt", *options, "p*.arff", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "bad.txt").read_text().splitlines()[1:] == ["1,x"]
+        outputs.add(done.stdout.partition("@relation")[2])
+        messages.add(done.stderr)
+    assert len(outputs) == len(messages) == 1
+    message = messages.pop()
+    if unseen == "extend":
+        assert "3 values are added to attribute 'c': 'z', '?', 'w'\n" in message
+    else:
+        assert "p1.arff: --unseen missing: 240 undeclared values are missing, the first in line 7 ('z')\n" in message
+        assert "p2.arff: --unseen missing: 240 undeclared values are missing, the first in line 2 ('w')\n" in message
+
+
+def test_the_class_may_be_extended_and_its_new_value_positive(tmp_path):
+    write_text(tmp_path, "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@data\n1,x\n2,z\n3,y\n")
+    done = run("--unseen", "extend", "--positive", "z", "t.arff", cwd=tmp_path)
+    assert done.returncode == 0 and "@attribute c {x,y,z}\n" in done.stdout
+    done = run("info", "--unseen", "missing", "t.arff", cwd=tmp_path)
+    assert "1 missing value" in done.stdout and done.returncode == 0
+
+
+def test_a_pipe_cannot_be_extended(tmp_path):
+    done = run("--unseen", "extend", "-", input=HEADER)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "filterkit: <standard input>: --unseen extend reads it twice, and it is a pipe; save it to a file first\n"
+    )
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "t.arff")
+        with subprocess.Popen(
+            [*COMMAND, "--unseen", "extend", "t.arff"], cwd=tmp_path, stderr=subprocess.PIPE
+        ) as begun:
+            (tmp_path / "t.arff").write_text(HEADER)
+            assert b"it is a pipe" in begun.communicate(timeout=TIMEOUT)[1]
+
+
+TRAINING = "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@attribute k {no,yes}\n@data\n1,x,no\n2,y,yes\n"
+TEST = "@relation r\n@attribute n numeric\n@attribute c {w,y,x}\n@attribute k {no,yes,maybe}\n@data\n"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_values_that_the_chain_does_not_know_are_missing(tmp_path, sparse):
+    write_text(tmp_path, TRAINING)
+    rows = "{0 1}\n{0 2,1 y,2 maybe}\n{1 v,2 yes}\n" if sparse else "1,w,no\n2,y,maybe\n0,v,yes\n"
+    write_text(tmp_path, TEST + rows, "test.arff")
+    refused = run("--test", "test.arff", "out.arff", "t.arff", cwd=tmp_path)
+    assert refused.returncode == 1 and "1 value of attribute 'c' is not among those fitted on: 'w'" in refused.stderr
+    assert run("--save", "chain", "t.arff", cwd=tmp_path).returncode == 0
+    for words in (("--test", "test.arff", "out.arff", "t.arff"), ("--load", "chain", "-o", "out.arff", "test.arff")):
+        for options in ((), ("--block-size", "1"), ("--engine", "processes")):
+            done = run("--unseen", "missing", "--dense", *options, *words, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            lines = (tmp_path / "out.arff").read_text().partition("@data\n")[2].splitlines()
+            assert lines[:3] == ["1,?,no", "2,y,?", "0,?,yes"]
+            told = "test.arff: --unseen missing: {} undeclared values are missing, the first in line {}"
+            if sparse:
+                assert "--unseen missing: attribute 'c': where it is 'w', it is missing" in done.stderr
+                assert told.format(2, 7) + " ('maybe')" in done.stderr
+            else:
+                assert told.format(3, 6) + " ('w')" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("--load", "chain", "t.arff"), ("--test", "a.arff", "b.arff", "t.arff")])
+def test_what_a_chain_knows_is_not_extended(tmp_path, words):
+    write_text(tmp_path, TRAINING)
+    assert run("--save", "chain", "t.arff", cwd=tmp_path).returncode == 0
+    done = run("--unseen", "extend", *words, cwd=tmp_path)
+    assert done.returncode == 2 and f"--unseen extend cannot be combined with {words[0]}" in done.stderr
+    assert "--unseen missing" in done.stderr
+
+
+def test_another_choice_is_refused(tmp_path):
+    with pytest.raises(FilterkitError, match="--unseen must be error, missing or extend, not 'ignore'"):
+        filterkit.read(write_text(tmp_path, TRAINING), unseen="ignore")
+
+
+def test_attributes_get_more_values_or_fewer():
+    attributes = (Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("y", "x")))
+    assert with_more_values(attributes, {}) is attributes
+    more = with_more_values(attributes, {1: ["z", "w"]})
+    assert [a.values for a in more] == [(), ("x", "y", "z", "w"), ("y", "x")]
+    like = Schema("r", (Attribute("c", "nominal", ("x",)), Attribute("b", "nominal", ("y", "q", "x"))))
+    assert [a.values for a in without_unknown(attributes, like, sparse=False)] == [(), ("x", "y"), ("x",)]
+    assert without_unknown(attributes, like, sparse=True) == attributes
+
+
+def test_many_attributes_are_extended(tmp_path):
+    count = 30_000
+    header = "@relation r\n" + "".join(f"@attribute a{i} {{0,1}}\n" for i in range(count)) + "@data\n"
+    path = write_text(tmp_path, header + f"{{5 2,{count - 1} 1}}\n")
+    with pytest.warns(UserWarning, match="1 value is added to attribute 'a5': '2'"):
+        data = filterkit.read(path, "none", unseen="extend")
+    assert data.schema.attributes[5].values == ("0", "1", "2")
+    assert np.flatnonzero(data.X.toarray()[0]).tolist() == [5, count - 1]
