@@ -200,7 +200,7 @@ class ColumnarTable(Table):
             assert schema is not None
             super().__init__(schema.relation, schema.attributes)
             self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
-            self.positive = schema.positive
+            self.classless, self.positive = self.class_ is None, schema.positive
         else:
             known = {a.name: a for a in (opening.wanted or (schema.attributes if is_ours and schema else ()))}
             relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)

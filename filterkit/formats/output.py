@@ -31,7 +31,7 @@ class RowWriter:
     ----------
     kind : the format.
     schema : of the rows.
-    sparse : whether rows of ARFF are sparse.
+    sparse : whether rows are sparse, in formats that have a sparse form.
     precision : significant digits of numbers; None for the shortest exact text.
 
     Raises
@@ -47,7 +47,7 @@ class RowWriter:
             self._formatter = Formatter(schema, sparse, precision)
         elif hasattr(kind, "writer"):
             self._flat = schema.replace(labels=()) if schema.labels else schema
-            self._writer = kind.writer(self._flat, precision)
+            self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
         else:
             self._simple = kind
 

@@ -71,11 +71,14 @@ class TableReader:
     def _schema(self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None) -> Schema:
         """The schema of the batches."""
         table = self._table
-        if like is None and class_ is None and labels is None and table.class_ is not None:
+        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
+        if is_open and table.class_ is not None:
             names = [a.name for a in table.attributes]
             class_ = str(names.index(table.class_) + 1)
             positive = table.positive if positive is None else positive
         index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
+        if is_open and table.classless:
+            index = None
         positive = None if like is not None else positive
         return Schema(table.relation, table.attributes, index, positive, table.sparse, labels=of_labels)
 

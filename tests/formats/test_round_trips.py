@@ -15,6 +15,7 @@ from filterkit.testing import sample as sample_of_kit
 from filterkit.testing.formats import _flat, compare
 
 FORMATS = {"arff": ".arff", "csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "parquet": ".parquet", "arrow": ".arrow"}
+FORMATS |= {"xrff": ".xrff"}
 NAMES = [
     *("breast-cancer", "digits", "empty", "iris", "mixed", "mixed-sparse", "one-class", "one-row"),
     *("sparse-counts-multiclass", "unused-class-value", "wine"),
@@ -64,7 +65,7 @@ def test_numbers_go_through_libsvm(other, name, tmp_path):
         assert (back.labels().tolist() if isinstance(labels[0], str) else back.y.tolist()) == labels
 
 
-@pytest.mark.parametrize("word", ["csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "text"])
+@pytest.mark.parametrize("word", ["csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "text", "xrff"])
 def test_a_format_conforms(word):
     for check in FORMAT_CHECKS:
         for name in SAMPLES:

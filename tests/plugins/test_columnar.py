@@ -34,6 +34,19 @@ def test_the_whole_schema_comes_back(ending, name, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_without_a_class_has_none(ending, tmp_path):
+    filterkit.write(filterkit.read(make_iris(tmp_path), class_="none"), tmp_path / f"x.{ending}")
+    assert filterkit.read(tmp_path / f"x.{ending}").schema.class_attribute is None
+    assert filterkit.read(tmp_path / f"x.{ending}", class_="last").schema.class_attribute.name == "class"
+
+
+def make_iris(folder):
+    """A file of iris with its class."""
+    filterkit.write(sample("iris"), folder / "iris.arff")
+    return folder / "iris.arff"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_pandas_reads_and_writes_them(ending, tmp_path):
     frame = pd.DataFrame(
         {
