@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from agreement import make
+from agreement import make, sample
 from command import run
 
 import filterkit
