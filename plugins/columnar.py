@@ -297,10 +297,9 @@ class GroupParser:
         self.schema, self.weights = schema, weights
 
     def __call__(self, part: Any) -> Parsed:
-        import numpy as np
         import pyarrow as pa
 
-        from filterkit.plugin import from_table
+        from filterkit.plugin import from_table, numbers_of
 
         table = pa.Table.from_batches([part])
         weights = None
@@ -308,7 +307,7 @@ class GroupParser:
             column = table.column(self.weights).cast(pa.float64())
             if column.null_count:
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing")
-            weights = np.ascontiguousarray(column.to_numpy())
+            weights = numbers_of(column)
             table = table.drop_columns([self.weights])
         return Parsed(from_table(table, self.schema, weights))
 

@@ -332,6 +332,8 @@ def _numbers(text: bytes) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.csv
 
+    from filterkit.plugin import numbers_of
+
     if not text:
         return np.empty(0)
     table = pyarrow.csv.read_csv(
@@ -340,7 +342,7 @@ def _numbers(text: bytes) -> np.ndarray:
         parse_options=pyarrow.csv.ParseOptions(delimiter="\x01", quote_char=False),
         convert_options=pyarrow.csv.ConvertOptions(column_types={"x": pa.float64()}, null_values=[]),
     )
-    return np.ascontiguousarray(table.column(0).to_numpy())
+    return numbers_of(table.column(0))
 
 
 class LibsvmWriter(Writer):
