@@ -132,6 +132,13 @@ def numbers_of(column: Any) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
 
+def plain_numbers(column: Any) -> np.ndarray:
+    """The elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = [arrow.plain_values(chunk) for chunk in chunks if len(chunk)]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, parts[0].dtype if parts else float), *parts])
+
+
 def texts(array: Any) -> Any:
     """An array, or chunked array, of anything as texts: numbers as filterkit writes them, flags as true and false."""
     kind = array.type

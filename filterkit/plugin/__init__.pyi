@@ -61,6 +61,7 @@ from filterkit.formats.columns import from_table as from_table
 from filterkit.formats.columns import joined_rows as joined_rows
 from filterkit.formats.columns import noted as noted
 from filterkit.formats.columns import numbers_of as numbers_of
+from filterkit.formats.columns import plain_numbers as plain_numbers
 from filterkit.formats.columns import schema_noted as schema_noted
 from filterkit.formats.columns import taken as taken
 from filterkit.formats.columns import texts as texts
