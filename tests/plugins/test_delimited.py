@@ -326,3 +326,19 @@ def test_reading_numbers_does_not_import_what_is_slow(tmp_path):
     code = "import sys, filterkit; filterkit.read('x.csv'); print({'pandas', 'pyarrow.compute'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=100)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "header", "word"), [("csv", "a;b", "semicolon"), ("csv", "a\tb", "tab"), ("tsv", "a,b", "comma")]
+)
+def test_another_delimiter_is_noticed(ending, header, word, tmp_path):
+    (tmp_path / f"x.{ending}").write_text(f"{header}\n{header.replace('a', '1').replace('b', '2')}\n")
+    done = run(f"x.{ending}", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert (
+        f"x.{ending}:1: there is but one column" in done.stderr
+        and f"say --from {ending}:delimiter={word}" in done.stderr
+    )
+    assert "1,2" in run("--from", f"{ending}:delimiter={word}", f"x.{ending}", cwd=tmp_path).stdout
+    (tmp_path / f"x.{ending}").write_text(f'"{header}"\n1\n')
+    assert run(f"x.{ending}", cwd=tmp_path).returncode == 0
