@@ -101,8 +101,8 @@ class RowWriter:
                 yield size, batch
             return
         writer = self._writer
-        for text in self._lost:
-            say(f"filterkit: warning: {text}")
+        for lost in self._lost:
+            say(f"filterkit: warning: {lost}")
         self._lost = []
         writer.begin(out)
         warned = writer.advice is None
@@ -132,7 +132,7 @@ class RowWriter:
         return count
 
 
-def _lost(kind: FileFormat, schema: Schema) -> list[str]:
+def _lost(kind: Any, schema: Schema) -> list[str]:
     """What a format that declares no kinds loses of attributes, as texts for warnings that name the first."""
     if "kinds" not in kind.losses:
         return []
