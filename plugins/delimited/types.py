@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, UsageError, option
-from filterkit.plugin import DateFormat, FileFormat, matching_names, numbers_of, quoted
+from filterkit.plugin import DateFormat, FileFormat, matching_names, quoted
 
 _DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
 DATE_FORMATS = (
@@ -154,6 +154,8 @@ def is_too_long(column: Any, texts: Any) -> bool:
     column : int64 or float64.
     texts : a function that gives the texts of the column.
     """
+    from filterkit.plugin import numbers_of  # imports pyarrow
+
     values = np.abs(numbers_of(column))
     with np.errstate(invalid="ignore"):
         if not (values >= _EXACT).any():
