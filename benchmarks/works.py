@@ -354,7 +354,7 @@ def _formats(places: Places, made: _Made) -> Iterator[Work]:
         Target("at most", 1),
         inputs=(made.dense,),
         prepare=(filterkit(dense, str(kept[".csv"])),),
-        checks=(check("table", outputs[1], outputs[0]),),
+        checks=(check("table", outputs[1], outputs[0], "header"),),
         scraps=(kept[".csv"],),
     )
     yield Work(

@@ -26,6 +26,8 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss"
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 _PART = 1 << 22  # bytes of a part that is read
 _GROUP = 1 << 26  # bytes of a group that is written
+_SPARSE = b"filterkit.sparse"  # where the metadata have the name of the column with the pairs of sparse rows
+_SPARSE_ROWS = 1 << 12  # sparse rows of a part or group
 _CELLS = 1 << 22  # the most cells that are made dense at once when rows are sparse
 
 
@@ -35,6 +37,12 @@ class Columnar(FileFormat):
     nominal: tuple[str, ...] = option((), "Columns of text or numbers that are nominal, by name or pattern such as a*.")
     weights: str | None = option(
         None, "The column with the weights of rows.  [default: the one that filterkit noted; if needed, one is written]"
+    )
+
+    wide: int = option(
+        1000,
+        "Sparse rows of more attributes than that are written as one column with pairs of index and value.",
+        minimum=0,
     )
 
     def open(self, opening: Opening) -> Table:
@@ -131,7 +139,8 @@ class ParquetGroups(Groups):
         self.schema = file.schema_arrow
 
     def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
-        yield from self._file.iter_batches(batch_size=rows, columns=columns)
+        # one thread: handing small columns to others takes longer than to read them
+        yield from self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
 
 
 class FileGroups(Groups):
@@ -193,18 +202,30 @@ class ColumnarTable(Table):
         if self._weights is not None and self._weights not in names:
             raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
         names = [name for name in names if name != self._weights]
+        self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
+        if self._pairs in names and schema is not None:
+            self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
+            super().__init__(schema.relation, schema.attributes)
+            self.sparse = True
+            self._note_class(schema)
+            return
+        self._pairs = ""
         rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
         self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
         is_ours = schema is not None and [a.name for a in schema.attributes] == names
         if is_ours and opening.wanted is None and not form.nominal:
             assert schema is not None
             super().__init__(schema.relation, schema.attributes)
-            self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
-            self.positive = schema.positive
+            self._note_class(schema)
         else:
             known = {a.name: a for a in (opening.wanted or (schema.attributes if is_ours and schema else ()))}
             relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
             super().__init__(relation, self._attributes(names, known, opening))
+
+    def _note_class(self, schema: Schema) -> None:
+        """Note the class of the schema that was written."""
+        self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
+        self.classless, self.positive = self.class_ is None, schema.positive
 
     def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
         """The attributes of columns, by their types and what is known."""
@@ -239,7 +260,7 @@ class ColumnarTable(Table):
         yield from self._groups.batches(None, self._rows)
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._weights)
+        return GroupParser(schema, self._weights, self._pairs)
 
     def close(self) -> None:
         self._file.close()
@@ -291,16 +312,16 @@ class GroupParser:
     ----------
     schema : of the batches.
     weights : the column of weights, or None.
+    pairs : the column with the pairs of sparse rows, or an empty text.
     """
 
-    def __init__(self, schema: Schema, weights: str | None) -> None:
-        self.schema, self.weights = schema, weights
+    def __init__(self, schema: Schema, weights: str | None, pairs: str = "") -> None:
+        self.schema, self.weights, self.pairs = schema, weights, pairs
 
     def __call__(self, part: Any) -> Parsed:
-        import numpy as np
         import pyarrow as pa
 
-        from filterkit.plugin import from_table
+        from filterkit.plugin import from_table, numbers_of
 
         table = pa.Table.from_batches([part])
         weights = None
@@ -308,9 +329,89 @@ class GroupParser:
             column = table.column(self.weights).cast(pa.float64())
             if column.null_count:
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing")
-            weights = np.ascontiguousarray(column.to_numpy())
+            weights = numbers_of(column)
             table = table.drop_columns([self.weights])
+        if self.pairs:
+            return Parsed(sparse_rows(table, self.schema, self.pairs).replace(weights=weights))
         return Parsed(from_table(table, self.schema, weights))
+
+
+def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:
+    """The rows of a table that `Pairs` made.
+
+    Parameters
+    ----------
+    table : columns of strings, dates, bags and of the class that it was written with, and that of the pairs.
+    schema : of the batch; its class may be another.
+    pairs : the name of the column with the pairs.
+    """
+    import numpy as np
+
+    from filterkit.plugin import Csr, from_table, plain_numbers
+
+    rows, lists = table.num_rows, table.column(pairs).combine_chunks()
+    lists = lists.chunk(0) if hasattr(lists, "chunk") else lists
+    row = np.repeat(np.arange(rows), np.diff(plain_numbers(lists.offsets)))
+    entries = lists.flatten()
+    position, value = plain_numbers(entries.field(0)).astype(np.int64), plain_numbers(entries.field(1))
+    if ((position < 0) | (position >= len(schema.attributes))).any():
+        raise FilterkitError(f"column {quoted(pairs)} has the index of an attribute that is not there")
+    places = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
+    apart = sorted(places[name] for name in table.column_names if name != pairs)
+    others = Schema(schema.relation, [schema.attributes[i] for i in apart])
+    columns = from_table(table.select([a.name for a in others.attributes]), others) if apart else None
+    if columns is not None:
+        for place, values in zip((apart[i] for i in others.feature_indices.tolist()), columns.X.T):
+            there = np.flatnonzero(values != 0)
+            row, value = np.concatenate([row, there]), np.concatenate([value, values[there]])
+            position = np.concatenate([position, np.full(len(there), place)])
+    column = np.full(len(schema.attributes), -1)
+    column[schema.feature_indices] = np.arange(schema.width)
+    kept = column[position] >= 0
+    X = Csr.from_entries(row[kept], column[position[kept]], value[kept], (rows, schema.width))
+    y = None
+    if schema.class_index is not None:
+        y = np.zeros(rows)
+        y[row[position == schema.class_index]] = value[position == schema.class_index]
+        if schema.attributes[schema.class_index].kind == "nominal":
+            y = np.where(np.isnan(y), -1, y).astype(np.int32)
+    return Batch(schema, X, y, None, None if columns is None else columns.passthrough)
+
+
+class Pairs:
+    """Turns batches into tables with one column for all of X: the pairs of position and value of each row.
+
+    The class, strings, dates and bags have columns of their own.
+
+    Parameters
+    ----------
+    schema : of the batches.
+    name : of the column of pairs.
+    """
+
+    def __init__(self, schema: Schema, name: str) -> None:
+        self.schema, self.name = schema, name
+        places = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
+        self._apart = [schema.attributes[i] for i in sorted(places)]
+
+    def __call__(self, batch: Batch) -> tuple[Any, Any]:
+        """The table of a batch, and the weights of its rows or None."""
+        import numpy as np
+        import pyarrow as pa
+
+        from filterkit.plugin import to_table
+
+        csr = batch.in_form(True).csr
+        places = self.schema.feature_indices.astype(np.int32)[csr.indices]
+        pairs = pa.StructArray.from_arrays([pa.array(places), pa.array(csr.data)], names=["index", "value"])
+        lists = pa.ListArray.from_arrays(pa.array(csr.indptr - csr.indptr[0], pa.int32()), pairs)
+        target = self.schema.class_attribute
+        place = None if target is None else [a.name for a in self._apart].index(target.name)
+        others = Schema(self.schema.relation, self._apart, place)
+        apart = Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)
+        columns = to_table(apart) if self._apart else pa.table({})
+        arrays = [*columns.columns, lists]
+        return pa.table(arrays, names=[*columns.column_names, self.name]), batch.weights
 
 
 class ColumnarWriter(Writer):
@@ -329,11 +430,19 @@ class ColumnarWriter(Writer):
         if form.weights is not None and form.weights in schema.names:
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
-        self._group = min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17)
+        self._pairs: Pairs | None = None
+        if schema.sparse and schema.width > form.wide:
+            name = "features"
+            while name in schema.names or name == form.weights:
+                name += "_"
+            self._pairs = Pairs(schema, name)
+        self._group = (
+            min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17) if not self._pairs else _SPARSE_ROWS
+        )
         self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:
-        return _columns
+        return self._pairs or _columns
 
     def begin(self, out: IO[bytes]) -> None:
         self._waiting: list[tuple[Any, Any]] = []  # tables, and the weights of their rows or None
@@ -390,18 +499,22 @@ class ColumnarWriter(Writer):
 
         if self._named is None and has_weights:
             self._named = "weight"
-            while self._named in self.schema.names:
+            while self._named in self.schema.names or (self._pairs and self._named == self._pairs.name):
                 self._named += "_"
         fields = list(group.schema)
         if self._named is not None:
             fields.append(pa.field(self._named, pa.float64()))
-        self._schema = pa.schema(fields, metadata=noted(self.schema, self._named))
+        metadata = noted(self.schema, self._named)
+        if self._pairs is not None:
+            metadata |= {_SPARSE: self._pairs.name.encode()}
+        self._schema = pa.schema(fields, metadata=metadata)
         self._sink = self._form.sink(out, self._schema)
 
     def _without_rows(self) -> Any:
         from filterkit.plugin import empty, to_table
 
-        return to_table(empty(self.schema))
+        rows = empty(self.schema)
+        return to_table(rows) if self._pairs is None else self._pairs(rows)[0]
 
     def end(self, out: IO[bytes]) -> None:
         if self._rows or self._sink is None:

@@ -23,7 +23,9 @@ from filterkit.plugin import (
 )
 
 _BLANKS = re.compile(rb"[ \t]+")
-_SEPARATORS = bytes.maketrans(b" :", b"\n\n")
+_SEPARATORS = bytes.maketrans(b" ", b"\n")
+_ROW = -9  # stands as the index of a class
+_NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
@@ -151,10 +153,9 @@ def _tidied(text: bytes) -> bytes:
 def _highest(text: bytes) -> int:
     """The highest index of tidy text, which is the last of some row; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
-    colons, ends = np.flatnonzero(characters == ord(":")), np.flatnonzero(characters == 0x0A)
-    if not len(colons):
+    last = _last_colons(characters)
+    if not len(last):
         return -1
-    last = np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
     index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
     for back in range(1, 11):
         digits = characters[np.maximum(last - back, 0)].astype(np.int64) - ord("0")
@@ -162,6 +163,20 @@ def _highest(text: bytes) -> int:
         index[going] += digits[going] * factor
         factor *= 10
     return int(index.max()) if int(index.max()) < 1 << 31 else -1
+
+
+def _last_colons(characters: np.ndarray) -> np.ndarray:
+    """Where the last colon of each line is; for a line without one, that of any line before."""
+    ends = np.flatnonzero(characters == 0x0A)
+    if len(ends) and ends[0] >= _NEAR:
+        near = characters[ends[:, None] - np.arange(1, _NEAR + 1)]
+        back = (near == ord(":")).argmax(axis=1)
+        if (near[np.arange(len(ends)), back] == ord(":")).all():
+            return np.asarray(ends - 1 - back)
+    colons = np.flatnonzero(characters == ord(":"))
+    if not len(colons):
+        return colons
+    return np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
 
 
 class LibsvmTable(TextTable):
@@ -236,33 +251,21 @@ class PairParser(TextParser):
 
     def _parse(self, text: bytes) -> Batch:
         """The batch of tidy text; anything else is an error."""
-        characters = np.frombuffer(text, np.uint8)
-        lines = np.count_nonzero(characters == 0x0A)
-        if lines and characters[-1] != 0x0A:
+        if text and not text.endswith(b"\n"):
             raise RowError("the line does not end")
-        tokens = _numbers(text)
-        ends = characters[(characters == 0x20) | (characters == 0x3A) | (characters == 0x0A)]
-        stops = np.flatnonzero(ends == 0x0A) + 1  # tokens up to the end of each line
-        starts = np.concatenate([[0], stops[:-1]])
-        offset = np.arange(len(ends)) - np.repeat(starts, stops - starts)
-        if (
-            len(tokens) != len(ends)
-            or ((offset % 2 == 1) != (ends == 0x3A)).any()
-            or (stops - starts).min(initial=1) % 2 == 0
-        ):
-            raise ValueError("a row is not a number and pairs of index:value")
-        labels = tokens[starts] if lines else np.empty(0)
-        is_pair = np.ones(len(tokens), bool)
-        is_pair[starts] = False
-        pairs = tokens[is_pair].reshape(-1, 2)
-        return self._batch(labels, pairs[:, 0], pairs[:, 1].copy(), (stops - starts) // 2)
+        index, values = _numbers(text)
+        starts = np.flatnonzero(index == _ROW)
+        if len(starts) != text.count(b"\n"):
+            raise ValueError("an index is negative")
+        is_pair = index != _ROW
+        return self._batch(values[starts], index[is_pair], values[is_pair], np.diff(starts, append=len(index)) - 1)
 
     def _batch(self, labels: np.ndarray, index: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Batch:
         """The batch of rows with these class values, pairs, and numbers of pairs."""
         column = index - self.base
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         row = np.repeat(np.arange(len(counts)), counts)
-        if (column != np.rint(column)).any() or (column < 0).any():
+        if (column < 0).any():
             raise ValueError("an index is not a whole number from " + str(self.base))
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
             raise ValueError("the indices of a row do not ascend")
@@ -271,7 +274,7 @@ class PairParser(TextParser):
         if beyond.any() and not self.is_open:
             raise ValueError("an index is higher than there are attributes")
         keep &= ~beyond
-        column = self.columns[column[keep].astype(np.int64)].astype(np.int32)
+        column = self.columns[column[keep]].astype(np.int32)
         row, values = row[keep], values[keep]
         y: np.ndarray = self._codes(labels) if self.is_nominal else labels
         width = self.schema.width
@@ -327,20 +330,23 @@ def _y(values: np.ndarray, is_nominal: bool) -> np.ndarray:
     return values.astype(np.int32) if is_nominal else np.ascontiguousarray(values)
 
 
-def _numbers(text: bytes) -> np.ndarray:
-    """The numbers of tidy text, which blanks, colons and line ends separate."""
+def _numbers(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """The int64 indices and float64 values of tidy text whose last line ends; a class has the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv
 
+    from filterkit.plugin import plain_numbers
+
     if not text:
-        return np.empty(0)
+        return np.empty(0, np.int64), np.empty(0)
+    pairs = b"%d:" % _ROW + text[:-1].replace(b"\n", b"\n%d:" % _ROW).translate(_SEPARATORS) + b"\n"
     table = pyarrow.csv.read_csv(
-        pa.py_buffer(text.translate(_SEPARATORS)),
-        read_options=pyarrow.csv.ReadOptions(column_names=["x"], use_threads=False, block_size=len(text) + 1),
-        parse_options=pyarrow.csv.ParseOptions(delimiter="\x01", quote_char=False),
-        convert_options=pyarrow.csv.ConvertOptions(column_types={"x": pa.float64()}, null_values=[]),
+        pa.py_buffer(pairs),
+        read_options=pyarrow.csv.ReadOptions(column_names=["i", "x"], use_threads=False, block_size=len(pairs) + 1),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=":", quote_char=False, ignore_empty_lines=False),
+        convert_options=pyarrow.csv.ConvertOptions(column_types={"i": pa.int64(), "x": pa.float64()}, null_values=[]),
     )
-    return np.ascontiguousarray(table.column(0).to_numpy())
+    return plain_numbers(table.column(0)), plain_numbers(table.column(1))
 
 
 class LibsvmWriter(Writer):
@@ -348,9 +354,8 @@ class LibsvmWriter(Writer):
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
-        target = schema.class_attribute
-        for attribute in schema.attributes:
-            if attribute is not target and attribute.kind != "numeric":
+        for place, attribute in enumerate(schema.attributes):
+            if place != schema.class_index and attribute.kind != "numeric":
                 hint = {"nominal": "encode it, as by onehot", "string": "encode it, as by words"}
                 raise FilterkitError(
                     f"{form.title} holds numbers, and attribute {quoted(attribute.name)} is {attribute.kind}; "

@@ -3,9 +3,11 @@ import java.io.PrintStream;
 import weka.core.Attribute;
 import weka.core.Instance;
 import weka.core.Instances;
+import weka.core.converters.AbstractFileLoader;
 import weka.core.converters.ArffLoader;
+import weka.core.converters.XRFFLoader;
 
-/** Prints what Weka (3.6 or 3.9) reads from each ARFF file that is named, one line of JSON a file. */
+/** Prints what Weka (3.6 or 3.9) reads from each ARFF or XRFF file that is named, one line of JSON a file. */
 public class WekaContent {
   static String text(String s) {
     StringBuilder b = new StringBuilder("\"");
@@ -65,7 +67,7 @@ public class WekaContent {
     PrintStream out = new PrintStream(System.out, false, "US-ASCII");
     for (String file : files) {
       try {
-        ArffLoader loader = new ArffLoader();
+        AbstractFileLoader loader = file.endsWith(".xrff") ? new XRFFLoader() : new ArffLoader();
         loader.setFile(new File(file));
         Instances data = loader.getDataSet();
         String relation = text(data.relationName());

@@ -63,7 +63,7 @@ class FormatReader:
 
     live = False
     history: tuple[str, ...] = ()
-    named_class: int | None = None
+    named_class: int | str | None = None
 
     def __init__(
         self, kind: Format, path: str, class_: str | None, positive: object, labels: Labels | None = None

@@ -32,8 +32,9 @@ class Input(Protocol):
         """The comments that tell what filterkit did to the data before."""
 
     @property
-    def named_class(self) -> int | None:
-        """The number, from 1, of the attribute that the input itself names as its class; None if it does not."""
+    def named_class(self) -> int | str | None:
+        """The number, from 1, of the attribute that the input itself names as its class; ``none`` if it says that there
+        is no class, and None if it says nothing."""
 
     @property
     def count(self) -> int | None:

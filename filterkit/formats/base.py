@@ -88,6 +88,7 @@ class Table:
     attributes : all columns.
     sparse : whether batches are sparse.
     class_ : the name of the class attribute that the file itself notes, or None.
+    classless : whether the file itself notes that there is no class.
     positive : the positive class value that the file itself notes, or None.
     history : comments that say what filterkit did to the data before.
     live : whether rows may arrive one by one.
@@ -96,6 +97,7 @@ class Table:
 
     sparse: bool = False
     class_: str | None = None
+    classless: bool = False
     positive: str | None = None
     history: tuple[str, ...] = ()
     live: bool = False
@@ -132,7 +134,7 @@ class Writer:
 
     Parameters
     ----------
-    schema : of the batches, with labels as ordinary attributes.
+    schema : of the batches, with labels as ordinary attributes; it is sparse if rows are to be written sparse.
 
     Attributes
     ----------

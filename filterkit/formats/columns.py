@@ -103,7 +103,9 @@ def _codes(array: Any, attribute: Attribute) -> np.ndarray:
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     words = texts(array.dictionary).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
-    places = array.indices.cast(pa.int32())
+    places = array.indices
+    if places.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
+        places = places.cast(pa.int32())
     codes = arrow.plain_values(places)
     if array.null_count:
         codes = np.where(arrow.nulls(places), len(words), codes)
@@ -115,6 +117,26 @@ def _codes(array: Any, attribute: Attribute) -> np.ndarray:
         error.args = (error.message,)
         raise error
     return values
+
+
+def numbers_of(column: Any) -> np.ndarray:
+    """float64 (rows,) of an Arrow column of float64, int64 or int32; NaN where it is null.
+
+    Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
+    """
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = []
+    for chunk in chunks:
+        values = arrow.plain_values(chunk).astype(np.float64, copy=False) if len(chunk) else np.empty(0)
+        parts.append(np.where(arrow.nulls(chunk), np.nan, values) if chunk.null_count else values)
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
+
+
+def plain_numbers(column: Any) -> np.ndarray:
+    """The elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = [arrow.plain_values(chunk) for chunk in chunks if len(chunk)]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, parts[0].dtype if parts else float), *parts])
 
 
 def texts(array: Any) -> Any:

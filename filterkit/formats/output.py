@@ -11,6 +11,7 @@ from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
+from filterkit.errors import quoted
 from filterkit.messages import say
 from filterkit.stages.base import Rows
 
@@ -31,7 +32,7 @@ class RowWriter:
     ----------
     kind : the format.
     schema : of the rows.
-    sparse : whether rows of ARFF are sparse.
+    sparse : whether rows are sparse, in formats that have a sparse form.
     precision : significant digits of numbers; None for the shortest exact text.
 
     Raises
@@ -47,7 +48,8 @@ class RowWriter:
             self._formatter = Formatter(schema, sparse, precision)
         elif hasattr(kind, "writer"):
             self._flat = schema.replace(labels=()) if schema.labels else schema
-            self._writer = kind.writer(self._flat, precision)
+            self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
+            self._lost = _lost(kind, self._flat)
         else:
             self._simple = kind
 
@@ -99,6 +101,9 @@ class RowWriter:
                 yield size, batch
             return
         writer = self._writer
+        for lost in self._lost:
+            say(f"filterkit: warning: {lost}")
+        self._lost = []
         writer.begin(out)
         warned = writer.advice is None
         for size, piece, batch, weighted in rows(
@@ -125,6 +130,31 @@ class RowWriter:
 
         kind.write(counted(), out)
         return count
+
+
+def _lost(kind: Any, schema: Schema) -> list[str]:
+    """What a format that declares no kinds loses of attributes, as texts for warnings that name the first."""
+    if "kinds" not in kind.losses:
+        return []
+    weighted = [a.name for a in schema.attributes if a.weight != 1] if not _is_plain(schema) else []
+    bags = [a.name for a in schema.passthrough if a.kind == "relational"]
+    found = []
+    if weighted:
+        found.append(f"{kind.title} cannot hold the weights of attributes, as of {_first(weighted)}")
+    if bags:
+        found.append(f"{kind.title} cannot hold relational attributes; {_first(bags)} is written as text")
+    return found
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return quoted(names[0]) + more
+
+
+def _is_plain(schema: Schema) -> bool:
+    """Whether no attribute has a weight, which is known at once of very many attributes that are numeric."""
+    is_plain = getattr(schema.attributes, "is_plain", None)
+    return is_plain is not None and bool(is_plain.all())
 
 
 def _pass_on(out: IO[bytes]) -> None:

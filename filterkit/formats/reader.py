@@ -69,8 +69,11 @@ class TableReader:
             return self._kind.open(opening)
 
     @property
-    def named_class(self) -> int | None:
-        """The number, from 1, of the attribute that the file itself names as the class; None if it names none."""
+    def named_class(self) -> int | str | None:
+        """The number, from 1, of the attribute that the file itself names as the class; ``none`` if it says that there
+        is no class, and None if it says nothing."""
+        if self._table.classless:
+            return "none"
         if self._table.class_ is None:
             return None
         return [a.name for a in self._table.attributes].index(self._table.class_) + 1
@@ -78,10 +81,13 @@ class TableReader:
     def _schema(self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None) -> Schema:
         """The schema of the batches."""
         table = self._table
-        if like is None and class_ is None and labels is None and table.class_ is not None:
+        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
+        if is_open and table.class_ is not None:
             class_ = self.named_class
             positive = table.positive if positive is None else positive
         index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
+        if is_open and table.classless:
+            index = None
         positive = None if like is not None else positive
         return Schema(table.relation, table.attributes, index, positive, table.sparse, labels=of_labels)
 

@@ -2,6 +2,7 @@
 
 from filterkit.api import check_output_format as check_output_format
 from filterkit.api import tee as tee
+from filterkit.arff.exact import parse_bag as parse_bag
 from filterkit.arff.fast_writer import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts
 from filterkit.arff.number_texts import spaced_texts as spaced_texts
@@ -62,11 +63,16 @@ from filterkit.formats.columns import UnknownLabel as UnknownLabel
 from filterkit.formats.columns import from_table as from_table
 from filterkit.formats.columns import joined_rows as joined_rows
 from filterkit.formats.columns import noted as noted
+from filterkit.formats.columns import numbers_of as numbers_of
+from filterkit.formats.columns import plain_numbers as plain_numbers
 from filterkit.formats.columns import schema_noted as schema_noted
 from filterkit.formats.columns import taken as taken
 from filterkit.formats.columns import texts as texts
 from filterkit.formats.columns import to_table as to_table
 from filterkit.formats.pairs import pair_rows as pair_rows
+from filterkit.formats.rows import ArffLines as ArffLines
+from filterkit.formats.rows import ArffRowParser as ArffRowParser
+from filterkit.formats.rows import arff_row as arff_row
 from filterkit.formats.text import Block as Block
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable

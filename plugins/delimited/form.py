@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .parsing import RowParser
 
 _CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
+_USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name of a single column
 
 
 class Delimited(Typed):
@@ -147,6 +148,7 @@ class Beginning:
             names = [(text if is_quoted else text.strip()).decode() for text, is_quoted in cells]
         except UnicodeDecodeError:
             raise RowError("this is not UTF-8 text; say --encoding", source=source, line=1) from None
+        self._check_delimiter(names, cells[0][1], source)
         names = [name or f"column{number}" for number, name in enumerate(names, 1)]
         twice = (
             next((name for number, name in enumerate(names) if name in names[:number]), None)
@@ -161,6 +163,17 @@ class Beginning:
                 line=1,
             )
         return names
+
+    def _check_delimiter(self, names: list[str], is_quoted: bool, source: str) -> None:
+        """Refuse a single name with another delimiter in it: read with the wrong one, a row would be one text."""
+        other = next((word for word in _USUAL if _CHARACTERS[word] in names[0]), None)
+        if len(names) == 1 and not is_quoted and other is not None:
+            raise RowError(
+                f"there is but one column, {quoted(names[0])}; say --from {self._form.name}:delimiter={other}, or put "
+                "its name in quotes",
+                source=source,
+                line=1,
+            )
 
 
 class DelimitedTable(TextTable):

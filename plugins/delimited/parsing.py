@@ -21,6 +21,7 @@ from filterkit.plugin import (
     TextTable,
     class_asked,
     from_table,
+    numbers_of,
     quoted,
 )
 
@@ -105,6 +106,7 @@ class Look:
 
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
+_FEW = 16  # labels that are looked for one by one
 
 
 def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
@@ -135,12 +137,19 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     found = inferred(table, names, kinds, form, needed)
     if beginning.is_whole or not os.path.isfile(opening.path):
         return found
-    return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning))
+    return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning, found))
 
 
-def labels_of(form: Delimited, opening: Opening, beginning: Beginning, places: list[int]) -> Iterator[list[Any]]:
-    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+def labels_of(
+    form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], places: list[int]
+) -> Iterator[list[Any]]:
+    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts.
+
+    If the last column is the only one, as a class often is, rows with a label that is known from `attributes` are not
+    parsed, which would take most of the time.
+    """
     records, source = beginning.records, opening.text()
+    known = attributes[-1].values if places == [len(attributes) - 1] else ()
     columns = [str(place) for place in places]
     try:
         table = TextTable("", (), source, size=1 << 22, last=records.last)
@@ -148,6 +157,8 @@ def labels_of(form: Delimited, opening: Opening, beginning: Beginning, places: l
             text = block.text
             if form.header and not number:
                 text = text[int(records.ends(text)[0]) :]
+            if 0 < len(known) <= _FEW and b"\r" not in text and not (form.quoting and form.quoting.encode() in text):
+                text = rows_without(text, form.separator, known)
             if not text.strip():
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
@@ -162,6 +173,20 @@ def labels_of(form: Delimited, opening: Opening, beginning: Beginning, places: l
                 yield [found.column(name).chunk(0).dictionary for name in columns]
     finally:
         source.close()
+
+
+def rows_without(text: bytes, delimiter: str, labels: Iterable[str]) -> bytes:
+    """The lines of `text`, which has no quotes, whose last cells are none of some labels."""
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters == 0x0A)
+    is_known = np.zeros(len(ends), bool)
+    for label in labels:
+        word = np.frombuffer((delimiter + label).encode(), np.uint8)
+        left = np.flatnonzero(~is_known & (ends >= len(word)))
+        is_known[left] = (characters[ends[left, None] - np.arange(len(word), 0, -1)] == word).all(axis=1)
+    begins = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    lines = [text[begin : end + 1] for begin, end in zip(begins[~is_known].tolist(), ends[~is_known].tolist())]
+    return b"".join([*lines, text[int(ends[-1]) + 1 if len(ends) else 0 :]])
 
 
 def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:
@@ -219,7 +244,7 @@ class RowParser(TextParser):
             column = table.column(self.weights)
             if column.null_count:
                 raise RowError("it is missing", attribute=self.form.weights)
-            weights = column.to_numpy()
+            weights = numbers_of(column)
             table = table.remove_column(self.weights)
         for place, form in self.dates.items():
             table = table.set_column(place, str(place), _dates(table.column(place), form))

@@ -127,10 +127,11 @@ def with_all_labels(
     attributes : those of the first rows.
     sure : the names of attributes whose kinds are told; others with too many labels become strings.
     form : has the limit.
-    labels : a function of the places of attributes, which gives an Arrow array of texts for each, again and again.
+    labels : a function of the places of attributes, which gives an Arrow array of texts for each, again and again; it
+        may leave out labels that the attributes have already.
     """
     places = [place for place, a in enumerate(attributes) if a.kind == "nominal"]
-    found: dict[int, dict[str, None]] = {place: {} for place in places}
+    found: dict[int, dict[str, None]] = {place: dict.fromkeys(attributes[place].values) for place in places}
     for columns in labels(places) if places else ():
         for place, words in zip(places, columns):
             found[place] |= dict.fromkeys(words.to_pylist())
@@ -153,9 +154,12 @@ def is_too_long(column: Any, texts: Any) -> bool:
     column : int64 or float64.
     texts : a function that gives the texts of the column.
     """
-    values = np.abs(column.drop_null().to_numpy().astype(np.float64))
-    if not (values >= _EXACT).any():
-        return False
+    from filterkit.plugin import numbers_of  # imports pyarrow
+
+    values = np.abs(numbers_of(column))
+    with np.errstate(invalid="ignore"):
+        if not (values >= _EXACT).any():
+            return False
     return any(map(_LONG_NUMBER.fullmatch, filter(None, texts())))
 
 

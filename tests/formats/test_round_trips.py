@@ -15,6 +15,7 @@ from filterkit.testing import sample as sample_of_kit
 from filterkit.testing.formats import _flat, compare
 
 FORMATS = {"arff": ".arff", "csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "parquet": ".parquet", "arrow": ".arrow"}
+FORMATS |= {"xrff": ".xrff"}
 NAMES = [
     *("breast-cancer", "digits", "empty", "iris", "mixed", "mixed-sparse", "one-class", "one-row"),
     *("sparse-counts-multiclass", "unused-class-value", "wine"),
@@ -64,7 +65,7 @@ def test_numbers_go_through_libsvm(other, name, tmp_path):
         assert (back.labels().tolist() if isinstance(labels[0], str) else back.y.tolist()) == labels
 
 
-@pytest.mark.parametrize("word", ["csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "text"])
+@pytest.mark.parametrize("word", ["csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "text", "xrff"])
 def test_a_format_conforms(word):
     for check in FORMAT_CHECKS:
         for name in SAMPLES:
@@ -89,5 +90,19 @@ def test_lost_weights_are_warned_of_once(tmp_path, capsys):
         filterkit.write([data, data], tmp_path / f"x.{form}")
         assert capsys.readouterr().err.count("warning: the weights of rows are not written") == 1
     filterkit.write(data, tmp_path / "y.csv", format="csv:weights=w")
-    assert not capsys.readouterr().err
+    assert "weights" not in capsys.readouterr().err
     assert (filterkit.read(tmp_path / "y.csv", format="csv:weights=w").weights == 2).all()
+
+
+def test_what_attributes_lose_is_warned_of_once(tmp_path, capsys):
+    data = sample("mixed")
+    attributes = [a._replace(weight=2.0) if i < 2 else a for i, a in enumerate(data.schema.attributes)]
+    data = data.replace(schema=data.schema.replace(attributes=tuple(attributes)), weights=None)
+    for form, title in (("csv", "CSV"), ("jsonl", "JSON lines")):
+        filterkit.write([data, data], tmp_path / f"x.{form}")
+        said = capsys.readouterr().err
+        assert said.count(f"warning: {title} cannot hold the weights of attributes, as of 'amount' and 1 more\n") == 1
+        assert said.count(f"warning: {title} cannot hold relational attributes; 'parts' is written as text\n") == 1
+    for form in ("parquet", "arrow", "xrff"):
+        filterkit.write([data, data], tmp_path / f"x.{form}")
+        assert not capsys.readouterr().err

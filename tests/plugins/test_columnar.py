@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from agreement import make
+from agreement import make, sample
 from command import run
 
 import filterkit
@@ -31,6 +31,19 @@ def test_the_whole_schema_comes_back(ending, name, tmp_path):
     assert back.schema.attributes == data.schema.attributes and back.schema.relation == data.schema.relation
     assert back.schema.class_index == data.schema.class_index and back.schema.positive == data.schema.positive
     assert testing.same(back.replace(schema=data.schema).in_form(data.sparse), data)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_without_a_class_has_none(ending, tmp_path):
+    filterkit.write(filterkit.read(make_iris(tmp_path), class_="none"), tmp_path / f"x.{ending}")
+    assert filterkit.read(tmp_path / f"x.{ending}").schema.class_attribute is None
+    assert filterkit.read(tmp_path / f"x.{ending}", class_="last").schema.class_attribute.name == "class"
+
+
+def make_iris(folder):
+    """A file of iris with its class."""
+    filterkit.write(sample("iris"), folder / "iris.arff")
+    return folder / "iris.arff"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -106,3 +119,38 @@ def test_streams_of_arrow_are_read_from_pipes(tmp_path):
         writer.write_table(table)
     data = filterkit.read(tmp_path / "x.stream", format="arrow")
     assert data.X.tolist() == [[1], [2]] and data.schema.class_attribute.values == ("x", "y")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("name", sorted(testing.SAMPLES))
+def test_sparse_rows_come_back_as_pairs(name, ending, tmp_path):
+    data = testing.sample(name).in_form(True)
+    data = data.replace(schema=data.schema.replace(sparse=True))
+    if not data.schema.attributes:
+        return
+    path, form = tmp_path / f"x.{ending}", f"{ending}:wide=0"
+    filterkit.write(data, path, format=form)
+    back = filterkit.read(path)
+    assert back.schema.attributes == data.schema.attributes and back.schema.class_index == data.schema.class_index
+    assert testing.same(back.replace(schema=data.schema), data) or not data.schema.width or data.schema.labels
+    plain = tmp_path / f"y.{ending}"
+    filterkit.write(data, plain)
+    for class_ in ("none", "first"):
+        if class_ == "none" or data.schema.attributes[0].kind in ("numeric", "nominal"):
+            one, other = (filterkit.read(each, class_=class_) for each in (path, plain))
+            assert testing.same(one.replace(schema=other.schema).in_form(False), other.in_form(False))
+    parts = list(filterkit.batches(path, block_size=60))
+    assert testing.same(filterkit.plugin.concatenate(parts, back.schema), back)
+
+
+def test_wide_sparse_rows_are_small_and_keep_what_pandas_needs(tmp_path):
+    (tmp_path / "x.svm").write_text("".join(f"{i % 2} {i + 1}:1.5 {200_000 - i}:2\n" for i in range(300)))
+    done = run("--to", "parquet", "-o", "x.parquet", "x.svm", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    table = pq.read_table(tmp_path / "x.parquet")
+    assert table.column_names == ["class", "features"]
+    assert table.column("features")[1].as_py() == [{"index": 1, "value": 1.5}, {"index": 199_998, "value": 2.0}]
+    assert testing.same(
+        filterkit.read(tmp_path / "x.parquet"),
+        filterkit.read(tmp_path / "x.svm").replace(schema=filterkit.read(tmp_path / "x.parquet").schema),
+    )

@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -303,3 +305,40 @@ def test_json_lines(read):
         read('{"a":{"b":1}}\n', "x.jsonl")
     with pytest.raises(FilterkitError, match="JSON cannot hold infinity"):
         filterkit.write(data.replace(X=data.X / 0.0), "/dev/null", format="jsonl")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["c", '"c"', "", "NA", "c,9"])
+def test_labels_of_the_last_column_are_those_of_the_whole_file(last, ending, tmp_path):
+    rows = ["1,a", "2,b", "3,a", "4,b", "5,ab", "6,xa", f"7,{last}", "8,b,", "9,d"]
+    text = ending.join(["n,class", *rows[:4] * 5, *rows]) + ending
+    (tmp_path / "x.csv").write_bytes(text.encode())
+    rejects = ("--rejects", "r.txt", "--from", "csv:look=60B")
+    done = run(*rejects, "x.csv", cwd=tmp_path)
+    labels = ["a", "b", "ab", "xa", *(["c"] if last in ("c", '"c"') else []), "d"]
+    assert done.returncode == 0 and "@attribute class {" + ",".join(labels) + "}" in done.stdout
+    (tmp_path / "x.csv").write_bytes(text.encode()[: -len(ending)])
+    assert run(*rejects, "x.csv", cwd=tmp_path).stdout == done.stdout
+
+
+def test_reading_numbers_does_not_import_what_is_slow(tmp_path):
+    (tmp_path / "x.csv").write_text("n,class\n" + "1,a\n2.5,b\n,a\n" * 10)
+    code = "import sys, filterkit; filterkit.read('x.csv'); print({'pandas', 'pyarrow.compute'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=100)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "header", "word"), [("csv", "a;b", "semicolon"), ("csv", "a\tb", "tab"), ("tsv", "a,b", "comma")]
+)
+def test_another_delimiter_is_noticed(ending, header, word, tmp_path):
+    (tmp_path / f"x.{ending}").write_text(f"{header}\n{header.replace('a', '1').replace('b', '2')}\n")
+    done = run(f"x.{ending}", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert (
+        f"x.{ending}:1: there is but one column" in done.stderr
+        and f"say --from {ending}:delimiter={word}" in done.stderr
+    )
+    assert "1,2" in run("--from", f"{ending}:delimiter={word}", f"x.{ending}", cwd=tmp_path).stdout
+    (tmp_path / f"x.{ending}").write_text(f'"{header}"\n1\n')
+    assert run(f"x.{ending}", cwd=tmp_path).returncode == 0

@@ -1,0 +1,79 @@
+"""Rows of formats with ARFF's types of values: a format turns them into lines of ARFF, and a parser reads these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.arff import blocks
+from filterkit.arff.layout import Layout
+from filterkit.arff.row_format import quote
+from filterkit.data.schema import Schema
+from filterkit.errors import RowError
+from filterkit.formats.base import Parsed
+
+
+class ArffLines(NamedTuple):
+    """Rows as ARFF `text`, each on a line of its own; the number of the line of each in the input, and its `name`."""
+
+    text: bytes
+    numbers: np.ndarray
+    name: str
+
+
+def arff_row(cells: Iterable[tuple[int, str | None]], sparse: bool, weight: str | None = None) -> str:
+    """A row as ARFF on one line, without a line end.
+
+    Parameters
+    ----------
+    cells : the position of an attribute, from 0, and the text of its value, or None for missing. A bag is its rows as
+        ARFF, a line each. A dense row has the cells of all attributes in order.
+    sparse : whether the row is sparse.
+    weight : the text of its weight, or None.
+    """
+    end = "" if weight is None else f",{{{quote(weight)}}}"
+    if sparse:
+        return "{" + ",".join(f"{i} {'?' if text is None else quote(text)}" for i, text in cells) + "}" + end
+    return ",".join(["?" if text is None else quote(text) for _, text in cells]) + end
+
+
+class ArffRowParser:
+    """Parses `ArffLines`; errors have the lines of the input.
+
+    Parameters
+    ----------
+    schema : of the batches, without labels.
+    rejects : whether rows that cannot be read are left out; otherwise, they are errors.
+    """
+
+    def __init__(self, schema: Schema, rejects: bool) -> None:
+        self._parser = blocks.BlockParser(schema, Layout(schema), rejects)
+
+    def __call__(self, part: ArffLines) -> Parsed:
+        """The rows of a part.
+
+        Raises
+        ------
+        RowError : a row cannot be read, or a sparse row leaves out a string.
+        """
+        try:
+            parsed = self._parser(blocks.Block(part.text, 1, part.name))
+        except RowError as error:
+            error.line = _line(part, error.line)
+            raise
+        for column, rows in parsed.omitted.items():
+            raise RowError(
+                "a sparse row omits it, and only numbers, labels and dates can be omitted",
+                source=part.name,
+                line=_line(part, int(rows[0]) + 1),
+                attribute=parsed.batch.schema.passthrough[column].name,
+            )
+        rejected = tuple(each._replace(line=_line(part, each.line) or 0) for each in parsed.rejected)
+        return Parsed(parsed.batch, rejected)
+
+
+def _line(part: ArffLines, number: int | None) -> int | None:
+    """The line of the input that a line of its ARFF text, from 1, stands for."""
+    return None if number is None else int(part.numbers[number - 1])

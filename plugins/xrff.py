@@ -1,0 +1,705 @@
+"""XRFF: Weka's XML, with everything that ARFF holds and the class marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Schema, hookimpl
+from filterkit.plugin import (
+    PAUSE,
+    ArffLines,
+    ArffRowParser,
+    DateFormat,
+    FileFormat,
+    Opening,
+    RowError,
+    Table,
+    Writer,
+    arff_row,
+    format_number,
+    parse_bag,
+    parse_number,
+    quoted,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PART = 1 << 20  # bytes of the ARFF text of a part
+_LONGEST = 1 << 28  # bytes of a row or declaration
+_DEEPEST = 100  # how deep relational attributes may be nested
+_CELLS = 1 << 18  # values that are formatted at once
+_DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
+_KINDS = ("numeric", "date", "nominal", "string", "relational")
+_SCORE = "score:"  # begins the names of properties that hold scores
+
+# The elements that mean something in each element; others are passed over, as Weka does.
+_CHILDREN = {
+    "": ("dataset",),
+    "dataset": ("header", "body"),
+    "header": ("attributes",),
+    "attributes": ("attribute",),
+    "attribute": ("labels", "metadata", "attributes"),
+    "labels": ("label",),
+    "metadata": ("property",),
+    "body": ("instances",),
+    "instances": ("instance",),
+    "instance": ("value",),
+    "value": ("instances",),
+}
+
+_DECLARATIONS = """\
+<!DOCTYPE dataset
+[
+   <!ELEMENT dataset (header,body)>
+   <!ATTLIST dataset name CDATA #REQUIRED>
+   <!ATTLIST dataset version CDATA "3.5.3">
+   <!ELEMENT header (notes?,attributes)>
+   <!ELEMENT body (instances)>
+   <!ELEMENT notes ANY>
+   <!ELEMENT attributes (attribute+)>
+   <!ELEMENT attribute (labels?,metadata?,attributes?)>
+   <!ATTLIST attribute name CDATA #REQUIRED>
+   <!ATTLIST attribute type (numeric|date|nominal|string|relational) #REQUIRED>
+   <!ATTLIST attribute format CDATA #IMPLIED>
+   <!ATTLIST attribute class (yes|no) "no">
+   <!ELEMENT labels (label*)>
+   <!ELEMENT label ANY>
+   <!ATTLIST label xml:space (default|preserve) "default">
+   <!ELEMENT metadata (property*)>
+   <!ELEMENT property ANY>
+   <!ATTLIST property name CDATA #REQUIRED>
+   <!ELEMENT instances (instance*)>
+   <!ELEMENT instance (value*)>
+   <!ATTLIST instance type (normal|sparse) "normal">
+   <!ATTLIST instance weight CDATA #IMPLIED>
+   <!ELEMENT value (#PCDATA|instances)*>
+   <!ATTLIST value index CDATA #IMPLIED>
+   <!ATTLIST value missing (yes|no) "no">
+   <!ATTLIST value xml:space (default|preserve) "default">
+]
+>
+"""
+
+
+class Xrff(FileFormat):
+    """XRFF, the XML of Weka, which holds all that ARFF does and marks the class.
+
+    Rows are sparse if the first one is. Blanks around a text do not belong to it, as in Weka, unless its element says
+    xml:space="preserve". Entities are refused.
+    """
+
+    name = "xrff"
+    title = "XRFF"
+    endings = (".xrff",)
+    textual = True
+    rounds = True
+
+    def open(self, opening: Opening) -> XrffTable:
+        source = opening.text()
+        try:
+            return XrffTable(opening, source)
+        except BaseException:
+            source.close()
+            raise
+
+    def writer(self, schema: Schema, precision: int | None) -> Writer:
+        return XrffWriter(schema, precision)
+
+
+class XrffTable(Table):
+    """An opened file.
+
+    Parameters
+    ----------
+    opening : what is asked for.
+    source : what to read.
+    """
+
+    def __init__(self, opening: Opening, source: Any) -> None:
+        self._source, self._opening = source, opening
+        self._document = document = Document(source.name, None if opening.encoding == "utf-8" else "utf-8")
+        while not document.rows and document.more(source.read(1 << 16)):
+            pass
+        if document.attributes is None:
+            raise RowError("it is no XRFF: it declares no attributes", source=source.name)
+        super().__init__(document.relation, document.attributes)
+        names = [a.name for a in self.attributes]
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        if len(set(names)) < len(names) and twice is not None:
+            raise FilterkitError(f"two attributes are named {quoted(twice)}")
+        self.class_ = document.class_
+        self.classless = document.class_ is None
+        self.sparse = document.is_sparse
+        self.live, self.size = source.live, source.size
+
+    def parts(self) -> Iterator[ArffLines]:
+        document, size = self._document, self._opening.block_size or _PART
+        going = True
+        while going:
+            if document.rows and (document.size >= size or self._source.live):
+                yield document.taken()
+            if self._source.waits():
+                yield PAUSE
+            going = document.more(self._source.read(min(max(size, 64), 1 << 18)))
+        if document.rows:
+            yield document.taken()
+
+    def parser(self, schema: Schema) -> ArffRowParser:
+        return ArffRowParser(schema, self._opening.rejects)
+
+    def position(self) -> int:
+        return int(self._source.position())
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class Document:
+    """An XRFF document, parsed piece by piece.
+
+    Parameters
+    ----------
+    name : of the input, for errors.
+    encoding : of the text; None if the document says it.
+
+    Attributes
+    ----------
+    relation : its name.
+    attributes : those declared; None until all are known.
+    class_ : the name of the one that is marked as the class, or None.
+    is_sparse : whether the first row is sparse.
+    rows : the rows that have been parsed and not been taken, as ARFF.
+    size : the number of their characters.
+    """
+
+    def __init__(self, name: str, encoding: str | None) -> None:
+        from xml.parsers import expat  # only this format needs it
+
+        self.relation = ""
+        self.attributes: tuple[Attribute, ...] | None = None
+        self.class_: str | None = None
+        self.is_sparse = False
+        self.rows: list[str] = []
+        self.size = 0
+        self._numbers: list[int] = []
+        self._name, self._expat = name, expat
+        self._parser = parser = expat.ParserCreate(encoding)
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._characters
+        parser.EntityDeclHandler = self._refuse_entity
+        self._is_over = False
+        self._path = [""]  # the elements around, whose names mean something
+        self._passed_over = 0  # how deep inside an element that means nothing
+        self._text: list[str] = []
+        self._length = 0  # of the characters since the beginning of the row or declaration
+        self._declared: list[_Declared] = []
+        self._lists: list[list[Attribute]] = []
+        self._open: list[_Row] = []  # the row, and those of bags inside
+        self._waiting: list[_Row] = []  # rows that omit a string while the first of the input is not known
+        self._firsts: dict[int, str | None] = {}  # by the position of strings and bags: the first one
+
+    def more(self, text: bytes) -> bool:
+        """Parse more text; empty at the end. Returns whether this was not the end.
+
+        Raises
+        ------
+        RowError : the document is not well-formed, declares an entity, or is no XRFF.
+        """
+        if self._is_over:
+            return False
+        self._is_over = not text
+        try:
+            self._parser.Parse(text, not text)
+        except self._expat.ExpatError as error:
+            about = self._expat.ErrorString(error.code)
+            raise RowError(f"this is no well-formed XML ({about})", source=self._name, line=error.lineno) from None
+        if not text and self._waiting:
+            raise self._fault("a sparse row omits a text, which means the first in the file, but there is none")
+        return bool(text)
+
+    def taken(self) -> ArffLines:
+        """The rows, which are dropped here."""
+        part = ArffLines(
+            ("\n".join(self.rows) + "\n").encode("utf-8", "surrogatepass"),
+            np.array(self._numbers, np.int64),
+            self._name,
+        )
+        self.rows, self._numbers, self.size = [], [], 0
+        return part
+
+    def _fault(self, message: str, attribute: str | None = None) -> RowError:
+        return RowError(message, source=self._name, line=self._parser.CurrentLineNumber, attribute=attribute)
+
+    def _refuse_entity(self, name: str, *_: Any) -> None:
+        raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write out what it means")
+
+    def _start(self, tag: str, given: dict[str, str]) -> None:
+        if self._passed_over or tag not in _CHILDREN.get(self._path[-1], ()):
+            if len(self._path) == 1:
+                raise self._fault(f"it is no XRFF: the root element must be dataset, and not {quoted(tag)}")
+            self._passed_over += 1
+            return
+        self._path.append(tag)
+        begin = getattr(self, f"_begin_{tag}", None)
+        if begin is not None:
+            begin(given)
+
+    def _end(self, tag: str) -> None:
+        if self._passed_over:
+            self._passed_over -= 1
+            return
+        self._path.pop()
+        end = getattr(self, f"_end_{tag}", None)
+        if end is not None:
+            end()
+
+    def _characters(self, text: str) -> None:
+        if not self._passed_over:
+            self._text.append(text)
+            self._length += len(text)
+            if self._length > _LONGEST:
+                raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
+
+    def _content(self, is_kept: bool) -> str:
+        """The text of the element that ends."""
+        text = "".join(self._text)
+        return text if is_kept else text.strip()
+
+    def _begin_dataset(self, given: dict[str, str]) -> None:
+        self.relation = given.get("name", "")
+
+    def _begin_body(self, given: dict[str, str]) -> None:
+        if self.attributes is None:
+            raise self._fault("it is no XRFF: the rows come before the attributes")
+
+    def _begin_attributes(self, given: dict[str, str]) -> None:
+        if len(self._lists) > _DEEPEST:
+            raise self._fault(f"relational attributes are nested more than {_DEEPEST} deep")
+        self._lists.append([])
+
+    def _end_attributes(self) -> None:
+        found = tuple(self._lists.pop())
+        if self._declared:
+            self._declared[-1].attributes = found
+        elif not found:
+            raise self._fault("it declares no attributes")
+        else:
+            self.attributes = found
+            self._texts = {i for i, a in enumerate(found) if a.kind in ("string", "relational")}
+
+    def _begin_attribute(self, given: dict[str, str]) -> None:
+        self._length = 0
+        if "name" not in given:
+            raise self._fault("an attribute has no name")
+        if given.get("type") not in _KINDS:
+            what = quoted(given.get("type", ""))
+            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, and not {what}", given["name"])
+        self._declared.append(_Declared(given))
+
+    def _end_attribute(self) -> None:
+        declared = self._declared.pop()
+        self._lists[-1].append(declared.attribute())
+        if declared.given.get("class") == "yes" and not self._declared:
+            self.class_ = declared.given["name"]
+
+    def _begin_label(self, given: dict[str, str]) -> None:
+        self._text, self._is_kept = [], given.get("xml:space") == "preserve"
+
+    def _end_label(self) -> None:
+        self._declared[-1].labels.append(self._content(self._is_kept))
+
+    def _begin_property(self, given: dict[str, str]) -> None:
+        self._text, self._property = [], given.get("name", "")
+
+    def _end_property(self) -> None:
+        text, declared = self._content(False), self._declared[-1]
+        if self._property == "weight" or self._property.startswith(_SCORE):
+            number = parse_number(text)
+            if number is None or number != number:
+                what = f"the property {quoted(self._property)} is {quoted(text)}, which is not a number"
+                raise self._fault(what, declared.given["name"])
+            declared.numbers[self._property] = number
+
+    def _begin_instance(self, given: dict[str, str]) -> None:
+        if not self._open:
+            self._length = 0
+            known = self.attributes
+        else:
+            known = self._open[-1].attribute.attributes
+        assert known is not None
+        self._open.append(_Row(given, known, self._parser.CurrentLineNumber))
+
+    def _end_instance(self) -> None:
+        row = self._open.pop()
+        if self._open:
+            self._open[-1].bag.append(row.text())
+            return
+        if not self._numbers and not self.rows and not self._waiting and not self._firsts:
+            self.is_sparse = row.is_sparse or self.is_sparse
+        if self._texts:
+            for place, text in row.cells:
+                if place in self._texts and text is not None:
+                    self._firsts.setdefault(place, text)
+            self._waiting.append(row)
+            while self._waiting and self._waiting[0].is_filled(self._texts, self._firsts):
+                self._give(self._waiting.pop(0))
+        else:
+            self._give(row)
+
+    def _give(self, row: _Row) -> None:
+        text = row.text()
+        self.rows.append(text)
+        self._numbers.append(row.line)
+        self.size += len(text) + 1
+
+    def _begin_value(self, given: dict[str, str]) -> None:
+        self._text = []
+        fault = self._open[-1].begin(given)
+        if fault:
+            raise self._fault(fault)
+
+    def _end_value(self) -> None:
+        row = self._open[-1]
+        row.end("" if row.is_missing else self._content(row.is_kept))
+
+    def _begin_instances(self, given: dict[str, str]) -> None:
+        if self._open and self._open[-1].attribute.kind != "relational":
+            raise self._fault("there are rows in it, but it is not relational", self._open[-1].attribute.name)
+
+
+class _Declared:
+    """A declaration of an attribute while it is read: what its element says, labels, weight and scores, and columns."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        self.given = given
+        self.labels: list[str] = []
+        self.numbers: dict[str, float] = {}
+        self.attributes: tuple[Attribute, ...] = ()
+
+    def attribute(self) -> Attribute:
+        kind = self.given["type"]
+        scores = [(name.removeprefix(_SCORE), n) for name, n in self.numbers.items() if name != "weight"]
+        return Attribute(
+            self.given["name"],
+            kind,
+            tuple(self.labels) if kind == "nominal" else (),
+            self.given.get("format") or _DATE if kind == "date" else "",
+            self.attributes if kind == "relational" else (),
+            self.numbers.get("weight", 1.0),
+            tuple(scores),
+        )
+
+
+class _Row:
+    """A row while it is read.
+
+    Attributes
+    ----------
+    cells : the position of each attribute and the text of its value, or None for missing.
+    attribute : that of the value that has begun.
+    bag : the rows of its bag, as ARFF.
+    """
+
+    def __init__(self, given: dict[str, str], known: tuple[Attribute, ...], line: int) -> None:
+        self.is_sparse, self._weight = given.get("type") == "sparse", given.get("weight")
+        self.cells: list[tuple[int, str | None]] = []
+        self.line, self._known = line, known
+
+    def begin(self, given: dict[str, str]) -> str:
+        """Begin a value; returns what is wrong, or an empty text."""
+        place = len(self.cells)
+        if self.is_sparse:
+            index = given.get("index", "").strip()
+            if not (index.isascii() and index.isdigit() and 0 < len(index) < 10):
+                return f"the index of a value is {quoted(index)}, and not a whole number from 1"
+            place = int(index) - 1
+        if not 0 <= place < len(self._known):
+            wrong = f"index {place + 1} is out of range" if self.is_sparse else "a row has more values"
+            return f"{wrong}; there are {len(self._known)} attributes"
+        self._place, self.attribute = place, self._known[place]
+        self.is_missing = given.get("missing") == "yes"
+        self.is_kept = given.get("xml:space") == "preserve"
+        self.bag: list[str] = []
+        return ""
+
+    def end(self, text: str) -> None:
+        """End the value, whose text this is."""
+        whole = "\n".join(self.bag) if self.attribute.kind == "relational" else text
+        self.cells.append((self._place, None if self.is_missing else whole))
+
+    def is_filled(self, texts: set[int], firsts: dict[int, str | None]) -> bool:
+        """Fill strings that a sparse row omits with the first ones of the input; whether these are known."""
+        omitted = texts - {place for place, _ in self.cells} if self.is_sparse else set()
+        if not omitted <= firsts.keys():
+            return False
+        self.cells += [(place, firsts[place]) for place in sorted(omitted)]
+        return True
+
+    def text(self) -> str:
+        """The row as ARFF."""
+        return arff_row(self.cells, self.is_sparse, self._weight)
+
+
+# Writing
+
+# What XML cannot hold, and what has to be written otherwise.
+_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+)
+_SPECIAL = re.compile('[&<>"\r\n\t]|^\\s|\\s$|[\x00-\x1f\ud800-\udfff\ufffe\uffff]')
+_BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing ones, until they are replaced
+
+
+def escaped(text: str) -> str:
+    """A text for XML.
+
+    Raises
+    ------
+    FilterkitError : XML cannot hold it.
+    """
+    if _SPECIAL.search(text) is None:
+        return text
+    impossible = _IMPOSSIBLE.search(text)
+    if impossible is not None:
+        raise FilterkitError(f"XRFF cannot hold the character U+{ord(impossible[0]):04X}, as in {quoted(text)}")
+    return text.translate(_ESCAPES)
+
+
+def element(tag: str, text: str, begin: str = "") -> str:
+    """An element with a text inside; `begin` is the text of its attributes."""
+    kept = "" if text == text.strip() else ' xml:space="preserve"'
+    return f"<{tag}{begin}{kept}>{escaped(text)}</{tag}>"
+
+
+class XrffWriter(Writer):
+    """Writes XRFF, a row on each line; see `Writer`."""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema)
+        if not schema.attributes:
+            raise FilterkitError("XRFF cannot hold rows without attributes")
+        self._convert = Converter(schema, precision)
+
+    def header(self) -> bytes:
+        schema = self.schema
+        lines = [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            _DECLARATIONS,
+            f'<dataset name="{escaped(schema.relation)}" version="3.5.3">',
+            "<header>",
+            *_attributes(schema.attributes, schema.class_attribute),
+            "</header>",
+            "<body>",
+            "<instances>",
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return self._convert
+
+    def end(self, out: IO[bytes]) -> None:
+        out.write(b"</instances>\n</body>\n</dataset>\n")
+
+
+def _attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
+    """The lines that declare attributes."""
+    yield "<attributes>"
+    for a in attributes:
+        mark = ' class="yes"' if target is not None and a.name == target.name else ""
+        form = f' format="{escaped(a.format)}"' if a.kind == "date" else ""
+        numbers = [("weight", a.weight)] if a.weight != 1 else []
+        numbers += [(_SCORE + metric, score) for metric, score in a.scores]
+        inner = []
+        if a.kind == "nominal":
+            inner += ["<labels>", *(element("label", label) for label in a.values), "</labels>"]
+        if numbers:
+            properties = (element("property", format_number(n), f' name="{escaped(name)}"') for name, n in numbers)
+            inner += ["<metadata>", *properties, "</metadata>"]
+        if a.kind == "relational":
+            inner += _attributes(a.attributes)
+        begin = f'<attribute name="{escaped(a.name)}" type="{a.kind}"{form}{mark}'
+        if inner:
+            yield from (f"{begin}>", *inner, "</attribute>")
+        else:
+            yield f"{begin}/>"
+    yield "</attributes>"
+
+
+class Converter:
+    """Turns batches into lines of XML; can be pickled.
+
+    Parameters
+    ----------
+    schema, precision : see `FileFormat.writer`.
+    """
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        self.schema, self.precision = schema, precision
+
+    def __call__(self, batch: Batch) -> list[bytes | memoryview]:
+        """The text of a batch."""
+        step = max(_CELLS // len(self.schema.attributes), 1) if not self.schema.sparse else max(len(batch), 1)
+        rows = self._sparse_rows if self.schema.sparse else self._dense_rows
+        return [
+            rows(batch.rows(i, min(i + step, len(batch))).in_form(self.schema.sparse))
+            for i in range(0, len(batch), step)
+        ]
+
+    def _dense_rows(self, batch: Batch) -> Any:
+        """The text of dense rows; adjacent numeric columns are formatted together."""
+        from filterkit.plugin import joined_rows, row_texts, to_columns
+
+        pairs = zip(self.schema.attributes, to_columns(batch))
+        line: list[Any] = [self._begins(batch, "<instance", ">")]
+        for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
+            if is_numeric:
+                values = self._rounded(np.column_stack([column for _, column in group]))
+                line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
+            else:
+                line += [self._elements(attribute, column) for attribute, column in group]
+        text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
+        return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
+
+    def _begins(self, batch: Batch, begin: str, end: str) -> Any:
+        """The beginnings of rows, with their weights."""
+        import pyarrow as pa
+
+        weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
+        return pa.array(
+            [begin + end if w == 1 else f'{begin} weight="{format_number(w)}"{end}' for w in weights], pa.string()
+        )
+
+    def _rounded(self, values: np.ndarray) -> np.ndarray:
+        from filterkit.plugin import round_significant
+
+        return values if self.precision is None else round_significant(np.ascontiguousarray(values), self.precision)
+
+    def _elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
+        """The elements of the values of a column that is not numeric."""
+        import pyarrow as pa
+
+        from filterkit.plugin import taken
+
+        missing = f'<value{begin} missing="yes"/>'
+        if attribute.kind == "nominal":
+            elements = [*(element("value", label, begin) for label in attribute.values), missing]
+            return taken(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
+        one = _element_of(attribute, begin)
+        return pa.array([missing if value is None else one(value) for value in column], pa.string())
+
+    def _sparse_rows(self, batch: Batch) -> Any:
+        """The text of sparse rows: their elements one after the other, sorted by row and position."""
+        import pyarrow as pa
+
+        from filterkit.plugin import joined_rows
+
+        rows, schema, last = len(batch), self.schema, len(self.schema.attributes)
+        every = np.arange(rows)
+        texts: list[Any] = [self._begins(batch, '<instance type="sparse"', ">"), pa.array(["</instance>\n"] * rows)]
+        at_rows, places = [every, every], [np.full(rows, -1), np.full(rows, last)]
+        for place, row, values in self._entries(batch):
+            if isinstance(place, int):
+                texts.append(self._elements(schema.attributes[place], values, f' index="{place + 1}"'))
+                place = np.full(len(row), place)
+            else:
+                texts.append(self._numbers(place, values))
+            at_rows.append(row)
+            places.append(place)
+        order = np.lexsort((np.concatenate(places), np.concatenate(at_rows)))
+        return joined_rows(pa.concat_arrays(texts).take(pa.array(order)))
+
+    def _entries(self, batch: Batch) -> Iterator[tuple[Any, np.ndarray, Any]]:
+        """Positions of attributes, numbers of rows and values that are written: of one position, or of numbers."""
+        from filterkit.plugin import to_columns
+
+        schema, csr = self.schema, batch.csr
+        row, place, data = csr.row_of_entry, schema.feature_indices[csr.indices], csr.data
+        is_nominal = schema.nominal[csr.indices]
+        yield place[~is_nominal], row[~is_nominal], data[~is_nominal]
+        for each in np.unique(place[is_nominal]).tolist():
+            here = is_nominal & (place == each)
+            yield each, row[here], data[here]
+        if schema.class_index is not None and batch.y is not None:
+            there = np.flatnonzero(batch.y != 0)
+            values = batch.y[there]
+            if schema.attributes[schema.class_index].kind == "nominal":
+                yield schema.class_index, there, np.where(values < 0, np.nan, values)
+            else:
+                yield np.full(len(there), schema.class_index), there, values
+        if schema.passthrough:
+            columns = to_columns(batch)
+            for each in schema.passthrough_indices:
+                yield int(each), np.arange(len(batch)), columns[each]
+
+    def _numbers(self, places: np.ndarray, values: np.ndarray) -> Any:
+        """The elements of numbers at these positions."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from filterkit.plugin import row_texts
+
+        if not len(values):
+            return pa.array([], pa.string())
+        numbers = row_texts(self._rounded(values[:, None]), _BETWEEN, "")
+        index = pc.binary_join_element_wise('<value index="', pa.array(places + 1).cast(pa.string()), '"', "")
+        known = pc.binary_join_element_wise(index, ">", numbers, "</value>", "")
+        missing = pc.binary_join_element_wise(index, ' missing="yes"/>', "")
+        return pc.if_else(pa.array(np.isnan(values)), missing, known)
+
+
+def _element_of(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
+    """What makes the element of a value, not missing, of an attribute that is a string, date or relational."""
+    if attribute.kind == "date":
+        form = DateFormat(attribute.format)
+
+        def of_date(moment: int) -> str:
+            text = form.format(moment)
+            if form.parse(text) != moment:
+                raise FilterkitError(
+                    f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part "
+                    f"of a date; give it one such as {_DATE}.SSS"
+                )
+            return element("value", text, begin)
+
+        return of_date
+    if attribute.kind == "relational":
+        return lambda bag: f"<value{begin}>{_bag(bag, attribute)}</value>"
+    return lambda text: element("value", text, begin)
+
+
+def _bag(text: str, attribute: Attribute) -> str:
+    """The rows of a bag as XML."""
+    found = ["<instances>"]
+    for row in parse_bag(text, attribute):
+        kind = ' type="sparse"' if row.sparse else ""
+        weight = "" if row.weight == 1 else f' weight="{format_number(row.weight)}"'
+        found.append(f"<instance{kind}{weight}>")
+        for place, value in row.values.items():
+            begin = f' index="{place + 1}"' if row.sparse else ""
+            found.append(_inner(attribute.attributes[place], value, begin))
+        found.append("</instance>")
+    return "".join([*found, "</instances>"])
+
+
+def _inner(attribute: Attribute, value: Any, begin: str) -> str:
+    """The element of a value in a bag, in the form of `parse_bag`."""
+    if value is None or value != value:
+        return f'<value{begin} missing="yes"/>'
+    if attribute.kind == "numeric":
+        return element("value", format_number(value), begin)
+    if attribute.kind == "nominal":
+        return element("value", attribute.values[int(value)], begin)
+    return _element_of(attribute, begin)(value)
+
+
+@hookimpl
+def filterkit_formats() -> list[type[FileFormat]]:
+    return [Xrff]
