@@ -278,9 +278,10 @@ def test_a_gzip_file_that_is_damaged_or_cut_off_is_reported(tmp_path, way):
 
 
 def test_a_missing_file_and_a_folder_are_reported(tmp_path):
+    what = "Is a directory" if os.name == "posix" else "Permission denied"
     for path, reason in (
         (tmp_path / "none.arff", "No such file or directory"),
-        (tmp_path, "Is a directory" if os.name == "posix" else "Permission denied"),
+        (tmp_path, f"{what}, and there are no folders of texts in it, one for each class"),
     ):
         with pytest.raises(FilterkitError) as caught:
             load(path)
