@@ -26,7 +26,7 @@ from filterkit.errors import FilterkitError as FilterkitError
 from filterkit.errors import PluginError as PluginError
 from filterkit.errors import StageError as StageError
 from filterkit.errors import UsageError as UsageError
-from filterkit.files.formats import Format as Format
+from filterkit.formats.simple import Format as Format
 from filterkit.plugin.hookspecs import hookimpl as hookimpl
 from filterkit.stages.base import Fitted as Fitted
 from filterkit.stages.base import RowStage as RowStage

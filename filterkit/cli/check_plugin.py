@@ -22,8 +22,8 @@ from filterkit.plugin.registry import Plugin, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
-    from filterkit.files.formats import Format
     from filterkit.formats.base import FileFormat
+    from filterkit.formats.simple import Format
 
 
 # Options after the name of a stage belong to the stage.

@@ -10,8 +10,8 @@ from filterkit.data.schema import Schema
 from filterkit.files.rejects import Rejects
 
 if TYPE_CHECKING:
-    from filterkit.files.formats import FormatReader
     from filterkit.formats.reader import TableReader
+    from filterkit.formats.simple import FormatReader
 
 
 def open_table(
@@ -39,7 +39,7 @@ def open_table(
         from filterkit.formats.reader import TableReader
 
         return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels)
-    from filterkit.files.formats import FormatReader
+    from filterkit.formats.simple import FormatReader
 
     if like is not None:
         return FormatReader(kind, path, "none", None)

@@ -16,8 +16,8 @@ from filterkit.messages import say
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
-    from filterkit.files.formats import Format
     from filterkit.formats.base import FileFormat, Writer
+    from filterkit.formats.simple import Format
 
 AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
 

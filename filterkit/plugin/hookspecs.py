@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from filterkit.counts.metric import Metric
     from filterkit.engines.engine import Engine
-    from filterkit.files.formats import Format
     from filterkit.formats.base import FileFormat
+    from filterkit.formats.simple import Format
     from filterkit.stages.base import Stage
 
 PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import click
 
     from filterkit.counts.metric import Metric
-    from filterkit.files.formats import Format
     from filterkit.formats.base import FileFormat
+    from filterkit.formats.simple import Format
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

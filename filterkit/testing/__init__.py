@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 from filterkit.data.batch import Batch, same
 from filterkit.engines.engine import Engine
 from filterkit.errors import StageError
-from filterkit.files.formats import Format
 from filterkit.formats.base import FileFormat
+from filterkit.formats.simple import Format
 from filterkit.stages.base import Stage
 from filterkit.testing.engines import (
     check_engine_is_declared,

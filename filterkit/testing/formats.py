@@ -16,11 +16,11 @@ from filterkit.data.interop import to_columns
 from filterkit.data.labels import join
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError
-from filterkit.files.formats import Format
 from filterkit.files.output import open_output
 from filterkit.formats.base import LOSSES, FileFormat
 from filterkit.formats.opening import open_table
 from filterkit.formats.output import RowWriter
+from filterkit.formats.simple import Format
 from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.testing.stages import cut
 

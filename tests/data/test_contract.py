@@ -27,7 +27,7 @@ from filterkit import (
 )
 from filterkit.data.batch import empty
 from filterkit.data.contract import misfit
-from filterkit.files.formats import Format, FormatReader
+from filterkit.formats.simple import Format, FormatReader
 from filterkit.plugin import Csr
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import sample

@@ -19,8 +19,6 @@ from filterkit.files.local import local_copy
 
 T = TypeVar("T")
 
-LOSSES = ("names", "kinds", "weights")
-
 
 @dataclass(frozen=True)
 class Format:
