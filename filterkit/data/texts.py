@@ -174,10 +174,10 @@ class Texts(Sequence[str]):
     def isin(self, others: Texts) -> np.ndarray:
         """bool (n,): which of the texts are among `others`."""
         mine, theirs = self._hashes(), others._hashes()
-        found = np.isin(mine, theirs)
+        found = np.isin(mine, theirs, kind="sort")
         places = np.flatnonzero(found)
         if len(places):
-            known = {others[place] for place in np.flatnonzero(np.isin(theirs, mine[places])).tolist()}
+            known = {others[place] for place in np.flatnonzero(np.isin(theirs, mine[places], kind="sort")).tolist()}
             found[places] = [self[place] in known for place in places.tolist()]
         return found
 
