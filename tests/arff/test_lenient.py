@@ -129,12 +129,12 @@ def test_the_error_of_a_corrected_row_is_about_what_is_left(tmp_path, way):
 def test_what_was_made_of_a_file_is_counted_by_kind(tmp_path, way):
     rows = [SOUND, "1,,p,?\n", "1,New York,,\n", SOUND, "1,don't,it's so,?\n", "NA,x,<null>,?\n", "1,x,p q r,?\n"]
     expected = [
-        "1500 empty values are missing, the first in line 8",
-        "1000 values with blanks are each read as one, the first in line 9 ('New York')",
-        "1000 values with stray quotes are read as they stand, the first in line 11 ('don't')",
-        "500 values are taken as missing, the first in line 12 ('NA')",
+        "180 empty values are missing, the first in line 8",
+        "120 values with blanks are each read as one, the first in line 9 ('New York')",
+        "120 values with stray quotes are read as they stand, the first in line 11 ('don't')",
+        "60 values are taken as missing, the first in line 12 ('NA')",
     ]
-    path = write_text(tmp_path, HEADER + "".join(rows) * 500)
+    path = write_text(tmp_path, HEADER + "".join(rows) * 60)
     for block_size in (1, 64, 1 << 20):
         assert lenient(path, block_size)[1] == [f"t.arff: --lenient: {text}" for text in expected]
 
