@@ -167,7 +167,7 @@ def test_many_empty_fields_are_read_as_each_by_itself(tmp_path, way, row):
         except FilterkitError as error:
             return str(error)
 
-    for text in (f"1,2,3,p\n{row}\n\r1,,?,p\n" * 100, f"{row}\r\n" * 100 + row, f"\n\n1,,3,p\n{row}"):
+    for text in (f"1,2,3,p\n{row}\n\r1,,?,p\n" * 20, f"{row}\r\n" * 20 + row, f"\n\n1,,3,p\n{row}"):
         assert result(text, 1 << 20) == result(text, 1)
 
 
