@@ -7,7 +7,8 @@ import re
 from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
 from filterkit.errors import ArffError
 from filterkit.files.endings import other_format
-from filterkit.files.source import Lines, Source, count_lines
+from filterkit.files.lines import Lines, count_lines
+from filterkit.files.source import Source
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 # The first bytes of files that are not ARFF text in the encoding asked for: what they are, and what to do.

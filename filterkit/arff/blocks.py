@@ -16,8 +16,8 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError
+from filterkit.files.lines import Block, count_lines, cut, first_line
 from filterkit.files.rejects import Rejected
-from filterkit.files.source import count_lines, cut, first_line
 
 # The exact path reads fewer bytes than this before pyarrow could be imported.
 SMALL = 1 << 16
@@ -25,14 +25,6 @@ SMALL = 1 << 16
 SMALLEST_HALF = 1 << 13
 _SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control characters, quotes, comments, braces, ``\``
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
-
-
-class Block(NamedTuple):
-    """Whole lines: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
-
-    text: bytes
-    line: int
-    name: str
 
 
 class Parsed(NamedTuple):

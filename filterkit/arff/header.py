@@ -16,7 +16,7 @@ from filterkit.data.attributes import Attribute, Collected, ManyOrFew, first_twi
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
 from filterkit.errors import ArffError, quoted, suggestion
-from filterkit.files.source import count_lines as count_line_ends
+from filterkit.files.lines import count_lines as count_line_ends
 
 _SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # after %, as `filterkit.arff.writer` writes it
 _PLAIN = (

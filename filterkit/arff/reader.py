@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from filterkit.arff.beginning import find_row, read_header
-from filterkit.arff.blocks import Block, BlockParser, Parsed
+from filterkit.arff.blocks import BlockParser, Parsed
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
 from filterkit.data.attributes import ManyOrFew, place_of
@@ -19,9 +18,11 @@ from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen, with_more_values, without_unknown
 from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.files.rejects import Rejected, Rejects
-from filterkit.files.source import Source, blocks, count_lines, expand
+from filterkit.errors import ArffError, FilterkitError
+from filterkit.files.inputs import map_parsed
+from filterkit.files.lines import Block, blocks
+from filterkit.files.rejects import Rejects
+from filterkit.files.source import Source, expand
 
 T = TypeVar("T")
 
@@ -185,12 +186,7 @@ class Reader:
                 self.source = Source(path, self._encoding)
                 line, rest = self._next_part(self.source)
             self._rest = b""
-            for text in blocks(self.source, rest, self.block_size):
-                if text is PAUSE:
-                    yield PAUSE  # type: ignore[misc]
-                    continue
-                yield Block(text, line, self.source.name)
-                line += count_lines(text)
+            yield from blocks(self.source, rest, line, self.block_size)
 
     def _next_part(self, source: Source) -> tuple[int, bytes]:
         """The line where the rows of a further part begin, and the text from there on that has been read."""
@@ -221,7 +217,7 @@ class Reader:
             if item is PAUSE:
                 yield PAUSE  # type: ignore[misc]
                 continue
-            self._note(item.rejected, item.name, item.notes)
+            self._note(item)
             item = item._replace(batch=item.batch.replace(start=start))
             start += len(item.batch)
             if not self.schema.passthrough:
@@ -240,12 +236,12 @@ class Reader:
                 attribute=self.schema.passthrough[column].name,
             )
 
-    def _note(self, rejected: tuple[Rejected, ...], name: str, notes: tuple[Note, ...]) -> None:
-        """Write rejected rows, and count what has been noted about the part called `name`."""
-        for each in rejected:
+    def _note(self, parsed: Parsed) -> None:
+        """Write the rejected rows of a block, and count what has been noted about it."""
+        for each in parsed.rejected:
             assert self._rejects is not None
             self._rejects.add(each, self._encoding)
-        self._notes.add(name, notes)
+        self._notes.add(parsed.name, parsed.notes)
 
     def _end(self, rows: int) -> None:
         """Remember the number of rows once all have been given out, and warn of what has been noted."""
@@ -296,7 +292,7 @@ class Reader:
         The results for what has arrived of a live input are yielded before more input is waited for.
         """
         if not self.schema.passthrough:
-            yield from self._map_at_once(function, engine)
+            self._end((yield from map_parsed(self._parser, function, self.blocks(), engine, self._note)))
             return
         parsed = engine.map(self._parser, self.blocks())
         with closing(parsed):  # omitted strings are filled in between
@@ -304,27 +300,3 @@ class Reader:
                 if result is not PAUSE:
                     yield result
         self._end(self._rows)
-
-    def _map_at_once(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
-        start = 0
-        try:
-            for done in engine.map(partial(_of_parsed, self._parser, function), self.blocks()):
-                if done is PAUSE:
-                    continue
-                rows, result, rejected, name, notes = done
-                self._note(rejected, name, notes)
-                yield result
-                start += rows
-            self._end(start)
-        except StageError as error:
-            if error.row is not None:
-                error.row += start
-            raise
-
-
-def _of_parsed(
-    parser: BlockParser, function: Callable[[Batch], T], block: Block
-) -> tuple[int, T, tuple[Rejected, ...], str, tuple[Note, ...]]:
-    """The number of rows of a block, ``function`` of them, rejected rows, the name of the part, and notes about it."""
-    parsed = parser(block)
-    return len(parsed.batch), function(parsed.batch), parsed.rejected, parsed.name, parsed.notes

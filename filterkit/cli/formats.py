@@ -56,7 +56,7 @@ def _explained(name: str, kind: Any) -> str:
     """What there is to say about a format."""
     import inspect
 
-    from filterkit.formats.base import FileFormat, shown_option
+    from filterkit.formats.base import FileFormat
 
     lines = [f"{name}: {title_of(kind)} ({_endings(kind)}), {_ways(kind)}"]
     if not (isinstance(kind, type) and issubclass(kind, FileFormat)):
@@ -64,14 +64,14 @@ def _explained(name: str, kind: Any) -> str:
     lines += ["", *(inspect.getdoc(kind) or "").splitlines()]
     if kind.losses:
         lines += ["", f"It cannot store: {', '.join(kind.losses)}."]
-    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    fields = dataclasses.fields(kind)
     if fields:
-        lines += ["", f"Options, as in {name}:{shown_option(fields[0])}=VALUE:"]
+        lines += ["", f"Options, as in {name}:{kind.shown(fields[0])}=VALUE:"]
     for field in fields:
         default = field.default
         shown = "" if default in (None, ()) else f"  [default: {_shown(default)}]"
         several = " Repeatable: a comma separates values." if default == () or isinstance(default, tuple) else ""
-        lines.append(f"  {shown_option(field):<10}  {field.metadata['help']}{several}{shown}")
+        lines.append(f"  {kind.shown(field):<10}  {field.metadata['help']}{several}{shown}")
     return "\n".join(lines)
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, Any, ClassVar, NamedTuple, dataclass_transform
+from typing import IO, Any, ClassVar, NamedTuple
 
 from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
@@ -21,7 +20,7 @@ from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
-from filterkit.stages.options import check_option, converted, option, types_of
+from filterkit.stages.options import Configured, types_of
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
 LOSSES = ("names", "kinds", "labels", "weights", "columns")
@@ -167,8 +166,7 @@ class Writer:
         """Write what comes after the rows; leave `out` open."""
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
-class FileFormat:
+class FileFormat(Configured):
     """A kind of file, with options, which are declared by `option` as those of a stage are.
 
     Write `open` for a format that is read, `writer` for one that is written. The first line of the docstring says what
@@ -192,28 +190,6 @@ class FileFormat:
     losses: ClassVar[tuple[str, ...]] = ()
     textual: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-
-    def __init__(self, **options: Any) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = field.default
-            if field.name in options:
-                value = converted(type(self), field, options.pop(field.name), shown_option(field))
-            check_option(self.name, field, value, shown_option(field))
-            setattr(self, field.name, value)
-        if options:
-            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
-        self.__post_init__()
-
-    def __post_init__(self) -> None:
-        """Check what options mean together."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        return _again, (type(self), options)
 
     def open(self, opening: Opening) -> Table:
         """Open an input.
@@ -243,24 +219,14 @@ class FileFormat:
         """Whether the format is written."""
         return cls.writer is not FileFormat.writer
 
-    @classmethod
-    def summary(cls) -> str:
-        """The first line of the docstring."""
-        return (inspect.getdoc(cls) or "").partition("\n")[0]
+    @staticmethod
+    def shown(field: dataclasses.Field[Any]) -> str:
+        """What messages and users call an option: its name."""
+        return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:
         """The error to raise for an option that cannot be."""
         return UsageError(f"{self.name}: {message}")
-
-
-def _again(kind: type[FileFormat], options: dict[str, Any]) -> FileFormat:
-    """A format with options, for pickle."""
-    return kind(**options)
-
-
-def shown_option(field: dataclasses.Field[Any]) -> str:
-    """What messages and users call an option of a format."""
-    return field.name.removesuffix("_")
 
 
 def formatted(kind: type[FileFormat], text: str) -> FileFormat:
@@ -273,7 +239,7 @@ def formatted(kind: type[FileFormat], text: str) -> FileFormat:
     ------
     UsageError : there is no such option, or it does not take the value.
     """
-    fields = {shown_option(field): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = {kind.shown(field): field for field in dataclasses.fields(kind)}
     types = types_of(kind)
     found: dict[str, Any] = {}
     last = ""

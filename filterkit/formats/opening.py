@@ -35,7 +35,9 @@ def open_table(
     """
     if kind is None:
         return Reader(path, class_, positive, encoding, block_size, like, rejects, labels, lenient, unseen)
-    if not hasattr(kind, "read"):
+    from filterkit.formats.base import FileFormat
+
+    if isinstance(kind, FileFormat):
         from filterkit.formats.reader import TableReader
 
         return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import partial
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from filterkit.data.batch import Batch, empty
@@ -12,8 +11,9 @@ from filterkit.data.contract import broken, misfit
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import FilterkitError, PluginError, RowError, StageError, UsageError, file_error, one_line
-from filterkit.files.rejects import Rejected, Rejects
+from filterkit.errors import FilterkitError, PluginError, RowError, UsageError, file_error, one_line
+from filterkit.files.inputs import map_parsed
+from filterkit.files.rejects import Rejects
 from filterkit.files.source import expand
 from filterkit.formats.base import FileFormat, Opening, Parsed, Table, named
 
@@ -135,7 +135,7 @@ class TableReader:
             if part is PAUSE:
                 continue
             parsed = self._parser(part)
-            self._note_rejected(parsed.rejected)
+            self._note(parsed)
             yield parsed.batch.replace(start=start)
             start += len(parsed.batch)
             some = True
@@ -145,24 +145,10 @@ class TableReader:
 
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
-        start = 0
-        try:
-            with closing(engine.map(partial(_of_parsed, self._parser, function), self.parts())) as results:
-                for done in results:
-                    if done is PAUSE:
-                        continue
-                    rows, result, rejected = done
-                    self._note_rejected(rejected)
-                    yield result
-                    start += rows
-            self.count = start
-        except StageError as error:
-            if error.row is not None:
-                error.row += start
-            raise
+        self.count = yield from map_parsed(self._parser, function, self.parts(), engine, self._note)
 
-    def _note_rejected(self, rejected: tuple[Rejected, ...]) -> None:
-        for each in rejected:
+    def _note(self, parsed: Parsed) -> None:
+        for each in parsed.rejected:
             assert self._rejects is not None
             self._rejects.add(each, self._encoding)
 
@@ -182,12 +168,6 @@ class _Parser:
         if fault is not None:
             raise broken(self.kind.title, fault, type(self.kind))
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
-
-
-def _of_parsed(parser: _Parser, function: Callable[[Batch], T], part: Any) -> tuple[int, T, tuple[Rejected, ...]]:
-    """The number of rows of a part, ``function`` of them, and the rows that are rejected."""
-    parsed = parser(part)
-    return len(parsed.batch), function(parsed.batch), parsed.rejected
 
 
 @contextmanager

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.arff import blocks
+from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.row_format import quote
 from filterkit.data.schema import Schema
 from filterkit.errors import RowError
+from filterkit.files.lines import Block
 from filterkit.formats.base import Parsed
 
 
@@ -49,7 +50,7 @@ class ArffRowParser:
     """
 
     def __init__(self, schema: Schema, rejects: bool) -> None:
-        self._parser = blocks.BlockParser(schema, Layout(schema), rejects)
+        self._parser = BlockParser(schema, Layout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
         """The rows of a part.
@@ -59,7 +60,7 @@ class ArffRowParser:
         RowError : a row cannot be read, or a sparse row leaves out a string.
         """
         try:
-            parsed = self._parser(blocks.Block(part.text, 1, part.name))
+            parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:
             error.line = _line(part, error.line)
             raise

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.data.batch import Batch, concatenate, empty
 from filterkit.data.schema import Attribute, Schema
-from filterkit.engines.engine import PAUSE
 from filterkit.errors import RowError
+from filterkit.files.lines import Block, blocks, count_lines
 from filterkit.files.rejects import Rejected
-from filterkit.files.source import Source, count_lines
+from filterkit.files.source import Source
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -24,14 +23,6 @@ _NEWLINE = 0x0A
 Ends = Callable[[bytes], np.ndarray]
 
 
-class Block(NamedTuple):
-    """Whole records: UTF-8 `text`, the number of its first `line`, and the `name` of the input."""
-
-    text: bytes
-    line: int
-    name: str
-
-
 def line_ends(text: bytes) -> np.ndarray:
     """Where lines end: the `Ends` of formats with a record on each line."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
@@ -40,47 +31,6 @@ def line_ends(text: bytes) -> np.ndarray:
 def last_line_end(text: bytes) -> int:
     """Where the last whole line of `text` ends; 0 if there is none."""
     return text.rfind(b"\n") + 1
-
-
-def blocks(source: Source, rest: bytes, size: int, last: Callable[[bytes], int]) -> Iterator[bytes]:
-    """Whole records of `source`, about `size` bytes at a time; the last one may have no end.
-
-    Parameters
-    ----------
-    source : what to read; where its next text has not arrived yet, `PAUSE` is yielded.
-    rest : text that has been read from it already.
-    size : bytes.
-    last : returns where the last whole record of a text ends, 0 if there is none.
-
-    Raises
-    ------
-    RowError : a record is too long.
-    """
-    if source.live and (end := last(rest)):
-        yield rest[:end]
-        rest = rest[end:]
-    while True:
-        if source.waits():
-            yield PAUSE
-        text = source.read(max(size - len(rest), 1)) if len(rest) < size else b""
-        if not text and len(rest) < size:
-            break
-        whole = rest + text
-        end = last(whole)
-        while not end and (more := source.read(max(len(whole), 1))):
-            whole += more
-            end = last(whole)
-            if not end and len(whole) > LONGEST:
-                raise RowError(f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=source.name)
-        if not end:
-            rest = whole
-            break
-        if end > 2 * size:  # `rest` was longer than a block
-            end = last(whole[:size]) or end
-        yield whole[:end]
-        rest = whole[end:]
-    if rest:
-        yield rest
 
 
 class TextTable(Table):
@@ -116,13 +66,23 @@ class TextTable(Table):
 
     def parts(self) -> Iterator[Block]:
         """The text in blocks."""
-        line, rest, self._rest = self._line, self._rest, b""
-        for text in blocks(self._source, rest, self._size, self._last):
-            if text is PAUSE:
-                yield PAUSE  # type: ignore[misc]
-                continue
-            yield Block(text, line, self._source.name)
-            line += count_lines(text)
+        rest, self._rest = self._rest, b""
+        return blocks(self._source, rest, self._line, self._size, self._last, self._lengthened)
+
+    def _lengthened(self, source: Source, text: bytes, size: int) -> tuple[bytes, int]:
+        """Read on until `text`, which has no whole record, has one; see `filterkit.files.lines.blocks`.
+
+        Raises
+        ------
+        RowError : the record is too long.
+        """
+        end = 0
+        while not end and (more := source.read(max(len(text), 1))):
+            text += more
+            end = self._last(text)
+            if not end and len(text) > LONGEST:
+                raise RowError(f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=source.name)
+        return text, end
 
     def position(self) -> int:
         """See `Table.position`."""

@@ -50,6 +50,7 @@ from filterkit.errors import RowError as RowError
 from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
+from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected
 from filterkit.formats.base import FileFormat as FileFormat
 from filterkit.formats.base import Opening as Opening
@@ -73,7 +74,6 @@ from filterkit.formats.pairs import pair_rows as pair_rows
 from filterkit.formats.rows import ArffLines as ArffLines
 from filterkit.formats.rows import ArffRowParser as ArffRowParser
 from filterkit.formats.rows import arff_row as arff_row
-from filterkit.formats.text import Block as Block
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.plugin.registry import find_metric as find_metric

@@ -12,15 +12,14 @@ schema of its output, and transforms batches without changing itself or them. Th
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_out, kind_of
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, StageError, not_nominal
-from filterkit.stages.options import check_option, converted, fields_of, flag_of, option, options_of
+from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
-class Stage:
+class Stage(Configured):
     """A named step of a chain with its options.
 
-    The first line of a stage's docstring says what happens to the data and becomes its ``--help``.
+    The first line of a stage's docstring says what happens to the data and becomes its ``--help``. A stage that a
+    plugin offers is pickled by its name, see `filterkit.plugin.registry`.
 
     Attributes
     ----------
@@ -56,21 +55,6 @@ class Stage:
         """
         return False
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        # Only for the fields: making methods would take half a millisecond for each stage at every start.
-        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-
-    def __init__(self, **options: Any) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = field.default
-            if field.name in options:
-                value = converted(type(self), field, options.pop(field.name))
-            setattr(self, field.name, value)
-        if options:
-            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
-        self.__post_init__()
-
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.words() == other.words()
 
@@ -79,15 +63,6 @@ class Stage:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A stage that a plugin offers is pickled by its name instead; see `filterkit.plugin.registry`.
-        return _stage_again, (type(self), options_of(self))
-
-    def __post_init__(self) -> None:
-        """Check the options; a stage that has more to check calls this first."""
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            check_option(self.name, field, getattr(self, field.name))
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         """Learn from the training rows.
@@ -141,18 +116,8 @@ class Stage:
 
     def written_files(self) -> list[str]:
         """The files that the stage writes, which are the values of the options declared with ``output=True``."""
-        named = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]  # type: ignore[arg-type]
+        named = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]
         return [path for path in named if path is not None]
-
-    @classmethod
-    def summary(cls) -> str:
-        """The first line of the docstring."""
-        return (inspect.getdoc(cls) or "").partition("\n")[0]
-
-
-def _stage_again(stage: type[Stage], options: dict[str, Any]) -> Stage:
-    """A stage of this class with these options, for pickle."""
-    return stage(**options)
 
 
 class Fitted:

@@ -1,8 +1,9 @@
-"""The options of stages: how they are declared, and which values they take."""
+"""The options of stages and formats: how they are declared, and which values they take."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import operator
 import os
 import types
@@ -10,7 +11,7 @@ import typing
 from collections.abc import Iterable
 from functools import cache
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def option(
     output: bool = False,
     last: bool = False,
 ) -> Any:
-    """Declare an option of a stage, as the value of an annotated class attribute.
+    """Declare an option of a stage or format, as the value of an annotated class attribute.
 
     Parameters
     ----------
@@ -60,18 +61,69 @@ def option(
     )
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
+class Configured:
+    """What has a name and options, which a class declares by `option`.
+
+    Raises
+    ------
+    TypeError : there is no such option.
+    UsageError : an option does not take the value.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Only for the fields: making methods would take half a millisecond for each stage at every start.
+        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **options: Any) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = field.default
+            if field.name in options:
+                value = _converted(type(self), field, options.pop(field.name))
+            setattr(self, field.name, value)
+        if options:
+            raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check the options; a class that has more to check calls this first."""
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            _check(self, field, getattr(self, field.name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), options_of(self))
+
+    @staticmethod
+    def shown(field: dataclasses.Field[Any]) -> str:
+        """What messages call an option: by default, its flag."""
+        return field.name.upper() if field.metadata["bare"] else flag_of(field)
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def _again(kind: type[Configured], options: dict[str, Any]) -> Configured:
+    """One of this class with these options, for pickle."""
+    return kind(**options)
+
+
 def fields_of(stage: Any) -> list[dataclasses.Field[Any]]:
-    """The options of a stage or a stage class as they are declared, in the order in which help shows them."""
+    """The options of a stage or format, or of its class, as they are declared, in the order of help."""
     return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
 
 
 def options_of(stage: Any) -> dict[str, Any]:
-    """The options of a stage by name, in the order of `fields_of`, without its other attributes."""
+    """The options of a stage or format by name, in the order of `fields_of`, without its other attributes."""
     return {field.name: getattr(stage, field.name) for field in fields_of(stage)}
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:
-    """The types of the options of a stage class, by name: int, float, str, bool, or tuple for a repeatable option."""
+    """The types of the options of a class, by name: int, float, str, bool, or tuple for a repeatable option."""
     return _types_of(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 
 
@@ -90,8 +142,8 @@ def _types_of(stage: type[Any]) -> dict[str, Any]:
 _MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", tuple: "a list of texts"}
 
 
-def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any, shown: str | None = None) -> Any:
-    """`value` in the option's own type; messages call the option `shown`, by default its flag.
+def _converted(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
+    """`value` in the option's own type.
 
     Numpy numbers become Python numbers. A text option turns a number into its digits, and a repeatable option turns a
     list or a single text into a tuple.
@@ -102,12 +154,12 @@ def converted(stage: type[Any], field: dataclasses.Field[Any], value: Any, shown
     """
     if value is None and field.default is None:
         return None
-    type_ = types_of(stage)[field.name]
+    type_ = types_of(kind)[field.name]
     if type_ not in _MEANING:
         return value
     plain = _texts(value) if type_ is tuple else _plain(type_, value)
     if plain is None:
-        raise UsageError(f"{stage.name}: {shown or _shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
+        raise UsageError(f"{kind.name}: {kind.shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
     return plain
 
 
@@ -140,23 +192,18 @@ def flag_of(field: dataclasses.Field[Any]) -> str:
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
-def _shown(field: dataclasses.Field[Any]) -> str:
-    """The name of an option in messages."""
-    return field.name.upper() if field.metadata["bare"] else flag_of(field)
-
-
-def check_option(stage: str, field: dataclasses.Field[Any], value: Any, shown: str | None = None) -> None:
-    """Raise a `UsageError` that names stage, option (as `shown`), what is allowed and what was given."""
-    flag = shown or _shown(field)
+def _check(configured: Configured, field: dataclasses.Field[Any], value: Any) -> None:
+    """Raise a `UsageError` that names the option, what is allowed and what was given."""
+    name, shown = configured.name, configured.shown(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
-        raise UsageError(f"{stage}: {flag} is missing")
+        raise UsageError(f"{name}: {shown} is missing")
     if choices and value is not None and value not in choices:
-        raise UsageError(f"{stage}: {flag} must be one of {', '.join(choices)}, not {quoted(str(value))}")
+        raise UsageError(f"{name}: {shown} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if minimum is not None and value is not None and not value >= minimum:
-        raise UsageError(f"{stage}: {flag} must be at least {_limit(minimum)}, not {value}")
+        raise UsageError(f"{name}: {shown} must be at least {_limit(minimum)}, not {value}")
     if maximum is not None and value is not None and not value <= maximum:
-        raise UsageError(f"{stage}: {flag} must be at most {_limit(maximum)}, not {value}")
+        raise UsageError(f"{name}: {shown} must be at most {_limit(maximum)}, not {value}")
 
 
 def _limit(number: float) -> str:

@@ -46,7 +46,7 @@ def _check_class(form: FileFormat) -> None:
     )
     assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages"
     assert form.summary(), f"{form.name}: write a docstring, which becomes its help"
-    for field in dataclasses.fields(form):  # type: ignore[arg-type]
+    for field in dataclasses.fields(form):
         assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help"
     import pickle
 

@@ -38,6 +38,7 @@ class Typed(FileFormat):
     look: str = option("1MB", "How much text is read to find out types and labels: a size such as 10MB, or all.")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.bytes = size_of(self, self.look)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ Where.__doc__ = f"""Keep the training rows for which an expression is true, as W
     Weka's RemoveWithValues can be written so, too. Rows for which the expression is missing are left out. Later rows,
     as with ``--test``, all stay. The rows stream.
 
-    {LANGUAGE_HELP.replace(chr(10), chr(10) + "    ").replace(chr(10) + "    " + chr(10), chr(10) * 2)}
+{indent(LANGUAGE_HELP, "    ")}
     """
 
 
