@@ -107,6 +107,7 @@ class Look:
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _FEW = 16  # labels that are looked for one by one
+_BLOCK = 1 << 17  # bytes that are looked through at once; more would leave the cache of the processor
 
 
 def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
@@ -152,7 +153,7 @@ def labels_of(
     known = attributes[-1].values if places == [len(attributes) - 1] else ()
     columns = [str(place) for place in places]
     try:
-        table = TextTable("", (), source, size=1 << 22, last=records.last)
+        table = TextTable("", (), source, size=_BLOCK, last=records.last)
         for number, block in enumerate(table.parts()):
             text = block.text
             if form.header and not number:
@@ -181,9 +182,13 @@ def rows_without(text: bytes, delimiter: str, labels: Iterable[str]) -> bytes:
     ends = np.flatnonzero(characters == 0x0A)
     is_known = np.zeros(len(ends), bool)
     for label in labels:
-        word = np.frombuffer((delimiter + label).encode(), np.uint8)
-        left = np.flatnonzero(~is_known & (ends >= len(word)))
-        is_known[left] = (characters[ends[left, None] - np.arange(len(word), 0, -1)] == word).all(axis=1)
+        word = (delimiter + label).encode()
+        found = ends >= len(word)
+        for i in range(1, len(word) + 1):
+            found &= characters[np.maximum(ends - i, 0)] == word[-i]
+        is_known |= found
+    if is_known.all():
+        return text[int(ends[-1]) + 1 if len(ends) else 0 :]
     begins = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
     lines = [text[begin : end + 1] for begin, end in zip(begins[~is_known].tolist(), ends[~is_known].tolist())]
     return b"".join([*lines, text[int(ends[-1]) + 1 if len(ends) else 0 :]])
@@ -236,7 +241,7 @@ class RowParser(TextParser):
 
     def parse(self, text: bytes) -> Batch:
         """See `TextParser.parse`."""
-        if not text.strip(b"\r\n"):
+        if not text.lstrip(b"\r\n"):  # unlike strip, it does not copy a text that begins with a row
             return from_table(self._without_rows(), self.schema)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
