@@ -95,7 +95,8 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
         with naming(reader):
             mapping = Transformed(reader, alignment, fitted, job.engine)
             onward = options.rejects is not None or number < len(plan.later)
-            count = writer.write(output, mapping, [*reader.history, command_comment(this)], reader, onward, is_main)
+            comments = [*reader.history, command_comment(this)]
+            count = writer.write(output, mapping, comments, reader, onward, is_main, later=True)
         done(f"{reader.name}: {count} rows")
 
 

@@ -46,7 +46,14 @@ class ChainWriter:
         self._arff: RowWriter | None = None  # serves all outputs of ARFF
 
     def write(
-        self, path: str, rows: Mapping, history: list[str], reader: Input, onward: bool, is_main: bool = True
+        self,
+        path: str,
+        rows: Mapping,
+        history: list[str],
+        reader: Input,
+        onward: bool,
+        is_main: bool = True,
+        later: bool = False,
     ) -> int:
         """Write the rows, and return how many there were.
 
@@ -59,6 +66,7 @@ class ChainWriter:
             if that differs.
         onward : as for `open_output`.
         is_main : whether it is the output for INPUT; see `Formats.of_output`.
+        later : whether the chain was not fitted on these rows.
         """
 
         def last(count: int) -> bytes:
@@ -67,14 +75,14 @@ class ChainWriter:
 
         kind = self._formats.of_output(path, is_main)
         if kind is None:
-            self._arff = writer = self._arff or self._writer(None)
+            self._arff = writer = self._arff or self._writer(None, later)
         else:
-            writer = self._writer(kind)
+            writer = self._writer(kind, later)
         with open_output(path, onward) as out:
             return writer.write(out, rows, history, last)
 
-    def _writer(self, kind: AnyFormat) -> RowWriter:
-        return RowWriter(kind, self._schema, self._sparse, self._precision)
+    def _writer(self, kind: AnyFormat, later: bool) -> RowWriter:
+        return RowWriter(kind, self._schema, self._sparse, self._precision, later)
 
 
 @dataclass(eq=False, repr=False)

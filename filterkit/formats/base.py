@@ -138,9 +138,11 @@ class Writer:
     Attributes
     ----------
     advice : if the weights of rows are lost, what the user can do, for a warning; None if they are kept or refused.
+    lost : what the format loses of the labels of the schema, a text each, for warnings.
     """
 
     advice: str | None = None
+    lost: tuple[str, ...] = ()
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

@@ -11,12 +11,12 @@ from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
-from filterkit.errors import quoted
 from filterkit.messages import say
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat, Writer
+    from filterkit.formats.losses import UnusedLabels
     from filterkit.formats.simple import Format
 
 AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
@@ -34,24 +34,34 @@ class RowWriter:
     schema : of the rows.
     sparse : whether rows are sparse, in formats that have a sparse form.
     precision : significant digits of numbers; None for the shortest exact text.
+    later : whether the rows are further ones for a fitted chain, which knows their labels. Then no warning says that a
+        format loses labels.
 
     Raises
     ------
     FilterkitError : the format cannot hold such rows.
     """
 
-    def __init__(self, kind: AnyFormat, schema: Schema, sparse: bool, precision: int | None = None) -> None:
+    def __init__(
+        self, kind: AnyFormat, schema: Schema, sparse: bool, precision: int | None = None, later: bool = False
+    ) -> None:
         self._schema = schema
         self._simple: Format | None = None
         self._writer: Writer | None = None
         if kind is None:
             self._formatter = Formatter(schema, sparse, precision)
-        elif hasattr(kind, "writer"):
-            self._flat = schema.replace(labels=()) if schema.labels else schema
-            self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
-            self._lost = _lost(kind, self._flat)
-        else:
+            return
+        from filterkit.formats.base import FileFormat
+        from filterkit.formats.losses import UnusedLabels, lost_of_attributes
+
+        if not isinstance(kind, FileFormat):
             self._simple = kind
+            return
+        self._flat = schema.replace(labels=()) if schema.labels else schema
+        self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
+        self._title = kind.title
+        self._lost = [*lost_of_attributes(kind, self._flat), *(() if later else self._writer.lost)]
+        self._labels = UnusedLabels(self._flat) if "labels" in kind.losses and not later else None
 
     def write(
         self,
@@ -95,7 +105,9 @@ class RowWriter:
         if self._writer is None:
             for text in header_pieces(self._schema, comments):
                 out.write(text)
-            for size, pieces, batch, _ in rows(partial(_converted, self._schema, None, self._formatter.rows, keep)):
+            for size, pieces, batch, *_ in rows(
+                partial(_converted, self._schema, None, self._formatter.rows, keep, None)
+            ):
                 for piece in pieces:
                     out.write(piece)
                 yield size, batch
@@ -106,15 +118,20 @@ class RowWriter:
         self._lost = []
         writer.begin(out)
         warned = writer.advice is None
-        for size, piece, batch, weighted in rows(
-            partial(_converted, self._schema, self._flat, writer.converter(), keep)
+        labels = self._labels
+        for size, piece, batch, weighted, used in rows(
+            partial(_converted, self._schema, self._flat, writer.converter(), keep, labels)
         ):
+            if labels is not None:
+                labels.note(used)
             if weighted and not warned:
                 say(f"filterkit: warning: the weights of rows are not written{writer.advice}")
                 warned = True
             writer.write(out, piece)
             yield size, batch
         writer.end(out)
+        for lost in labels.found(self._title) if labels is not None else ():
+            say(f"filterkit: warning: {lost}")
 
     def _write_simply(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
         assert kind.write is not None
@@ -132,31 +149,6 @@ class RowWriter:
         return count
 
 
-def _lost(kind: Any, schema: Schema) -> list[str]:
-    """What a format that declares no kinds loses of attributes, as texts for warnings that name the first."""
-    if "kinds" not in kind.losses:
-        return []
-    weighted = [a.name for a in schema.attributes if a.weight != 1] if not _is_plain(schema) else []
-    bags = [a.name for a in schema.passthrough if a.kind == "relational"]
-    found = []
-    if weighted:
-        found.append(f"{kind.title} cannot hold the weights of attributes, as of {_first(weighted)}")
-    if bags:
-        found.append(f"{kind.title} cannot hold relational attributes; {_first(bags)} is written as text")
-    return found
-
-
-def _first(names: list[str]) -> str:
-    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-    return quoted(names[0]) + more
-
-
-def _is_plain(schema: Schema) -> bool:
-    """Whether no attribute has a weight, which is known at once of very many attributes that are numeric."""
-    is_plain = getattr(schema.attributes, "is_plain", None)
-    return is_plain is not None and bool(is_plain.all())
-
-
 def _pass_on(out: IO[bytes]) -> None:
     """Hand over what has been written, as a reader may be waiting; not of compressed text, which would grow longer."""
     if isinstance(out, BufferedWriter):
@@ -164,10 +156,15 @@ def _pass_on(out: IO[bytes]) -> None:
 
 
 def _converted(
-    schema: Schema, flat: Schema | None, convert: Callable[[Batch], Any], keep: bool, batch: Batch
-) -> tuple[int, Any, Batch | None, bool]:
-    """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, and whether
-    rows have weights."""
+    schema: Schema,
+    flat: Schema | None,
+    convert: Callable[[Batch], Any],
+    keep: bool,
+    labels: UnusedLabels | None,
+    batch: Batch,
+) -> tuple[int, Any, Batch | None, bool, Any]:
+    """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether rows
+    have weights, and which labels they have if that is asked."""
     given = join(batch, flat) if flat is not None and schema.labels else batch
     piece = convert(given)
     return (
@@ -175,4 +172,5 @@ def _converted(
         Pieces(piece) if type(piece) is list else piece,
         batch if keep else None,
         batch.weights is not None,
+        None if labels is None else labels.of(given),
     )

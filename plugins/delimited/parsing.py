@@ -26,7 +26,7 @@ from filterkit.plugin import (
 )
 
 from .records import Records
-from .types import chosen_kinds, inferred, is_too_long, with_all_labels
+from .types import chosen_kinds, inferred, is_number, is_too_long, with_all_labels
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -286,7 +286,7 @@ class RowParser(TextParser):
         if word in self.form.missing and not (is_quoted and attribute.kind != "numeric"):
             return ""
         wrong = ""
-        if attribute.kind == "numeric" and not _is_number(word):
+        if attribute.kind == "numeric" and not is_number(word):
             wrong = "is not a number"
         elif attribute.kind == "nominal" and word not in attribute.values:
             wrong = "is not among its labels"
@@ -306,16 +306,6 @@ class RowParser(TextParser):
         if not self.looked:
             return f"; say {call}:string={attribute.name}"
         return f", which are those of the first {self.form.look}; say {call}:look=all or {call}:string={attribute.name}"
-
-
-def _is_number(word: str) -> bool:
-    if "_" in word:
-        return False
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return word.isascii()
 
 
 def _dates(column: Any, form: DateFormat) -> Any:

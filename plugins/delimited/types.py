@@ -172,3 +172,14 @@ def size_of(form: FileFormat, text: str) -> int:
     if match is None:
         raise UsageError(f"{form.name}: look must be a size such as 10MB, or all, not {quoted(text)}")
     return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))
+
+
+def is_number(word: str) -> bool:
+    """Whether a text of a cell is a number."""
+    if "_" in word:
+        return False
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return word.isascii()

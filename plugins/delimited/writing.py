@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from filterkit import Batch, Schema
-from filterkit.plugin import DateFormat, Writer, joined_rows, round_significant, row_texts, taken
+from filterkit.plugin import DateFormat, Writer, joined_rows, quoted, round_significant, row_texts, taken
 
 from .form import check_rows
-from .types import DATE_FORMATS
+from .types import DATE_FORMATS, is_number
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -38,6 +39,11 @@ class DelimitedWriter(Writer):
         self._form = form
         if form.weights is None:
             self.advice = f"; say --to {form.name}:weights=NAME for a column of them"
+        numbers = [a.name for a in schema.attributes if a.kind == "nominal" and _are_numbers(a.values)]
+        if numbers:
+            names = quoted(numbers[0]) + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "")
+            again = f"read it with --from {form.name}:nominal={numbers[0]}"
+            self.lost = (f"{form.title} does not tell labels that are numbers from numbers, as of {names}; {again}",)
 
     def header(self) -> bytes:
         if not self._header:
@@ -47,6 +53,11 @@ class DelimitedWriter(Writer):
 
     def converter(self) -> Converter:
         return self._convert
+
+
+def _are_numbers(labels: Sequence[str]) -> bool:
+    """Whether all labels would be read as numbers."""
+    return bool(labels) and all(map(is_number, labels))
 
 
 class Converter:

@@ -106,3 +106,21 @@ def test_what_attributes_lose_is_warned_of_once(tmp_path, capsys):
     for form in ("parquet", "arrow", "xrff"):
         filterkit.write([data, data], tmp_path / f"x.{form}")
         assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", ["x,0,1,p\n?,0,2,p\n", "{2 1}\n{0 ?,2 2}\n"])
+def test_labels_that_are_lost_are_warned_of(rows, tmp_path, capsys):
+    head = "@relation r\n@attribute a {x,y,z}\n@attribute b {0,1}\n@attribute c numeric\n@attribute class {p,n}\n"
+    (tmp_path / "x.arff").write_text(f"{head}@data\n{rows}")
+    data = filterkit.read(tmp_path / "x.arff")
+    for form, title in (("csv", "CSV"), ("jsonl", "JSON lines")):
+        filterkit.write(data, tmp_path / f"x.{form}")
+        said = capsys.readouterr().err
+        assert f"warning: {title} holds only labels that rows have; 'y' of 'a' is lost, and so are 3 more\n" in said
+        numbers = "labels that are numbers from numbers, as of 'b'; read it with --from csv:nominal=b\n"
+        assert (numbers in said) == (form == "csv")
+    every = data.replace(X=np.array([[0, 0, 1], [1, 1, 2], [2, np.nan, 3]]), y=np.array([0, 1, -1], np.int32))
+    every = every.replace(schema=data.schema.replace(sparse=False))
+    filterkit.write([every.rows(0, 1), every.rows(1, 3)], tmp_path / "x.jsonl")
+    filterkit.write(every, tmp_path / "x.parquet")
+    assert not capsys.readouterr().err

@@ -1,0 +1,96 @@
+"""What a format loses of the rows that are written in it, for warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+from filterkit.errors import quoted
+
+
+def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
+    """What a format that declares no kinds loses of attributes, a text each."""
+    if "kinds" not in kind.losses:
+        return []
+    weighted = [a.name for a in schema.attributes if a.weight != 1] if not _is_plain(schema) else []
+    bags = [a.name for a in schema.passthrough if a.kind == "relational"]
+    found = []
+    if weighted:
+        found.append(f"{kind.title} cannot hold the weights of attributes, as of {first_of(weighted)}")
+    if bags:
+        found.append(f"{kind.title} cannot hold relational attributes; {first_of(bags)} is written as text")
+    return found
+
+
+def first_of(names: list[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return quoted(names[0]) + more
+
+
+def _is_plain(schema: Schema) -> bool:
+    """Whether no attribute has a weight, which is known at once of very many attributes that are numeric."""
+    is_plain = getattr(schema.attributes, "is_plain", None)
+    return is_plain is not None and bool(is_plain.all())
+
+
+class UnusedLabels:
+    """Finds the labels that no row has, which a format without a header loses.
+
+    Parameters
+    ----------
+    schema : of the rows, with labels of multi-label data as ordinary attributes.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._columns = np.flatnonzero(schema.nominal)
+        places = schema.feature_indices[self._columns].tolist()
+        target = schema.class_attribute
+        self._has_class = target is not None and target.kind == "nominal"
+        if self._has_class:
+            assert schema.class_index is not None
+            places.append(schema.class_index)
+        self._attributes = [schema.attributes[place] for place in places]
+        self._first = np.cumsum([0, *(len(a.values) for a in self._attributes)])
+        self._used = np.zeros(int(self._first[-1]), bool)
+
+    def of(self, batch: Batch) -> np.ndarray:
+        """bool (labels of all attributes,): which the rows of a batch have."""
+        used = np.zeros_like(self._used)
+        if len(self._columns):
+            for first, codes in self._codes(batch):
+                known = codes >= 0  # not missing
+                used[(first + codes)[known].astype(np.int64)] = True
+        if self._has_class and batch.y is not None:
+            used[self._first[-2] + batch.y[batch.y >= 0]] = True
+        return used
+
+    def _codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The codes of labels in X, and the number of the first label of their attributes."""
+        first = self._first[: len(self._columns)]
+        if not batch.sparse:
+            yield first, batch.X[:, self._columns]
+            return
+        csr = batch.csr.only(self._columns)
+        yield first[csr.indices], csr.data
+        left_out = np.flatnonzero(np.bincount(csr.indices, minlength=len(first)) < len(batch))
+        yield first[left_out], np.zeros(len(left_out))
+
+    def note(self, used: np.ndarray) -> None:
+        """Take down which labels a batch has."""
+        self._used |= used
+
+    def found(self, title: str) -> Iterable[str]:
+        """A text that says which labels are lost in a format with this title; none if all are used."""
+        if self._used.all():
+            return
+        lost = np.flatnonzero(~self._used).tolist()
+        number = int(np.searchsorted(self._first, lost[0], "right")) - 1
+        attribute = self._attributes[number]
+        label = attribute.values[lost[0] - int(self._first[number])]
+        more = f", and so are {len(lost) - 1:,} more" if len(lost) > 1 else ""
+        yield f"{title} holds only labels that rows have; {quoted(label)} of {quoted(attribute.name)} is lost{more}"
