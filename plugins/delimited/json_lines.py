@@ -23,7 +23,7 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .types import Typed, chosen_kinds, inferred, with_all_labels
+from .types import Typed, chosen_kinds, in_milliseconds, inferred, with_all_labels
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
@@ -72,7 +72,7 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     if not text.strip():
         raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
     try:
-        table = _read(text, None)
+        table = _inferred(text)
     except pa.ArrowInvalid as error:
         raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
@@ -82,12 +82,10 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
         kind = column.type
         if pa.types.is_nested(kind):
             raise FilterkitError(f"column {quoted(names[place])} has the type {kind}, which no attribute can hold")
-        is_text = pa.types.is_string(kind) or pa.types.is_timestamp(kind)
+        is_text = pa.types.is_string(kind)
         needs_text = kinds.get(names[place]) in ("nominal", "string")
         needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
         if is_text or needs_text:
-            if pa.types.is_timestamp(kind):
-                column = _read(text, pa.schema([(names[place], pa.string())]), "ignore").column(0)
             from filterkit.plugin import texts
 
             table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
@@ -108,7 +106,7 @@ def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[l
     try:
         for block in TextTable("", (), source, size=1 << 22).parts():
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
-                table = _read(block.text, None)
+                table = _inferred(block.text)
                 columns = [texts(table.column(names[place])).combine_chunks() for place in places]
                 yield [column.dictionary_encode().dictionary for column in columns]
     finally:
@@ -125,6 +123,19 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
     )
+
+
+def _inferred(text: bytes) -> Any:
+    """The Arrow table of whole lines, with the types that Arrow finds, but texts for times, which keep their form."""
+    import pyarrow as pa
+
+    table = _read(text, None)
+    times = [name for name, kind in zip(table.column_names, table.schema.types) if pa.types.is_timestamp(kind)]
+    if times:
+        as_texts = _read(text, pa.schema([(name, pa.string()) for name in times]), "ignore")
+        for name in times:
+            table = table.set_column(table.column_names.index(name), name, as_texts.column(name))
+    return table
 
 
 class JsonTable(TextTable):
@@ -184,7 +195,7 @@ class JsonParser(TextParser):
         except pa.ArrowInvalid:
             from filterkit.plugin import texts
 
-            table = _read(text, None)
+            table = _inferred(text)
             unknown = next((name for name in table.column_names if name not in self.names), None)
             if unknown is not None:
                 raise RowError(f"there is no column {quoted(unknown)} in the first rows; say look=all") from None
@@ -227,7 +238,7 @@ def _moments(column: Any, form: DateFormat) -> Any:
     """Timestamps from texts."""
     import pyarrow as pa
 
-    moments = [None if word is None else form.parse(word) for word in column.to_pylist()]
+    moments = [None if word is None else form.parse(in_milliseconds(word)) for word in column.to_pylist()]
     if sum(moment is None for moment in moments) > column.null_count:
         raise RowError("a date cannot be read")
     return pa.array(moments, pa.int64()).cast(pa.timestamp("ms"))

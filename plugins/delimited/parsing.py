@@ -26,7 +26,7 @@ from filterkit.plugin import (
 )
 
 from .records import Records
-from .types import chosen_kinds, inferred, is_number, is_too_long, with_all_labels
+from .types import chosen_kinds, in_milliseconds, inferred, is_number, is_too_long, with_all_labels
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -290,7 +290,7 @@ class RowParser(TextParser):
             wrong = "is not a number"
         elif attribute.kind == "nominal" and word not in attribute.values:
             wrong = "is not among its labels"
-        elif attribute.kind == "date" and self.dates[place].parse(word) is None:
+        elif attribute.kind == "date" and self.dates[place].parse(in_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
         if not wrong:
             return ""
@@ -313,7 +313,7 @@ def _dates(column: Any, form: DateFormat) -> Any:
     column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0)
-    moments = [form.parse(word) for word in column.dictionary.to_pylist()]
+    moments = [form.parse(in_milliseconds(word)) for word in column.dictionary.to_pylist()]
     if None in moments:
         raise ValueError("a date cannot be read")
     return pa.array(moments, pa.int64()).cast(pa.timestamp("ms")).take(column.indices)

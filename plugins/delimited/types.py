@@ -19,6 +19,7 @@ DATE_FORMATS = (
 )
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ZEROS = re.compile(r"(:\d\d\.\d{3})0{3}(?:000)?(?!\d)")
 _LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 
@@ -106,6 +107,7 @@ def date_format(words: list[str]) -> str:
     """The format that all texts follow, which are dates; empty if there is none."""
     if not words or not all(map(_MAYBE_DATE.match, words)):
         return ""
+    words = list(map(in_milliseconds, words))
     for pattern in DATE_FORMATS:
         form = DateFormat(pattern)
         if all(len(word) == len(form.format(0)) or form.has_zone for word in words) and all(
@@ -113,6 +115,11 @@ def date_format(words: list[str]) -> str:
         ):
             return pattern
     return ""
+
+
+def in_milliseconds(word: str) -> str:
+    """A date without zeros behind its milliseconds, as other programs write them."""
+    return _ZEROS.sub(r"\1", word)
 
 
 def with_all_labels(

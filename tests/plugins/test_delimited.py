@@ -342,3 +342,29 @@ def test_another_delimiter_is_noticed(ending, header, word, tmp_path):
     assert "1,2" in run("--from", f"{ending}:delimiter={word}", f"x.{ending}", cwd=tmp_path).stdout
     (tmp_path / f"x.{ending}").write_text(f'"{header}"\n1\n')
     assert run(f"x.{ending}", cwd=tmp_path).returncode == 0
+
+
+def test_json_lines_with_flags_and_dates_in_several_forms(tmp_path, read):
+    rows = [
+        '{"flag":true,"day":"2024-01-01","at":"2024-01-01 10:00:00","n":1}',
+        '{"flag":null,"day":null,"at":"2024-01-02 10:00:00","n":2.5}',
+        '{"flag":false,"day":"2024-02-01","at":"2024-01-01 10:00:00","n":null}',
+    ]
+    text = "\n".join(rows) + "\n"
+    plain = read(text, "x.jsonl")
+    assert [a.format for a in plain.schema.attributes if a.kind == "date"] == ["yyyy-MM-dd", "yyyy-MM-dd HH:mm:ss"]
+    assert np.array_equal(plain.X, [[1, 1], [np.nan, 2.5], [0, np.nan]], equal_nan=True)
+    assert plain.passthrough.column("day").cast("int64").to_pylist() == [1704067200000, None, 1706745600000]
+    named = read(text, "x.jsonl", format="jsonl:nominal=day")
+    assert next(a.values for a in named.schema.attributes if a.name == "day") == ("2024-01-01", "2024-02-01")
+
+
+@pytest.mark.parametrize(
+    ("fraction", "kind"), [("000000", "date"), ("250000", "date"), ("250000000", "date"), ("250001", "string")]
+)
+def test_dates_with_microseconds_are_dates_if_nothing_is_lost(fraction, kind, read):
+    data = read(f"t,x\n2024-01-01T00:00:00.{fraction},1\n2024-01-02T00:00:00.{fraction},2\n")
+    assert data.schema.attributes[0].kind == kind
+    if kind == "date":
+        moments = data.passthrough.column("t").cast("int64").to_pylist()
+        assert moments == [1704067200000 + int(fraction[:3]), 1704153600000 + int(fraction[:3])]
