@@ -1,6 +1,9 @@
 """The functions of the Python interface: read, batches, write, chain, scores."""
 
+import http.server
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -266,3 +269,24 @@ def test_without_fsspec_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(FilterkitError, match=r"x\.arff: reading a URL .* fsspec: pip install 'arff-filterkit\[url\]'$"):
         filterkit.read("memory://x.arff")
+
+
+def test_every_format_is_read_from_a_web_server(tmp_path):
+    data = filterkit.read(IRIS)
+    names = ["i.arff", "i.arff.gz", "i.csv", "i.tsv.gz", "i.jsonl", "i.parquet", "i.arrow", "i.libsvm", "i.xrff"]
+    for name in names:
+        filterkit.write(data, tmp_path / name)
+    handler = partial(QuietHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for name in names:
+            found = filterkit.read(f"http://127.0.0.1:{server.server_port}/{name}")
+            assert np.array_equal(found.in_form(False).X, data.X), name
+        with pytest.raises(FileNotFoundError, match=r"none\.csv"):
+            filterkit.read(f"http://127.0.0.1:{server.server_port}/none.csv")
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass

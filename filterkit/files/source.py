@@ -82,7 +82,10 @@ class Source:
                 raise FilterkitError(f"{path}: reading a URL needs the package fsspec: {hint}") from None
             try:
                 return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
-            except (ValueError, ImportError) as error:
+            except ImportError as error:  # each kind of URL needs a package of its own
+                hint = "; pip install 'arff-filterkit[url]'" if path.startswith(("http://", "https://")) else ""
+                raise FilterkitError(f"{path}: {error}{hint}") from None
+            except ValueError as error:
                 raise FilterkitError(f"{path}: {error}") from None
         number = descriptor_of(path)
         if os.path.isfile(path) or number is None:
