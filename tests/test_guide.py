@@ -221,7 +221,7 @@ SAID = {
     ],
     "ENGINE_CHECKS": [
         *("it is declared well", "order is kept", "failures come in their place", "pauses are passed on"),
-        *("few items are taken ahead", "output is that of local"),
+        *("few items are taken ahead", "results that it keeps are merged", "output is that of local"),
     ],
     "SUBCOMMAND_CHECKS": ["it has a name", "it has help", "unknown options are refused"],
 }

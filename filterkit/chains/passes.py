@@ -12,7 +12,8 @@ can only be fitted after the last strip; a new pass then begins behind it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.schema import Schema
+from filterkit.engines.engine import Engine
 from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
@@ -213,27 +215,28 @@ class Statistics:
 
     def _pass(self, low: int, high: int) -> Statistic:
         """One pass over the rows: the statistic of the columns from `low` to as near `high` as the budget allows."""
-        take = _Take(self._kind, low, high, self._supervised, self._reader)
-        waiting = _Waiting(self._rows.jobs)
+        engine = self._rows.engine
+        count = _Count(self._kind, low, high, self._supervised, self._reader)
+        waiting = _Waiting(engine)
         limit = self._budget
         weights, rows = 0.0, 0
-        for found in self._rows.map(take):
+        for found in self._rows.map(_Take(engine.keep(count), count)):
             self._unlabelled |= found.unlabelled
             self._weighted |= found.weighted
             weights, rows = weights + found.weights, rows + found.rows
-            waiting.add(found.statistic.first_columns(take.high - low))
+            waiting.add(found.statistic, found.columns)
             if waiting.nbytes > limit:
                 waiting.merge_all()
-                while waiting.nbytes > self._budget // 2 and take.high - low > 1:
+                while waiting.nbytes > self._budget // 2 and count.high - low > 1:
                     # Only this process changes it. Work that began before covers columns that are dropped above.
-                    take.high = low + (take.high - low) // 2
-                    waiting.statistics = [waiting.statistics[0].first_columns(take.high - low)]
+                    count.high = low + (count.high - low) // 2
+                    waiting.narrow(count.high - low)
                 limit = max(self._budget, 2 * waiting.nbytes)  # a large column is not merged with every batch
         check_sum(self._reader, weights, rows)
         if not waiting.statistics:
-            waiting.add(take(empty(self._rows.schema)).statistic)
+            return count(empty(self._rows.schema))
         waiting.merge_all()
-        statistic: Statistic = waiting.statistics[0]
+        statistic: Statistic = engine.fetch(waiting.statistics[0])
         return statistic
 
 
@@ -254,22 +257,24 @@ class _Taken(NamedTuple):
 
     Attributes
     ----------
-    statistic : of the batch.
+    statistic : of the batch, kept by the engine.
+    columns : how many columns it covers.
     unlabelled : whether a row was not counted because its class is missing.
     weighted : whether a row has another weight than 1.
     weights : the sum of the instance weights.
     rows : the number of rows with a weight above 0.
     """
 
-    statistic: Statistic
+    statistic: Any
+    columns: int
     unlabelled: bool
     weighted: bool
     weights: float
     rows: int
 
 
-class _Take:
-    """The work of a pass on one batch; parameters as for `Statistic.of`, and the range of columns to cover."""
+class _Count:
+    """Takes the statistic of a batch; parameters as for `Statistic.of`, and the range of columns to cover."""
 
     def __init__(self, statistic: type[Statistic], low: int, high: int, supervised: bool, reader: str) -> None:
         self.statistic = statistic
@@ -278,26 +283,39 @@ class _Take:
         self.supervised = supervised
         self.reader = reader
 
+    def __call__(self, batch: Batch) -> Statistic:
+        return self.statistic.of(batch, np.arange(self.low, self.high), self.supervised, self.reader)
+
+
+class _Take:
+    """The work of a pass on one batch: `keeping` counts as `count` does, and keeps the statistic."""
+
+    def __init__(self, keeping: Callable[[Batch], Any], count: _Count) -> None:
+        self.keeping, self.count = keeping, count
+
     def __call__(self, batch: Batch) -> _Taken:
+        supervised, columns = self.count.supervised, self.count.high - self.count.low
         return _Taken(
-            self.statistic.of(batch, np.arange(self.low, self.high), self.supervised, self.reader),
-            self.supervised and not batch.class_known.all(),
+            self.keeping(batch),
+            columns,
+            supervised and not batch.class_known.all(),
             batch.weights is not None and bool((batch.weights != 1).any()),
-            *sum_of_weights(batch, self.supervised),
+            *sum_of_weights(batch, supervised),
         )
 
 
 class _Waiting:
-    """Statistics waiting to be merged.
+    """Statistics that an engine keeps, waiting to be merged.
 
     Eight of one level become one of the next level, so that every cell of a table takes part in few merges. If such a
     merge shows that they share most cells, as with counts of words, all are merged into the first one whenever the
     others take as much memory as it does.
     """
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+    def __init__(self, engine: Engine) -> None:
         self.statistics: list[Any] = []
+        self._engine = engine
+        self._width: int | None = None  # how many columns are wanted; None for all
         self._levels: list[int] = []
         self._share_cells = False
 
@@ -305,11 +323,19 @@ class _Waiting:
     def nbytes(self) -> int:
         return sum(each.nbytes for each in self.statistics)
 
+    def narrow(self, width: int) -> None:
+        """Keep only the first columns of all statistics, now and later."""
+        self._width = width
+        self.statistics = [self._engine.reduce(partial(_first_columns, width), [each]) for each in self.statistics]
+
     def merge_all(self) -> None:
         self.statistics = [self._merged(self.statistics)]
         self._levels = self._levels[:1]
 
-    def add(self, statistic: Statistic) -> None:
+    def add(self, statistic: Any, columns: int) -> None:
+        """Let a statistic of so many columns wait."""
+        if self._width is not None and columns > self._width:
+            statistic = self._engine.reduce(partial(_first_columns, self._width), [statistic])
         self.statistics.append(statistic)
         if self._share_cells:
             if self.nbytes > 2 * self.statistics[0].nbytes:
@@ -323,4 +349,13 @@ class _Waiting:
             self._levels[-8:] = [self._levels[-1] + 1]
 
     def _merged(self, several: list[Any]) -> Any:
-        return type(several[0]).merge(several, self.jobs)
+        return self._engine.reduce(partial(_merge, self._engine.jobs), several)
+
+
+def _merge(jobs: int, several: list[Statistic]) -> Statistic:
+    return type(several[0]).merge(several, jobs)
+
+
+def _first_columns(width: int, statistics: list[Statistic]) -> Statistic:
+    (statistic,) = statistics
+    return statistic.first_columns(width)

@@ -99,6 +99,11 @@ class MappedRows:
         return self._stages[-1].schema
 
     @property
+    def engine(self) -> Engine:
+        """What maps over the batches."""
+        return self._rows.engine
+
+    @property
     def jobs(self) -> int:
         """See `Rows`."""
         return self._rows.jobs

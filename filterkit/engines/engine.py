@@ -7,7 +7,7 @@ needs, returns all that it finds out, and shares nothing. So it may run in a thr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from filterkit.errors import UsageError, quoted
@@ -28,7 +28,8 @@ def available_cores() -> int:
 class Engine:
     """Applies functions to items and keeps the order; a context, which closes the engine at its end.
 
-    Write `map`; if the work runs in other processes, `prepare` and `close` too.
+    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce` and
+    `fetch`.
 
     Parameters
     ----------
@@ -70,6 +71,22 @@ class Engine:
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """``function(item)`` for each item, in any order; by default as `map`. All items may be taken at once."""
         return self.map(function, items)
+
+    def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
+        """`function` for `map`, whose results stay where they were computed and are merged there.
+
+        By default, results come to this process as ever. An engine whose processes are elsewhere may give out something
+        that stands for a result, can be pickled, and has its size in bytes as `nbytes`.
+        """
+        return function
+
+    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
+        """``merge(results)`` of kept results, at least one, kept as well; `merge` can be pickled. They end with it."""
+        return merge(list(kept))
+
+    def fetch(self, kept: Any) -> Any:
+        """A kept result itself, which then is kept no more."""
+        return kept
 
     def close(self) -> None:
         """Give back what the engine holds. It can be called twice."""

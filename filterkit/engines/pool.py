@@ -15,15 +15,16 @@ import signal
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from filterkit.engines.engine import PAUSE
 from filterkit.engines.local import until_failure
@@ -92,6 +93,15 @@ class Pool:
             for done in _as_completed(working):
                 yield _read(done.result())
 
+    def keep(self, function: Callable[[T], R]) -> Callable[[T], Kept]:
+        """See `filterkit.engines.engine.Engine.keep`."""
+        return partial(_kept, function, self._folder.name)
+
+    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Kept]) -> Kept:
+        """See `filterkit.engines.engine.Engine.reduce`; one of the processes merges."""
+        (merged,) = self.map(self.keep(partial(_of_kept, merge)), [list(kept)])
+        return merged
+
     def close(self) -> None:
         """End the processes, even if they are at work."""
         self.closed = True
@@ -145,6 +155,29 @@ def _failures() -> Iterator[None]:
         yield
     except OSError as error:
         raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
+
+
+class Kept(NamedTuple):
+    """A result in a file at `path`, of `nbytes` bytes."""
+
+    path: str
+    nbytes: int
+
+    def read(self) -> Any:
+        """The result; the file is removed."""
+        return _read(self.path)
+
+
+def _kept(function: Callable[[T], R], folder: str, item: T) -> Kept:
+    """The result of a function, in a file of the folder."""
+    path = os.path.join(folder, f"kept-{uuid4().hex}")
+    _write(function(item), path)
+    return Kept(path, os.path.getsize(path))
+
+
+def _of_kept(merge: Callable[[list[R]], R], several: list[Kept]) -> R:
+    """What `merge` makes of kept results."""
+    return merge([kept.read() for kept in several])
 
 
 @dataclass(frozen=True)

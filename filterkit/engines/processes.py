@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.engines.engine import Engine
@@ -43,6 +43,18 @@ class ProcessEngine(Engine):
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
         yield from self._started().map_as_done(function, items)
+
+    def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
+        """See `Engine.keep`; results stay in files."""
+        return self._started().keep(function)
+
+    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
+        """See `Engine.reduce`."""
+        return self._started().reduce(merge, kept)
+
+    def fetch(self, kept: Any) -> Any:
+        """See `Engine.fetch`."""
+        return kept.read()
 
     def close(self) -> None:
         """See `Engine.close`."""

@@ -35,6 +35,7 @@ from filterkit.testing.engines import (
     check_engine_is_declared,
     check_failures_come_in_their_place,
     check_few_items_are_taken_ahead,
+    check_kept_results_are_merged,
     check_order_is_kept,
     check_output_is_that_of_local,
     check_pauses_are_passed_on,
@@ -111,6 +112,7 @@ ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [
     check_failures_come_in_their_place,
     check_pauses_are_passed_on,
     check_few_items_are_taken_ahead,
+    check_kept_results_are_merged,
     check_output_is_that_of_local,
 ]
 SUBCOMMAND_CHECKS: list[Callable[[click.Command], None]] = [

@@ -1,4 +1,4 @@
-"""The checks of engines: order, failures, pauses, few items taken ahead, and the same output as local threads."""
+"""The checks of engines: order, failures, pauses, few items ahead, kept results, the same output as local threads."""
 
 from __future__ import annotations
 
@@ -132,6 +132,21 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
         made.close()
 
 
+def check_kept_results_are_merged(engine: type[Engine]) -> None:
+    """Results that the engine keeps have a size, can be merged again and again, and can be fetched."""
+    for jobs in _JOBS:
+        with engine(jobs) as made:
+            kept = list(made.map(made.keep(_array_of), range(6)))
+            assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
+                f"{engine.name}: a kept result has no nbytes; give what stands for it the size of the result"
+            )
+            whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
+            found = made.fetch(whole)
+            assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
+                f"{engine.name}: with {jobs} jobs kept results are merged to {found!r}"
+            )
+
+
 def check_output_is_that_of_local(engine: type[Engine]) -> None:
     """A chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name, text in SAMPLES.items():
@@ -166,6 +181,14 @@ def _output(engine: Engine, text: str) -> bytes:
 def _square_slowly(item: int) -> int:
     time.sleep(0.002 * (item % 3 == 0))
     return item * item
+
+
+def _array_of(item: int) -> np.ndarray:
+    return np.array([item])
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays)
 
 
 def _stop_at_seven(item: int) -> int:

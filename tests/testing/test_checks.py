@@ -816,8 +816,9 @@ ORDER, FAILURES, PAUSES = (
     testing.check_failures_come_in_their_place,
     testing.check_pauses_are_passed_on,
 )
-AHEAD, OUTPUT, ENGINE = (
+AHEAD, KEPT, OUTPUT, ENGINE = (
     testing.check_few_items_are_taken_ahead,
+    testing.check_kept_results_are_merged,
     testing.check_output_is_that_of_local,
     testing.check_engine_is_declared,
 )
@@ -838,6 +839,9 @@ ENGINES = [
     (PAUSES, engine(behind), "the item behind a PAUSE is asked for before"),
     (AHEAD, engine(all_at_once), "5000 items are taken before the second result is asked for"),
     (AHEAD, engine(goes_on), "items are taken after the map was closed"),
+    (KEPT, engine(keep=lambda self, function: lambda item: 1), "a kept result has no nbytes"),
+    (KEPT, engine(reduce=lambda self, merge, kept: merge(kept[1:])), r"with 1 jobs kept results are merged to array"),
+    (KEPT, engine(fetch=lambda self, kept: [kept]), r"kept results are merged to \[array"),
     (OUTPUT, engine(without_the_last), "gives other bytes with 1 jobs"),
     (OUTPUT, engine(as_ready), "the sample .* with 1 jobs"),
 ]
