@@ -10,6 +10,8 @@ from filterkit.data.batch import Batch
 from filterkit.data.ragged import begins_run, row_starts
 from filterkit.errors import StageError, quoted
 
+_FEW_KEYS = 6  # for each entry
+
 
 def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
     """The cells of the contingency table of some rows.
@@ -112,7 +114,7 @@ def _cells(
     `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
     its value in `distinct`.
     """
-    if weights is None and key.max(initial=0) < len(key):
+    if weights is None and key.max(initial=0) < _FEW_KEYS * len(key):  # counting them is faster than sorting them
         count = np.bincount(key)
         key = np.flatnonzero(count)
         amounts = count[key].astype(np.float64)[:, None]

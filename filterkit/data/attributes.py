@@ -82,6 +82,12 @@ class _Coded(Generic[T]):
     def at(self, place: int) -> T:
         return self.distinct[0 if self.codes is None else int(self.codes[place])]
 
+    def only(self) -> T | None:
+        """The value if all are the same, else None."""
+        if self.codes is None:
+            return self.distinct[0]
+        return self.at(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
+
     def take(self, places: np.ndarray | slice) -> _Coded[T]:
         return self if self.codes is None else _Coded(self.distinct, self.codes[places])
 
@@ -219,6 +225,15 @@ class Attributes(Sequence[Attribute]):
         """bool (n,): whether each is numeric without a weight or scores."""
         unscored = self._metrics.each(lambda metrics: not metrics, len(self), bool)
         return np.asarray(self._rest.each(lambda rest: rest == _PLAIN, len(self), bool) & unscored)
+
+    @property
+    def numeric_scores(self) -> tuple[tuple[str, ...], np.ndarray] | None:
+        """The metrics that all attributes have scores of, and float64 (n, metrics), these scores; None if they have
+        scores of different metrics, or are not all numeric without weights."""
+        metrics = self._metrics.only()
+        if metrics is None or self._rest.only() != _PLAIN:
+            return None
+        return metrics, self._scores.reshape(len(self), len(metrics))
 
     @property
     def _counts(self) -> np.ndarray:
