@@ -4,12 +4,18 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The tests start Python hundreds of times. Without bytecode, each start would compile filterkit again, which takes
+# longer than most commands, and each process of pytest would compile the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test depends on how fast the machine is.
 settings.register_profile("filterkit", deadline=None)
