@@ -51,7 +51,7 @@ def test_weka_reads_the_same_from_xrff_as_from_arff(version, request, tmp_path):
     if version == "weka36":  # which knows no weights of attributes in ARFF
         filterkit.write(sample("mixed"), tmp_path / "mixed.arff")
         filterkit.write(sample("mixed"), tmp_path / "mixed.xrff")
-    lines = weka(request.getfixturevalue(version), str(WEKA_CONTENT), *paths).splitlines()
+    lines = weka(request.getfixturevalue(version), WEKA_CONTENT, *paths).splitlines()
     for name, arff, xrff in zip(NAMES, lines[::2], lines[1::2], strict=True):
         assert trimmed(json.loads(xrff)) == trimmed(json.loads(arff)) and "rows" in json.loads(arff), name
 
