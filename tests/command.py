@@ -49,7 +49,12 @@ def run(*arguments, cwd=None, input=None, **options):
 
 def quick():
     """The path of an executable that does as the script ``filterkit``, in a fraction of the time."""
-    return _server().script if sys.platform == "linux" else str(Path(sys.executable).with_name("filterkit"))
+    return _server().command if sys.platform == "linux" else str(Path(sys.executable).with_name("filterkit"))
+
+
+def quick_python():
+    """The path of an executable for `multiprocessing` that has imported filterkit when it starts."""
+    return _server().python if sys.platform == "linux" else sys.executable
 
 
 def shell(command, cwd, **options):
@@ -72,22 +77,28 @@ class _Server:
 
     Attributes
     ----------
-    script : an executable that lets the server run the command.
+    command, python : executables that let the server run the command, or what `multiprocessing` starts.
     """
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="commands-")
-        self._address, self.script = (os.path.join(self._folder.name, name) for name in ("socket", "filterkit"))
-        words = [sys.executable, "-IS", str(CLIENT), self._address]
-        Path(self.script).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-        os.chmod(self.script, 0o755)
+        self._address = os.path.join(self._folder.name, "socket")
+        self.command, self.python = map(self._script, ("filterkit", "python"))
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self._address)
             listener.listen(100)
-            command = [sys.executable, SERVER, str(listener.fileno())]
+            command = [sys.executable, SERVER, str(listener.fileno()), self.python]
             self._process = subprocess.Popen(
                 command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
             )
+
+    def _script(self, name):
+        """Write an executable of this name that asks the server; returns its path."""
+        path = Path(self._folder.name, name)
+        words = [sys.executable, "-IS", str(CLIENT), self._address, name]
+        path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
 
     def close(self):
         """End the server."""
@@ -102,7 +113,7 @@ class _Server:
             connection.connect(self._address)
             pipes = [os.pipe() for _ in range(3)]
             (theirs, given), (out, their_out), (err, their_err) = pipes
-            ask(connection, [0, 1, 2], [theirs, their_out, their_err], arguments, folder, folder)
+            ask(connection, [0, 1, 2], [theirs, their_out, their_err], ["filterkit", *arguments], folder, folder)
             for descriptor in (theirs, their_out, their_err):
                 os.close(descriptor)
             # The server kills a command that nobody is connected to.

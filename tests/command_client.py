@@ -1,6 +1,6 @@
-"""A process that stands for a command: the server of ``command_server.py`` runs it, with what is open here.
+"""A process that stands for a command, or for a Python: ``command_server.py`` runs it, with what is open here.
 
-Usage: ``command_client.py SOCKET ARGUMENT...``. It imports next to nothing, because its start counts.
+Usage: ``command_client.py SOCKET filterkit|python ARGUMENT...``. It imports next to nothing, because its start counts.
 """
 
 import marshal
@@ -18,22 +18,22 @@ def is_open(number):
     return True
 
 
-def ask(connection, numbers, descriptors, arguments, folder, place):
+def ask(connection, numbers, descriptors, words, folder, place):
     """Send a request.
 
     Parameters
     ----------
-    numbers, descriptors : what is open in the command, and the descriptors here that it gets for these numbers.
-    arguments, folder : of the command.
-    place : what begins its path of modules.
+    numbers, descriptors : what is open in the process, and the descriptors here that it gets for these numbers.
+    words : "filterkit" or "python", and the arguments.
+    folder, place : where it runs, and what begins its path of modules.
     """
-    request = marshal.dumps((numbers, arguments, folder, dict(os.environ), place))
+    request = marshal.dumps((numbers, words, folder, dict(os.environ), place))
     socket.send_fds(connection, [len(request).to_bytes(8, "big")], descriptors)
     connection.sendall(request)
 
 
 def main():
-    """Run the command and exit as it does."""
+    """Run it and exit as it does."""
     numbers = [number for number in map(int, os.listdir("/proc/self/fd")) if is_open(number)]
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(sys.argv[1])

@@ -1,11 +1,13 @@
 """A process that has imported filterkit and runs each command in a fork of itself; `command` and its client ask it.
 
 A fork is a process of its own: streams, working folder, exit status and signals are those of a command that was started
-anew. What it saves are the imports, which take most of the time of a short command.
+anew. What it saves are the imports, which take most of the time of a short command. The processes that a command or
+a test starts by `multiprocessing` can be forks of the server, too: they begin with what it has imported.
 """
 
 import fcntl
 import marshal
+import multiprocessing
 import os
 import pkgutil
 import selectors
@@ -13,6 +15,7 @@ import signal
 import socket
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 
 # What the imports below would import only where it is used.
@@ -112,6 +115,21 @@ def take(descriptors, numbers):
         os.close(descriptor)
 
 
+def run_code(arguments):
+    """Do as Python does with the option -c, but end at once: taking down all that is imported takes long."""
+    at = arguments.index("-c") + 1
+    sys.argv[:] = ["-c", *arguments[at + 1 :]]
+    status = 0
+    try:
+        exec(arguments[at], {"__name__": "__main__"})
+    except SystemExit as end:
+        status = end.code or 0
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(ValueError):  # it is closed
+            stream.flush()
+    os._exit(status)
+
+
 def main():
     """Serve until standard input is closed."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command does; BLAS would start threads
@@ -119,15 +137,18 @@ def main():
     begun = Commands(socket.socket(fileno=int(sys.argv[1]))).next()
     if begun is None:
         return
-    from filterkit.cli.start import main
-
-    descriptors, (numbers, arguments, folder, environment, place) = begun
+    descriptors, (numbers, words, folder, environment, place) = begun
     take(descriptors, numbers)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     sys.path[0] = place
-    sys.argv[1:] = arguments
+    multiprocessing.set_executable(sys.argv[2])
+    if words[0] == "python":
+        run_code(words[1:])
+    from filterkit.cli.start import main
+
+    sys.argv[1:] = words[1:]
     main()
 
 

@@ -1,5 +1,6 @@
 """What all tests share: places of data, the Wekas, both ways to read rows, and a guard against hanging."""
 
+import multiprocessing.spawn
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import quick_python
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +97,12 @@ def way(request, monkeypatch):
     else:
         monkeypatch.setattr("filterkit.arff.blocks.SMALL", 0)
     return request.param
+
+
+@pytest.fixture
+def quick_processes(monkeypatch):
+    """Processes that `multiprocessing` starts are forks of one that has imported filterkit, which takes less time."""
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(quick_python()))
 
 
 @pytest.fixture
