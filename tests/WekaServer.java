@@ -9,9 +9,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Runs one program after the other in this process, as standard input asks: the number of words, and each word, the name
- * of a class and its arguments, as its length and UTF-8 bytes. It answers with 0, or 1 if the program failed, and with
- * what the program wrote to standard output and to standard error, each as its length and bytes.
+ * Runs one program after the other in this process, as standard input asks: the number of words; each word, the name of
+ * a class and its arguments; and what the program gets as standard input. It answers with 0, or 1 if it failed, and with
+ * what the program wrote to standard output and to standard error. Each text comes as its length and bytes.
  */
 public class WekaServer {
   public static void main(String[] none) throws Exception {
@@ -19,7 +19,6 @@ public class WekaServer {
     DataOutputStream answers = new DataOutputStream(System.out);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
-    System.setIn(new ByteArrayInputStream(new byte[0]));
     while (true) {
       String[] words;
       try {
@@ -30,6 +29,7 @@ public class WekaServer {
       System.setOut(new PrintStream(out, true, "UTF-8")); // new each time, because Weka closes it
       System.setErr(new PrintStream(errors, true, "UTF-8"));
       for (int i = 0; i < words.length; i++) words[i] = new String(bytes(questions), StandardCharsets.UTF_8);
+      System.setIn(new ByteArrayInputStream(bytes(questions)));
       answers.writeInt(run(words));
       for (ByteArrayOutputStream stream : new ByteArrayOutputStream[] {out, errors}) {
         answers.writeInt(stream.size());

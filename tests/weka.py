@@ -20,9 +20,9 @@ JAVA = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UT
 JAVA += ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
-def weka(class_path, name, *arguments):
-    """What a class of Weka, or one of the programs here, prints for `arguments`, with this class path."""
-    failed, printed, said = _java(class_path).run(name, *arguments)
+def weka(class_path, name, *arguments, text=""):
+    """What a class of Weka, or one of the programs here, prints for `arguments` and `text` on standard input."""
+    failed, printed, said = _java(class_path).run(name, *arguments, text=text)
     # Weka reports a failure on standard error and still exits with 0.
     assert not failed, said
     assert "Exception" not in said, said
@@ -56,14 +56,14 @@ class _Java:
         self._process.stdout.close()
         self._folder.cleanup()
 
-    def run(self, *words):
+    def run(self, *words, text):
         """Run a program: whether it failed, and what it wrote to standard output and to standard error."""
-        encoded = [str(word).encode() for word in words]
+        encoded = [str(word).encode() for word in (*words, text)]
         message = b"".join(struct.pack(">i", len(word)) + word for word in encoded)
         timer = threading.Timer(TIMEOUT, self._process.kill)
         timer.start()
         try:
-            self._process.stdin.write(struct.pack(">i", len(encoded)) + message)
+            self._process.stdin.write(struct.pack(">i", len(words)) + message)
             self._process.stdin.flush()
             return self._number(), self._text(), self._text()
         except (OSError, struct.error):
