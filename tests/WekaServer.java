@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Runs one program after the other in this process, as standard input asks: the number of words; each word, the name of
- * a class and its arguments; and what the program gets as standard input. It answers with 0, or 1 if it failed, and with
- * what the program wrote to standard output and to standard error. Each text comes as its length and bytes.
+ * a class and its arguments; and what the program gets as standard input. It answers with 0, or 1 for a failure, and
+ * with what the program wrote to standard output and to standard error. Each text comes as its length and bytes.
  */
 public class WekaServer {
   public static void main(String[] none) throws Exception {

@@ -41,6 +41,19 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="needs a POSIX system"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let processes of pytest work on tests that follow each other, and share what is left, unless --dist says else.
+
+    So few modules have their fixtures made twice, and all are busy to the end.
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 @pytest.fixture(scope="session")
 def arff_samples():
     """The folder of small ARFF files that belongs to the project."""
