@@ -141,17 +141,19 @@ def samples():
 
 
 def texts():
-    """Cases: sets of word counts, sparse; one class against the rest, and a multi-class one in part."""
+    """Cases: sets of word counts, sparse, each in part; one class against the rest, and a multi-class one."""
+    cases = {
+        "oh0": ("text/oh0.wc.arff.gz", None, "Ethics"),
+        "oh15": ("text/oh15.wc.arff.gz", None, "Memory"),
+        "tr23": ("text/tr23.wc.arff.gz", None, "277"),
+        "tr23-multi-class": ("text/tr23.wc.arff.gz",),
+    }
 
-    def multi_class():
-        return columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 5))
+    def load(case):
+        data = shared(*case)
+        return columns(data, np.arange(0, len(data.schema.features), 5))
 
-    return [
-        pytest.param(lambda: shared("text/oh0.wc.arff.gz", positive="Ethics"), id="oh0"),
-        pytest.param(lambda: shared("text/oh15.wc.arff.gz", positive="Memory"), id="oh15"),
-        pytest.param(lambda: shared("text/tr23.wc.arff.gz", positive="277"), id="tr23"),
-        pytest.param(multi_class, id="tr23-multi-class"),
-    ]
+    return [pytest.param(lambda case=case: load(case), id=name) for name, case in cases.items()]
 
 
 def tables():

@@ -1,14 +1,13 @@
 """The command filterkit as tests run it.
 
-`run` is quick: its processes are forked from one that has imported filterkit. `run_anew` and `start` start Python;
-they are for tests of start-up, of signals, and of streams other than pipes.
+`run`, `shell` and `quick` are quick: their processes are forked from one that has imported filterkit. `run_anew`,
+`start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams that are closed.
 """
 
 import atexit
 import functools
-import json
 import os
-import signal
+import shlex
 import socket
 import subprocess
 import sys
@@ -18,8 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from command_client import ask
+
 COMMAND = (sys.executable, "-m", "filterkit")
-SERVER = Path(__file__).with_name("command_server.py")
+CLIENT, SERVER = (Path(__file__).with_name(f"command_{name}.py") for name in ("client", "server"))
 TIMEOUT = 300  # seconds; a guard against hanging
 
 
@@ -43,7 +44,24 @@ def run(*arguments, cwd=None, input=None, **options):
     if options or sys.platform != "linux":
         options |= {} if input is None else {"input": input}
         return run_anew(*arguments, cwd=cwd, **options)
-    return _server().run(list(map(str, arguments)), os.path.abspath(cwd or "."), input)
+    return _server().run([str(word) for word in arguments], os.path.abspath(cwd or "."), input)
+
+
+def quick():
+    """The path of an executable that does as the script ``filterkit``, in a fraction of the time."""
+    return _server().command if sys.platform == "linux" else str(Path(sys.executable).with_name("filterkit"))
+
+
+def quick_python():
+    """The path of an executable for `multiprocessing` that has imported filterkit when it starts."""
+    return _server().python if sys.platform == "linux" else sys.executable
+
+
+def shell(command, cwd, **options):
+    """Run commands of bash, in which ``filterkit`` is `quick`: a `subprocess.CompletedProcess` with text."""
+    options = {"capture_output": True, "text": True, "check": False, "timeout": TIMEOUT} | options
+    environment = os.environ | {"PATH": os.pathsep.join([os.path.dirname(quick()), os.environ["PATH"]])}
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=cwd, env=environment, **options)
 
 
 @functools.cache
@@ -55,36 +73,56 @@ def _server():
 
 
 class _Server:
-    """The process of ``command_server.py``, which runs one command at a time."""
+    """The process of ``command_server.py``.
+
+    Attributes
+    ----------
+    command, python : executables that let the server run the command, or what `multiprocessing` starts.
+    """
 
     def __init__(self):
-        self._lock = threading.Lock()
-        self._connection, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, SERVER, str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
+        self._folder = tempfile.TemporaryDirectory(prefix="commands-")
+        self._address = os.path.join(self._folder.name, "socket")
+        self.command, self.python = map(self._script, ("filterkit", "python"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self._address)
+            listener.listen(100)
+            command = [sys.executable, SERVER, str(listener.fileno()), self.python]
+            self._process = subprocess.Popen(
+                command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
+            )
+
+    def _script(self, name):
+        """Write an executable of this name that asks the server; returns its path."""
+        path = Path(self._folder.name, name)
+        words = [sys.executable, "-IS", str(CLIENT), self._address, name]
+        path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
 
     def close(self):
         """End the server."""
-        self._connection.close()
+        self._process.stdin.close()
         self._process.wait(TIMEOUT)
+        self._folder.cleanup()
 
     def run(self, arguments, folder, text):
         """Run the command in this folder, with this text on its standard input unless it is None."""
-        with self._lock, tempfile.TemporaryFile("w+") as request:
-            json.dump({"arguments": arguments, "folder": folder, "environment": dict(os.environ)}, request)
-            request.seek(0)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(TIMEOUT)
+            connection.connect(self._address)
             pipes = [os.pipe() for _ in range(3)]
             (theirs, given), (out, their_out), (err, their_err) = pipes
-            socket.send_fds(self._connection, [b"r"], [theirs, their_out, their_err, request.fileno()])
+            ask(connection, [0, 1, 2], [theirs, their_out, their_err], ["filterkit", *arguments], folder, folder)
             for descriptor in (theirs, their_out, their_err):
                 os.close(descriptor)
-            timer = threading.Timer(TIMEOUT, os.killpg, (self._process.pid, signal.SIGKILL))
+            # The server kills a command that nobody is connected to.
+            timer = threading.Timer(TIMEOUT, connection.shutdown, [socket.SHUT_RDWR])
             timer.start()
             with ThreadPoolExecutor(3) as pool:
                 pool.submit(_write, given, text or "")
                 texts = list(pool.map(_read, (out, err)))
-            status = self._connection.recv(4)
+            status = connection.recv(4)
             timer.cancel()
         assert status, f"the server of commands ended, or the command took more than {TIMEOUT} s: {arguments}"
         return subprocess.CompletedProcess(arguments, int.from_bytes(status, "big", signed=True), *texts)

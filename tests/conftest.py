@@ -1,15 +1,23 @@
 """What all tests share: places of data, the Wekas, both ways to read rows, and a guard against hanging."""
 
+import multiprocessing.spawn
 import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from command import quick_python
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The tests start Python hundreds of times. Without bytecode, each start would compile filterkit again, which takes
+# longer than most commands, and each process of pytest would compile the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test depends on how fast the machine is.
 settings.register_profile("filterkit", deadline=None)
@@ -31,6 +39,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("posix"):
             item.add_marker(pytest.mark.skip(reason="needs a POSIX system"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let processes of pytest work on tests that follow each other, and share what is left, unless --dist says else.
+
+    So few modules have their fixtures made twice, and all are busy to the end.
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -89,6 +110,12 @@ def way(request, monkeypatch):
     else:
         monkeypatch.setattr("filterkit.arff.blocks.SMALL", 0)
     return request.param
+
+
+@pytest.fixture
+def quick_processes(monkeypatch):
+    """Processes that `multiprocessing` starts are forks of one that has imported filterkit, which takes less time."""
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(quick_python()))
 
 
 @pytest.fixture

@@ -107,10 +107,11 @@ def test_positive_makes_one_task_of_many_classes():
 
 @pytest.mark.parametrize("name", ["iris", "fortunes", "mixed"])
 def test_fitting_on_a_stream_equals_fitting_on_all_rows(name):
-    path = str(SAMPLES / f"{name}.arff")
+    path = SAMPLES / f"{name}.arff"
     data = filterkit.read(path)
     chain = filterkit.chain("shape bns l2")
-    streamed = chain.fit(filterkit.batches(path, block_size=2000), memory=100_000, jobs=2)
+    blocks = filterkit.batches(path, block_size=path.stat().st_size // 20)
+    streamed = chain.fit(blocks, memory=100_000, jobs=2)
     assert testing.same(streamed.transform(data), chain.fit(data).transform(data))
     with pytest.raises(FilterkitError, match="no batch to fit on"):
         chain.fit(iter([]))

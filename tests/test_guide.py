@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command import run
+from command import run, shell
 
 from filterkit import plugin, testing
 from filterkit.cli import builtin, main
@@ -108,8 +108,7 @@ def test_a_command_of_the_guide_runs(command, tmp_path):
         (text,) = [block for block in BLOCKS if mark in block]
         (tmp_path / f"{name}.py").write_text(text)
     (tmp_path / "in.arff").write_text(Path(IRIS).read_text())
-    command = command.replace("filterkit", f"{sys.executable} -m filterkit", 1).replace("--top 100 ", "--top 3 ")
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = shell(command.replace("--top 100 ", "--top 3 "), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 

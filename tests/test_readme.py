@@ -1,6 +1,5 @@
 """The README, the tutorial and the recipes: every example runs and prints what the page shows."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import shell
 
 pytestmark = pytest.mark.posix
 
@@ -25,18 +25,6 @@ def folder(tmp_path):
     """An empty folder with the samples, where examples may leave files."""
     shutil.copytree(ROOT / "arff_samples", tmp_path / "arff_samples")
     return tmp_path
-
-
-def shell(command, folder):
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=folder,
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def python(code, folder):

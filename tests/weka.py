@@ -1,36 +1,86 @@
-"""Weka as a process, and programs of it that tests run."""
+"""Weka, and programs of it that tests run, in one Java process for each Weka and each process of the tests."""
 
+import atexit
+import functools
+import struct
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
 
 import filterkit
 
-WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
-WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
-WEKA_SUBSET = Path(__file__).with_name("WekaSubset.java")
+PROGRAMS = sorted(Path(__file__).parent.glob("Weka*.java"))
+WEKA_CONTENT, WEKA_SCORES, WEKA_SUBSET = "WekaContent", "WekaScores", "WekaSubset"
+TIMEOUT = 300  # seconds; a guard against hanging
+# Most programs end before more than the quickest compiler and collector of garbage would pay off.
+JAVA = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8"]
+JAVA += ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
-def weka(class_path, *arguments):
-    """What Weka prints when Java runs `arguments` with this class path."""
-    done = subprocess.run(
-        ["java", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+def weka(class_path, name, *arguments, text=""):
+    """What a class of Weka, or one of the programs here, prints for `arguments` and `text` on standard input."""
+    failed, printed, said = _java(class_path).run(name, *arguments, text=text)
     # Weka reports a failure on standard error and still exits with 0.
-    assert done.returncode == 0, done.stderr
-    assert "Exception" not in done.stderr, done.stderr
-    return done.stdout
+    assert not failed, said
+    assert "Exception" not in said, said
+    return printed
+
+
+@functools.cache
+def _java(class_path):
+    """The process of this class path, which the tests of this process use to their end."""
+    started = _Java(class_path)
+    atexit.register(started.close)
+    return started
+
+
+class _Java:
+    """The process of ``WekaServer.java``, which runs one program at a time."""
+
+    def __init__(self, class_path):
+        self._folder = tempfile.TemporaryDirectory()
+        compiler = ["--module", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-cp", class_path]
+        subprocess.run(
+            [*JAVA, *compiler, "-d", self._folder.name, *PROGRAMS], check=True, capture_output=True, timeout=TIMEOUT
+        )
+        command = [*JAVA, "-cp", f"{class_path}:{self._folder.name}", "WekaServer"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def close(self):
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait(TIMEOUT)
+        self._process.stdout.close()
+        self._folder.cleanup()
+
+    def run(self, *words, text):
+        """Run a program: whether it failed, and what it wrote to standard output and to standard error."""
+        encoded = [str(word).encode() for word in (*words, text)]
+        message = b"".join(struct.pack(">i", len(word)) + word for word in encoded)
+        timer = threading.Timer(TIMEOUT, self._process.kill)
+        timer.start()
+        try:
+            self._process.stdin.write(struct.pack(">i", len(words)) + message)
+            self._process.stdin.flush()
+            return self._number(), self._text(), self._text()
+        except (OSError, struct.error):
+            raise AssertionError(f"Java ended, or took more than {TIMEOUT} s: {words}") from None
+        finally:
+            timer.cancel()
+
+    def _number(self):
+        return struct.unpack(">i", self._process.stdout.read(4))[0]
+
+    def _text(self):
+        return self._process.stdout.read(self._number()).decode()
 
 
 def weka_filter(class_path, name, options, path):
     """The declarations and the rows that a filter of Weka puts out for a file; `name` is that in `weka.filters`."""
-    return declarations_and_rows(weka(class_path, f"weka.filters.{name}", *options, "-i", str(path)))
+    return declarations_and_rows(weka(class_path, f"weka.filters.{name}", *options, "-i", path))
 
 
 def declarations_and_rows(text):
@@ -56,5 +106,5 @@ def weka_scores(class_path, path, evaluators):
     evaluators : the name of each and its options, as "InfoGainAttributeEval -B".
     """
     words = [f"weka.attributeSelection.{evaluator}" for evaluator in evaluators]
-    printed = weka(class_path, str(WEKA_SCORES), str(path), *words)
+    printed = weka(class_path, WEKA_SCORES, path, *words)
     return np.array([line.split() for line in printed.splitlines()], float)

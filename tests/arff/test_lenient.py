@@ -247,7 +247,7 @@ LOST = {"1,x,one two  three,?", "1,x,C:\\New Folder,?"}
 def test_weka_refuses_what_is_corrected_or_loses_a_value(tmp_path, weka36):
     rows = [row for row, _ in CORRECTED if row not in LOST]
     paths = [write_text(tmp_path, f"{HEADER}{row}\n", f"{i}.arff") for i, row in enumerate(rows)]
-    found = map(json.loads, weka(weka36, str(WEKA_CONTENT), *map(str, paths)).splitlines())
+    found = map(json.loads, weka(weka36, WEKA_CONTENT, *map(str, paths)).splitlines())
     read = [(row, each) for row, each in zip(rows, found, strict=True) if "error" not in each]
     assert read == []
 

@@ -159,7 +159,7 @@ def test_parts_with_headers_are_corrected_each(tmp_path):
 def test_weka_refuses_what_is_corrected(tmp_path, weka36):
     paths = [write_text(tmp_path, text_with(line), f"{i}.arff") for i, (line, _) in enumerate(CORRECTED)]
     paths.append(write_text(tmp_path, KEEL.replace("{}", "@inputs length\n").replace("[1,9]", "")))
-    found = [json.loads(line) for line in weka(weka36, str(WEKA_CONTENT), *map(str, paths)).splitlines()]
+    found = [json.loads(line) for line in weka(weka36, WEKA_CONTENT, *map(str, paths)).splitlines()]
     assert [path.read_text() for path, each in zip(paths, found, strict=True) if "error" not in each] == []
 
 

@@ -3,13 +3,12 @@
 import json
 import random
 import struct
-import subprocess
 
 import arff
 import numpy as np
 import pytest
 from content import content, load, write_text
-from weka import WEKA_CONTENT
+from weka import WEKA_CONTENT, weka
 
 import filterkit
 from filterkit.arff import fast_writer, writer
@@ -280,11 +279,8 @@ def test_a_stream_of_batches_is_written_like_one_batch(tmp_path, monkeypatch):
 
 
 def weka_reads(class_path, files):
-    """The content of the files as Weka reads them; one process reads all."""
-    source = WEKA_CONTENT
-    command = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8", "-cp", class_path, source]
-    run = subprocess.run([*command, *files], capture_output=True, text=True, check=True, timeout=120)
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    """The content of the files as Weka reads them."""
+    return [json.loads(line) for line in weka(class_path, WEKA_CONTENT, *files).splitlines()]
 
 
 def files_for_weka(folder, samples, attribute_weights):

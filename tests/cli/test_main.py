@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command import run, run_anew, start
+from command import run, run_anew, shell, start
 
 from filterkit.cli.main import command
 
@@ -79,6 +79,24 @@ def test_a_forked_command_equals_one_started_anew(arguments, tmp_path, monkeypat
     forked, anew = run(*arguments, **options), run_anew(*arguments, **options)
     assert (forked.returncode, forked.stdout, forked.stderr) == (anew.returncode, anew.stdout, anew.stderr)
     assert anew.stdout or anew.stderr
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        "FILTERKIT --load <(echo damaged) $IRIS 2>&1",
+        "FILTERKIT - shape <$IRIS | FILTERKIT - bns",
+        "FILTERKIT /dev/fd/7 l2 7<$IRIS >/dev/full",
+        "FILTERKIT $IRIS l2 | head -c 99",
+    ],
+)
+def test_a_quick_command_of_a_shell_equals_one_started_anew(words, tmp_path):
+    found = []
+    for name in ("filterkit", Path(sys.executable).with_name("filterkit")):
+        done = shell(words.replace("FILTERKIT", str(name)).replace("$IRIS", IRIS), tmp_path)
+        found.append((done.returncode, done.stdout, done.stderr))
+    assert found[0] == found[1]
 
 
 # Outputs

@@ -5,8 +5,9 @@ import subprocess
 import threading
 from pathlib import Path
 
+import command
 import pytest
-from command import COMMAND, run, start
+from command import run, start
 
 import filterkit
 
@@ -14,13 +15,10 @@ pytestmark = pytest.mark.posix
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "arff_samples"
-RUN = " ".join(COMMAND)
 
 
-def shell(command, folder=ROOT):
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True, check=False
-    )
+def shell(text, folder=ROOT):
+    done = command.shell(text, folder)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
 
@@ -42,28 +40,29 @@ def without_comments(text):
 )
 def test_a_pipeline_gives_what_one_process_gives(name, stages):
     first, *rest = stages
-    piped = " | ".join([f"{RUN} arff_samples/{name} {first}", *(f"{RUN} - {stage}" for stage in rest)])
-    one = shell(f"{RUN} arff_samples/{name} {' '.join(stages)}")
+    piped = " | ".join([f"filterkit arff_samples/{name} {first}", *(f"filterkit - {stage}" for stage in rest)])
+    one = shell(f"filterkit arff_samples/{name} {' '.join(stages)}")
     assert without_comments(shell(piped)) == without_comments(one)
 
 
 def test_scores_survive_other_tools_as_comments():
     """sed removes blank lines and grep whole-line comments; the scores are neither lost nor changed."""
-    scored = f"{RUN} --positive science arff_samples/fortunes.arff bns --score-only"
+    scored = "filterkit --positive science arff_samples/fortunes.arff bns --score-only"
     expected = shell(f"{scored} select --top 500")
     for between in ("cat", "sed '/^$/d'", "grep -v '^%'"):
-        assert without_comments(shell(f"{scored} | {between} | {RUN} - select --top 500")) == without_comments(expected)
+        found = shell(f"{scored} | {between} | filterkit - select --top 500")
+        assert without_comments(found) == without_comments(expected)
 
 
 def test_comments_contain_the_commands_that_made_the_file(tmp_path):
-    made = shell(f"{RUN} --positive science arff_samples/fortunes.arff shape --neighbors 3 l2")
+    made = shell("filterkit --positive science arff_samples/fortunes.arff shape --neighbors 3 l2")
     comments = [line for line in made.splitlines() if line.startswith("% ")]
     assert comments == [
         "% filterkit 0.1.0: --positive science arff_samples/fortunes.arff shape --neighbors 3 l2",
         "% 1307 rows",
     ]
     words = shlex.join(shlex.split(comments[0].partition(": ")[2]))
-    assert shell(f"{RUN} {words}") == made
+    assert shell(f"filterkit {words}") == made
 
 
 @pytest.mark.parametrize(
@@ -75,12 +74,9 @@ def test_comments_contain_the_commands_that_made_the_file(tmp_path):
     ],
 )
 def test_the_command_in_the_comment_makes_the_same_bytes(options):
-    command = subprocess.run(
-        ["bash", "-c", f"{RUN} {options}"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    again = command.partition(": ")[2].partition("\n")[0]
-    repeated = subprocess.run(["bash", "-c", f"{RUN} {again}"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert repeated.stdout == command and sorted(again.split()) == sorted(options.split())
+    made = command.shell(f"filterkit {options}", ROOT).stdout
+    again = made.partition(": ")[2].partition("\n")[0]
+    assert command.shell(f"filterkit {again}", ROOT).stdout == made and sorted(again.split()) == sorted(options.split())
 
 
 @pytest.mark.parametrize("size", [64, 1 << 20])
@@ -99,7 +95,7 @@ def test_the_last_comment_counts_rows_written_and_read(chain, last, size):
 
 
 def test_comments_of_earlier_commands_are_kept():
-    made = shell(f"{RUN} arff_samples/iris.arff head 100 | {RUN} --class 5 - l2 | {RUN} - head 3")
+    made = shell("filterkit arff_samples/iris.arff head 100 | filterkit --class 5 - l2 | filterkit - head 3")
     assert [line for line in made.splitlines() if line.startswith("%")] == [
         "% filterkit 0.1.0: arff_samples/iris.arff head 100",
         "% filterkit 0.1.0: --class 5 - l2",
@@ -112,9 +108,9 @@ def test_a_chain_can_be_read_from_a_file(tmp_path):
     (tmp_path / "my.chain").write_text(
         "# shaping\nshape --neighbors 3  # few\n\nrename --find 'petal ' --replace 'p '\nbns l2\n"
     )
-    listed = shell(f"{RUN} --chain {tmp_path}/my.chain arff_samples/iris.arff")
+    listed = shell(f"filterkit --chain {tmp_path}/my.chain arff_samples/iris.arff")
     assert listed == shell(
-        f"{RUN} arff_samples/iris.arff shape --neighbors 3 rename --find 'petal ' --replace 'p ' bns l2"
+        "filterkit arff_samples/iris.arff shape --neighbors 3 rename --find 'petal ' --replace 'p ' bns l2"
     )
 
 
@@ -144,7 +140,7 @@ def chain_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     for kind, (declared, text) in {"plain": ("", ""), "text": ("@attribute s string\n", "'a b',")}.items():
         (folder / f"{kind}.arff").write_text(HEADER.format(declared) + f"1,{text}no\n2,{text}yes\n")
-        shell(f"{RUN} --save {folder}/{kind} -o /dev/null {folder}/{kind}.arff shape bns")
+        shell(f"filterkit --save {folder}/{kind} -o /dev/null {folder}/{kind}.arff shape bns")
     return folder
 
 
@@ -193,7 +189,7 @@ def test_a_fast_pipe_gives_the_same_bytes(tmp_path):
     feeding.join()
     assert process.wait() == 0
     assert len(without_comments(out.partition("@data\n")[2])) == len(whole)
-    assert without_comments(out) == without_comments(shell(f"{RUN} arff_samples/digits.arff l2"))
+    assert without_comments(out) == without_comments(shell("filterkit arff_samples/digits.arff l2"))
 
 
 def test_a_command_with_enough_rows_ends_while_its_input_is_open(chain_file):

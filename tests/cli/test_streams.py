@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from command import COMMAND
+from command import COMMAND, quick
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -20,7 +20,8 @@ NOT_OPEN = "standard output: it is closed or not open for writing"
 def filterkit(*arguments, redirections="", **options):
     """Run filterkit with redirections of a shell, and return what the shell's own streams receive."""
     options = {"capture_output": True} | options
-    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *COMMAND, *arguments]
+    words = COMMAND if "&-" in redirections or "env" in options else [quick()]  # what matters when Python starts
+    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *words, *arguments]
     return subprocess.run(command, text=True, check=False, timeout=120, **options)
 
 

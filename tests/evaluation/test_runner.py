@@ -436,7 +436,7 @@ def failing():
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_chain_that_fails_is_named(jobs, monkeypatch):
+def test_a_chain_that_fails_is_named(jobs, monkeypatch, quick_processes):
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     batch, seed = failing()
@@ -450,7 +450,7 @@ def test_a_chain_that_fails_is_named(jobs, monkeypatch):
     assert [results[0].fold for results in found][:1] == [0]
 
 
-def test_processes_give_the_same_results(monkeypatch):
+def test_processes_give_the_same_results(monkeypatch, quick_processes):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
     alone = list(run(Evaluator(data, plan)))

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from command import COMMAND, run, start
+from command import run, shell, start
 
 import filterkit
 from filterkit import FilterkitError
@@ -18,12 +18,6 @@ from filterkit.files.output import check_output, open_output
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
-RUN = " ".join(COMMAND)
-
-
-def bash(command, folder, **options):
-    options = {"capture_output": True, "text": True} | options
-    return subprocess.run(["bash", "-c", command], cwd=folder, check=False, timeout=120, **options)
 
 
 @pytest.fixture
@@ -70,36 +64,36 @@ def test_inputs_that_can_be_read_only_once_are_recognised(tmp_path):
 @pytest.mark.parametrize(
     "command",
     [
-        "{run} -o /dev/stdout iris.arff bns | cat",
-        "{run} -o /dev/fd/1 iris.arff bns | cat",
-        "{run} -o /proc/self/fd/1 iris.arff bns | cat",
-        "{run} -o >(cat) iris.arff bns | cat",
-        "{run} -o /dev/stderr iris.arff bns 2>&1 >/dev/null | cat",
-        "{run} -o /dev/fd/3 iris.arff bns 3>&1 | cat",
-        "mkfifo p; (cat p &); {run} -o p iris.arff bns | cat",
-        "ln -s /dev/stdout it.arff; {run} -o it.arff iris.arff bns | cat",
-        "{run} -o /dev/stdout iris.arff bns > f; cat f",
+        "filterkit -o /dev/stdout iris.arff bns | cat",
+        "filterkit -o /dev/fd/1 iris.arff bns | cat",
+        "filterkit -o /proc/self/fd/1 iris.arff bns | cat",
+        "filterkit -o >(cat) iris.arff bns | cat",
+        "filterkit -o /dev/stderr iris.arff bns 2>&1 >/dev/null | cat",
+        "filterkit -o /dev/fd/3 iris.arff bns 3>&1 | cat",
+        "mkfifo p; (cat p &); filterkit -o p iris.arff bns | cat",
+        "ln -s /dev/stdout it.arff; filterkit -o it.arff iris.arff bns | cat",
+        "filterkit -o /dev/stdout iris.arff bns > f; cat f",
     ],
 )
 def test_an_output_may_be_a_descriptor_or_a_pipe(command, folder, expected):
-    done = bash(command.format(run=RUN), folder)
+    done = shell(command, folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
 
 
 @pytest.mark.parametrize(
     ("command", "first"),
     [
-        ("{run} -o o --test iris.arff >(cat) iris.arff bns | cat", "% filterkit 0.1.0: --test iris.arff /dev/fd/"),
-        ("{run} -o o --save /dev/stdout iris.arff bns | od -c", "0000000   P   K"),
-        ("{run} -o o --rejects /dev/stderr bad.arff bns 2>&1 | cat", "% bad.arff:7: attribute 'a': 'x' is not"),
-        ("{run} -o o iris.arff write /dev/stdout bns | cat", "@relation iris"),
-        ("{run} evaluate -o /dev/stdout iris.arff --chain neighbors --folds 2 | cat", "data,task,fold,share,chain"),
-        ("{run} scores iris.arff bns --csv | cat", '"rank","attribute"'),
+        ("filterkit -o o --test iris.arff >(cat) iris.arff bns | cat", "% filterkit 0.1.0: --test iris.arff /dev/fd/"),
+        ("filterkit -o o --save /dev/stdout iris.arff bns | od -c", "0000000   P   K"),
+        ("filterkit -o o --rejects /dev/stderr bad.arff bns 2>&1 | cat", "% bad.arff:7: attribute 'a': 'x' is not"),
+        ("filterkit -o o iris.arff write /dev/stdout bns | cat", "@relation iris"),
+        ("filterkit evaluate -o /dev/stdout iris.arff --chain neighbors --folds 2 | cat", "data,task,fold,share,chain"),
+        ("filterkit scores iris.arff bns --csv | cat", '"rank","attribute"'),
     ],
 )
 def test_every_option_for_an_output_takes_a_descriptor_or_a_pipe(command, first, folder):
     (folder / "bad.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\nx,y\n")
-    done = bash(command.format(run=RUN), folder)
+    done = shell(command, folder)
     assert done.stdout.startswith(first), done.stderr
     assert not list(folder.glob(".*"))
 
@@ -110,7 +104,7 @@ def test_a_file_that_a_shell_has_opened_is_written_in_place(how, before, path, f
     """It is not replaced by a new file, because other processes have it open."""
     (folder / "file").write_text("earlier\n")
     node = (folder / "file").stat().st_ino
-    done = bash(f"(echo one; {RUN} -o {path} iris.arff bns; echo two) {how} file", folder)
+    done = shell(f"(echo one; filterkit -o {path} iris.arff bns; echo two) {how} file", folder)
     assert (done.returncode, done.stderr) == (0, "")
     shown = expected.replace("iris.arff bns", "iris.arff bns", 1)
     assert (folder / "file").read_text() == f"{before}one\n{shown}two\n"
@@ -160,7 +154,7 @@ def test_a_named_pipe_is_compressed_by_its_ending_as_it_is_read(tmp_path):
 
 
 def test_two_outputs_never_go_to_one_descriptor(folder):
-    done = bash(f"{RUN} -o - --test iris.arff /dev/stdout iris.arff bns | cat; exit ${{PIPESTATUS[0]}}", folder)
+    done = shell("filterkit -o - --test iris.arff /dev/stdout iris.arff bns | cat; exit ${PIPESTATUS[0]}", folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("filterkit: two outputs go to ") and done.stderr.count("\n") == 1
 
@@ -179,7 +173,7 @@ def test_a_full_pipe_that_does_not_block_is_written_to(folder):
     with process, open(read, "rb") as pipe:
         text = pipe.read()
         assert process.stderr.read() == b""
-    assert text == bash(f"{RUN} {source}", folder).stdout.encode()
+    assert text == shell(f"filterkit {source}", folder).stdout.encode()
 
 
 # Inputs
@@ -188,30 +182,30 @@ def test_a_full_pipe_that_does_not_block_is_written_to(folder):
 @pytest.mark.parametrize(
     "command",
     [
-        "{run} /dev/stdin bns < iris.arff",
-        "cat iris.arff | {run} /dev/stdin bns",
-        "cat iris.arff | {run} /dev/fd/0 bns",
-        "{run} <(cat iris.arff) bns",
-        "mkfifo p; (cat iris.arff > p &); {run} p bns",
-        "mkfifo p.gz; (gzip < iris.arff > p.gz &); {run} p.gz bns",
-        "cat iris.arff | {run} --load it.chain /dev/stdin",
-        "{run} --save it.chain -o o iris.arff bns; cat it.chain | {run} --load /dev/stdin iris.arff",
-        "{run} --save it.chain -o o iris.arff bns; {run} --load <(cat it.chain) iris.arff",
-        "{run} --save /dev/stdout -o o iris.arff bns | {run} --load /dev/stdin iris.arff",
-        "cat iris.arff | {run} -o o --test /dev/stdin /dev/stdout iris.arff bns",
-        "{run} --chain <(echo bns) iris.arff",
+        "filterkit /dev/stdin bns < iris.arff",
+        "cat iris.arff | filterkit /dev/stdin bns",
+        "cat iris.arff | filterkit /dev/fd/0 bns",
+        "filterkit <(cat iris.arff) bns",
+        "mkfifo p; (cat iris.arff > p &); filterkit p bns",
+        "mkfifo p.gz; (gzip < iris.arff > p.gz &); filterkit p.gz bns",
+        "cat iris.arff | filterkit --load it.chain /dev/stdin",
+        "filterkit --save it.chain -o o iris.arff bns; cat it.chain | filterkit --load /dev/stdin iris.arff",
+        "filterkit --save it.chain -o o iris.arff bns; filterkit --load <(cat it.chain) iris.arff",
+        "filterkit --save /dev/stdout -o o iris.arff bns | filterkit --load /dev/stdin iris.arff",
+        "cat iris.arff | filterkit -o o --test /dev/stdin /dev/stdout iris.arff bns",
+        "filterkit --chain <(echo bns) iris.arff",
     ],
 )
 def test_an_input_may_be_a_descriptor_or_a_pipe(command, folder, expected):
-    assert bash(f"{RUN} --save it.chain -o o iris.arff bns", folder).returncode == 0
-    done = bash(command.format(run=RUN), folder)
+    assert shell("filterkit --save it.chain -o o iris.arff bns", folder).returncode == 0
+    done = shell(command, folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1:] == expected.splitlines()[1:]
 
 
 @pytest.mark.parametrize("command", ["scores {} bns", "evaluate {} --chain neighbors --folds 2"])
 def test_the_input_of_a_subcommand_may_be_a_descriptor_or_a_pipe(command, folder):
-    plain, piped = (bash(f"{RUN} {command.format(path)}", folder) for path in ("iris.arff", "<(cat iris.arff)"))
+    plain, piped = (shell(f"filterkit {command.format(path)}", folder) for path in ("iris.arff", "<(cat iris.arff)"))
     assert (piped.returncode, piped.stdout) == (0, plain.stdout)
 
 
@@ -227,7 +221,7 @@ def test_a_socket_can_be_read(folder):
 
 @pytest.mark.parametrize("inputs", ["--test {0} o2 {0}", "--test - o2 {0}"])
 def test_a_pipe_is_not_read_twice(inputs, folder):
-    done = bash(f"cat iris.arff | {RUN} -o o {inputs.format('/dev/stdin')} bns", folder)
+    done = shell(f"cat iris.arff | filterkit -o o {inputs.format('/dev/stdin')} bns", folder)
     assert done.returncode == 2
     assert done.stderr.startswith("filterkit: two inputs are ") and "read only once" in done.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["iris.arff"]
@@ -236,7 +230,7 @@ def test_a_pipe_is_not_read_twice(inputs, folder):
 def test_an_endless_input_that_is_no_saved_chain_is_refused(folder):
     if not os.path.exists("/dev/zero"):
         pytest.skip("there is no /dev/zero here")
-    done = bash(f"{RUN} --load /dev/zero iris.arff", folder)
+    done = shell("filterkit --load /dev/zero iris.arff", folder)
     assert done.returncode == 1
     assert done.stderr.startswith("filterkit: /dev/zero: no saved chain")
 

@@ -1,6 +1,5 @@
 """From each format to each other and back: the samples keep their values, but for what a format is said to lose."""
 
-import itertools
 import os
 
 import numpy as np
@@ -32,28 +31,37 @@ class Losing:
         self.losses = {loss for name in names if name != "arff" for loss in known[name].losses}
 
 
-def carry(data, first, second):
-    filterkit.write(data, first)
-    filterkit.write(filterkit.read(first, class_="none"), second)
-
-
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("pair", list(itertools.permutations(FORMATS, 2)), ids="-".join)
-def test_a_round_trip_keeps_the_values(pair, name, tmp_path):
+@pytest.mark.parametrize("first", FORMATS)
+def test_a_round_trip_keeps_the_values(first, name, tmp_path):
+    """Through each other format as the second one."""
     data = sample(name)
-    first, second = (tmp_path / f"x{FORMATS[word]}" for word in pair)
-    if name == "empty" and "jsonl" in pair:
-        with pytest.raises(FilterkitError, match="JSON lines cannot hold a table without rows"):
-            carry(data, first, second)
+    path = tmp_path / f"x{FORMATS[first]}"
+    if name == "empty" and first == "jsonl":
+        assert_no_rows_are_refused(data, path)
         return
-    carry(data, first, second)
-    compare(Losing(*pair), _flat(data), filterkit.read(second, class_="none"), f" through {pair}")
+    filterkit.write(data, path)
+    between = filterkit.read(path, class_="none")
+    for second in FORMATS.keys() - {first}:
+        path = tmp_path / f"y{FORMATS[second]}"
+        if name == "empty" and second == "jsonl":
+            assert_no_rows_are_refused(between, path)
+            continue
+        filterkit.write(between, path)
+        back = filterkit.read(path, class_="none")
+        compare(Losing(first, second), _flat(data), back, f" through {first} and {second}")
+
+
+def assert_no_rows_are_refused(data, path):
+    with pytest.raises(FilterkitError, match="JSON lines cannot hold a table without rows"):
+        filterkit.write(data, path)
 
 
 @pytest.mark.parametrize("other", FORMATS)
 @pytest.mark.parametrize("name", ["fortunes", "sparse-counts-multiclass", "breast-cancer", "digits"])
 def test_numbers_go_through_libsvm(other, name, tmp_path):
     data = sample(name)
+    data = data.take(np.arange(0, len(data), 1 + len(data) // 300))
     form = f"libsvm:features={data.schema.width}"
     place = tmp_path / f"x{FORMATS[other]}"
     filterkit.write(data, tmp_path / "x.libsvm")

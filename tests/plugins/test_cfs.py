@@ -216,5 +216,5 @@ def test_the_columns_are_those_that_weka_chooses(name, weka39, tmp_path):
     filterkit.write(batch, str(path))
     for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):
         evaluator = f"weka.attributeSelection.CfsSubsetEval{theirs}"
-        printed = weka(weka39, str(WEKA_SUBSET), str(path), evaluator)
+        printed = weka(weka39, WEKA_SUBSET, path, evaluator)
         assert kept(batch, ours) == sorted(map(int, printed.split())), ours

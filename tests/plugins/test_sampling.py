@@ -156,9 +156,9 @@ def test_shuffling_puts_rows_in_random_order():
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "digits", "empty", "one-row"])
 def test_shuffled_rows_are_whole_and_the_same_for_any_memory(name):
     batch = sample(name)
-    batch = batch.rows(0, min(len(batch), 300))
+    batch = batch.rows(0, min(len(batch), 100))
     order = np.random.default_rng(4).permutation(len(batch))
-    for memory in (1 << 30, 8 * 4000, 0):
+    for memory in (1 << 30, 8 * 1300, 0):
         for step in (7, 1000):
             parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)] or [batch]
             _, out = filterkit.chain("shuffle --seed 4").fit_transform(iter(parts), memory=memory, jobs=2)

@@ -51,7 +51,7 @@ def test_weka_reads_the_same_from_xrff_as_from_arff(version, request, tmp_path):
     if version == "weka36":  # which knows no weights of attributes in ARFF
         filterkit.write(sample("mixed"), tmp_path / "mixed.arff")
         filterkit.write(sample("mixed"), tmp_path / "mixed.xrff")
-    lines = weka(request.getfixturevalue(version), str(WEKA_CONTENT), *paths).splitlines()
+    lines = weka(request.getfixturevalue(version), WEKA_CONTENT, *paths).splitlines()
     for name, arff, xrff in zip(NAMES, lines[::2], lines[1::2], strict=True):
         assert trimmed(json.loads(xrff)) == trimmed(json.loads(arff)) and "rows" in json.loads(arff), name
 
@@ -211,10 +211,10 @@ def test_memory_is_flat_on_a_pipe():
     reads += "rows = sum(map(len, filterkit.batches('-', format='xrff')))\n"
     reads += "print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     peaks = []
-    for count in (20, 300):
+    for count in (20, 100):
         writer = subprocess.Popen([sys.executable, "-c", given, HEAD, rows, str(count), END], stdout=subprocess.PIPE)
         done = subprocess.run([sys.executable, "-c", reads], stdin=writer.stdout, capture_output=True, timeout=300)
         found, peak = map(int, done.stdout.split())
         assert writer.wait(60) == 0 and found == count * 1000
         peaks.append(peak)
-    assert peaks[1] < peaks[0] + 60_000, peaks
+    assert peaks[1] < peaks[0] + 16_000, peaks

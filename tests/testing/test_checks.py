@@ -849,7 +849,7 @@ ENGINES = [
 
 @pytest.mark.parametrize("sound", [LocalEngine, ProcessEngine])
 @pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
-def test_engines_of_filterkit_pass_all_checks(check, sound):
+def test_engines_of_filterkit_pass_all_checks(check, sound, quick_processes):
     check(sound)
 
 
