@@ -8,15 +8,17 @@ import numpy as np
 
 import filterkit
 
+WEKA_ANSWERS = Path(__file__).with_name("WekaAnswers.java")
 WEKA_CONTENT = Path(__file__).with_name("WekaContent.java")
 WEKA_SCORES = Path(__file__).with_name("WekaScores.java")
 WEKA_SUBSET = Path(__file__).with_name("WekaSubset.java")
 
 
-def weka(class_path, *arguments):
-    """What Weka prints when Java runs `arguments` with this class path."""
+def weka(class_path, *arguments, text=None):
+    """What Weka prints when Java runs `arguments` with this class path and `text` as its standard input."""
     done = subprocess.run(
         ["java", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
+        input=text,
         capture_output=True,
         text=True,
         check=False,
@@ -58,3 +60,15 @@ def weka_scores(class_path, path, evaluators):
     words = [f"weka.attributeSelection.{evaluator}" for evaluator in evaluators]
     printed = weka(class_path, str(WEKA_SCORES), str(path), *words)
     return np.array([line.split() for line in printed.splitlines()], float)
+
+
+def weka_answers(class_path, questions):
+    """What filters and evaluators of Weka, all in one process, put out for files.
+
+    Parameters
+    ----------
+    questions : pairs of a path and the class within weka with its options, as ("in.arff", "filters.X -R 2"). An
+        evaluator takes the last attribute as the class, and its answer has a line for each other attribute.
+    """
+    lines = "".join(f"{path}\tweka.{words}\n" for path, words in questions)
+    return weka(class_path, str(WEKA_ANSWERS), text=lines).split("\n\f\n")[: len(questions)]
