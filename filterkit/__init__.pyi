@@ -6,6 +6,7 @@ from filterkit.api import batches as batches
 from filterkit.api import chain as chain
 from filterkit.api import read as read
 from filterkit.api import write as write
+from filterkit.arff.notes import LenientWarning as LenientWarning
 from filterkit.chains.chain import Chain as Chain
 from filterkit.chains.chain import FittedChain as FittedChain
 from filterkit.chains.feature_scores import scores as scores

@@ -1,4 +1,4 @@
-"""ReliefF: scores from the nearest rows of each class."""
+"""ReliefF and, for a numeric class, RReliefF: scores from the nearest rows."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ class ReliefF(Stage):
     weigh by its share of the rows of other classes (I. Kononenko, *Estimating Attributes: Analysis and Extensions of
     RELIEF*, ECML 1994). Thus columns can score that matter only together, as in an exclusive or.
 
+    With a numeric class, the score is that of RReliefF: how much more the column differs between near rows of different
+    class values than between near rows of similar ones (M. Robnik-Šikonja and I. Kononenko, *An Adaptation of Relief
+    for Attribute Estimation in Regression*, ICML 1997).
+
     The distance of two rows is the sum of the differences over all columns. Two numbers differ by their distance
     divided by the range of the column, and two labels by 0 or 1. A missing number differs from a number by the largest
     possible distance and from a missing one by 1, a missing label from any of n by 1 − 1/n. All this is as in Weka's
@@ -40,8 +44,9 @@ class ReliefF(Stage):
     name = "relieff"
     group = "Scale by a score"
     needs_class = True
+    numeric_class = True
 
-    neighbors: int = option(10, "Number of nearest rows of each class.", minimum=1)
+    neighbors: int = option(10, "Number of nearest rows of each class; of all, if it is numeric.", minimum=1)
     rows: int | None = option(None, "Score by N rows drawn at random, each compared with all.", minimum=1)
     seed: int = option(0, "Seed for drawing them.", minimum=0)
     score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
@@ -53,7 +58,8 @@ class ReliefF(Stage):
         drawn = np.arange(len(training.X))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
-        scores = relieff(training, Space.of(training.X, schema), drawn, self.neighbors)
+        score = rrelieff if training.y.dtype.kind == "f" else relieff
+        scores = score(training, Space.of(training.X, schema), drawn, self.neighbors)
         state = scaling_state(scores, low, high, schema.zero, schema.nominal)
         return _ByScores(score_only=self.score_only).finish(schema, state, np.zeros(0))
 
@@ -73,7 +79,7 @@ class TrainingRows(NamedTuple):
     Attributes
     ----------
     X : float64 (rows, columns), dense.
-    y : int32 (rows,), their classes.
+    y : int32 (rows,), their classes; or float64 (rows,), a numeric class.
     weights : float64 (rows,).
     """
 
@@ -102,7 +108,7 @@ def _collected(rows: Batches, schema: Schema) -> TrainingRows:
                 f"there are more than {most} training rows of {schema.width} columns, and it compares each with all; "
                 f"put sample --rows {most} before it",
             )
-        if np.isinf(part.X).any():
+        if np.isinf(part.X).any() or np.isinf(np.asarray(part.y)).any():
             raise StageError(ReliefF.name, "an infinite value, which has no distance to others")
         parts.append(part)
     if not count:
@@ -223,6 +229,30 @@ def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: 
                 near = _neighbors(space, some, members[label], neighbors)
                 scores += sign * _sum_of_differences(space, some, members[label], near * weights[some][:, None])
     return np.asarray(scores / weights[drawn].sum())
+
+
+def rrelieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
+    """float64 (columns,): the scores for a numeric class; the parameters are those of `relieff`.
+
+    With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
+    score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
+    """
+    low, high = _extremes(training.y / 2)  # of halves, no range overflows
+    y = (training.y / 2 - low) / (high - low if high > low else np.inf)
+    weights, everyone = training.weights, np.arange(len(y))
+    unlike, total = 0.0, 0.0
+    of_unlike, of_all = np.zeros((2, training.X.shape[1]))
+    step = max(_AT_ONCE // len(y), 1)
+    for first in range(0, len(drawn), step):
+        some = drawn[first : first + step]
+        near = _neighbors(space, some, everyone, neighbors) * weights[some][:, None]
+        apart = near * np.abs(y[some][:, None] - y)
+        unlike, total = unlike + float(apart.sum()), total + float(near.sum())
+        of_unlike += _sum_of_differences(space, some, everyone, apart)
+        of_all += _sum_of_differences(space, some, everyone, near)
+    if not 0 < unlike < total:  # one side of the comparison is empty
+        return np.zeros(len(of_all))
+    return np.asarray(of_unlike / unlike - (of_all - of_unlike) / (total - unlike))
 
 
 def _neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:

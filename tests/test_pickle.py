@@ -25,6 +25,7 @@ NEEDED = {
     "class": "class last",
     "head": "head 2",
     "keep": "keep --range 1-2",
+    "agree": "agree --chain 'onehot svm' --folds 2",
     "label": "label --positive yes",
     "map": "map VALUE+1",
     "recode": "recode --sort",

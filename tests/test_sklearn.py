@@ -103,6 +103,7 @@ def test_options_of_stages_are_parameters():
 
 # What a stage has to be given, and values for options that take no text but some.
 NEEDED = {
+    "agree": "agree --chain svm",
     "class": "class last",
     "map": "map VALUE",
     "recode": "recode --fill x",
@@ -121,6 +122,7 @@ NEEDED = {
     "write": "write out.arff",
 }
 TEXTS = {
+    ("agree", "chain"): "l2 svm",
     ("aisvm", "high"): 0.5,
     ("balance", "spread"): 2.5,
     ("map", "expression"): "VALUE + 1",

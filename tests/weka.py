@@ -13,7 +13,7 @@ import numpy as np
 import filterkit
 
 PROGRAMS = sorted(Path(__file__).parent.glob("Weka*.java"))
-WEKA_CONTENT, WEKA_SCORES, WEKA_SUBSET = "WekaContent", "WekaScores", "WekaSubset"
+WEKA_ANSWERS, WEKA_CONTENT, WEKA_SCORES, WEKA_SUBSET = "WekaAnswers", "WekaContent", "WekaScores", "WekaSubset"
 TIMEOUT = 300  # seconds; a guard against hanging
 # Most programs end before more than the quickest compiler and collector of garbage would pay off.
 JAVA = ["java", "-Duser.timezone=UTC", "-Duser.language=en", "-Dfile.encoding=UTF-8"]
@@ -108,3 +108,15 @@ def weka_scores(class_path, path, evaluators):
     words = [f"weka.attributeSelection.{evaluator}" for evaluator in evaluators]
     printed = weka(class_path, WEKA_SCORES, path, *words)
     return np.array([line.split() for line in printed.splitlines()], float)
+
+
+def weka_answers(class_path, questions):
+    """What filters and evaluators of Weka, all in one process, put out for files.
+
+    Parameters
+    ----------
+    questions : pairs of a path and the class within weka with its options, as ("in.arff", "filters.X -R 2"). An
+        evaluator takes the last attribute as the class, and its answer has a line for each other attribute.
+    """
+    lines = "".join(f"{path}\tweka.{words}\n" for path, words in questions)
+    return weka(class_path, WEKA_ANSWERS, text=lines).split("\n\f\n")[: len(questions)]

@@ -38,14 +38,23 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
         _check_begin(text)
         header, line, begun = _parsed(lines, lenient)
     except ArffError as error:
-        other = other_format(source.name)
-        if other is not None and error.line is not None:
-            error.message += f"; its ending is that of {other}, but it is read as ARFF: convert it first, or load a "
-            error.message += f"plugin that reads {other}"
+        if error.line is not None:
+            error.message += _other_format(source.name, text)
         error.source = source.name
         source.close()
         raise
     return header, line, begun + lines.rest
+
+
+def _other_format(name: str, text: bytes) -> str:
+    """The end of the message of an error: what to do if the input is of another format; empty if it may be ARFF."""
+    other = other_format(name)
+    if other is not None:
+        read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
+        return f"{read_as}, or load a plugin that reads {other}"
+    begin = text[_before_row(text) :][:2]  # perhaps with a quote
+    hint = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
+    return hint if begin and b"@" not in begin else ""
 
 
 def _parsed(lines: Lines, lenient: bool) -> tuple[Header, int, bytes]:

@@ -140,6 +140,10 @@ class BlockParser:
                 with suppress(ArffError):
                     self._rows(mended.text, line, [], self.unseen)
                     error.message += f"; --lenient reads {mended.hint}"
+            elif not self.unseen:
+                with suppress(ArffError):
+                    self._rows(text, line, [], True)
+                    error.message += "; --unseen missing reads it as missing"
             raise
 
     def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:

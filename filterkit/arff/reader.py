@@ -45,7 +45,7 @@ class Reader:
     rejects : takes the rows that cannot be read; without it, such a row is an error.
     labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
     lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. A
-        `filterkit.arff.notes.LenientWarning` of each kind of correction comes after the last row.
+        `filterkit.LenientWarning` of each kind of correction comes after the last row.
     unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
         ``missing``, or ``extend``, which adds it to the attribute. For the last the input is read twice.
 

@@ -49,9 +49,12 @@ class Chain:
 
         Raises
         ------
-        UsageError : an unknown stage or option, with a suggestion where one is likely.
+        UsageError : an unknown stage or option, with a suggestion where one is likely; or a quote that is not closed.
         """
-        words = shlex.split(text) if isinstance(text, str) else text
+        try:
+            words = shlex.split(text) if isinstance(text, str) else text
+        except ValueError as error:
+            raise UsageError(f"chain {quoted(str(text))}: {error}") from None
         return cls(parse_stages(words, plugins or registry()))
 
     def __str__(self) -> str:

@@ -72,8 +72,8 @@ ENGINE = click.option(
 LABELS = click.option(
     "--labels",
     metavar="N|-N|NAMES|FILE.xml",
-    help="The labels of multi-label data: the last N attributes, the first N, those of these names or patterns, or "
-    "those in a file of Mulan.  [default: as the relation name says, like MEKA]",
+    help="The labels (or targets) of multi-label data: the last N attributes, the first N, those of these names or "
+    "patterns, or those in a file of Mulan.  [default: as the relation name says, like MEKA]",
 )
 LENIENT = click.option(
     "--lenient",

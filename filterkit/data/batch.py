@@ -27,7 +27,8 @@ class Batch:
     X : float64 (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or `scipy.sparse.csr_array` with sorted
         int32 indices and no stored zeros. A nominal value is the index of its label, a missing value NaN.
     y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
-        float64 (rows,), NaN for missing. The labels of multi-label data are int8 (rows, labels), -1 for missing.
+        float64 (rows,), NaN for missing. The labels of multi-label data are codes in the same way, (rows, labels) of
+        `Schema.label_dtype`, which is int8 unless a label has more than 127 values.
     weights : float64 (rows,) instance weights; None if all are 1.
     passthrough : pyarrow Table of the columns of `schema.passthrough` in order; None if there are none. Strings and
         bags (as ARFF text) are ``string``, dates ``timestamp[ms]``, and missing is null.
@@ -185,7 +186,7 @@ def unknown(schema: Schema, rows: int) -> np.ndarray | None:
     """The y of this many rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
     if schema.labels:
-        return np.full((rows, len(schema.labels)), -1, np.int8)
+        return np.full((rows, len(schema.labels)), -1, schema.label_dtype)
     if target is None:
         return None
     return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)

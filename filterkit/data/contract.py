@@ -299,7 +299,8 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
         if not isinstance(y, np.ndarray) or y.shape != shape:
             return f"y is {kind_of(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:
-            return f"y is {y.dtype}; make it {'float64' if kind == 'f' else 'int8' if schema.labels else 'int32'}"
+            integers = schema.label_dtype if schema.labels else "int32"
+            return f"y is {y.dtype}; make it {'float64' if kind == 'f' else integers}"
     if weights is not None and (
         not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
     ):
@@ -318,9 +319,10 @@ def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
     """Which class, or nominal value in the first rows, is not an index of its labels."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
-        values = 2 if target is None else len(target.values)
-        if y.min() < -1 or y.max() >= values:
-            return f"a value of y is not an index of the class's {values} values"
+        sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]
+        bad = np.flatnonzero((y.min(axis=0) < -1) | (y.max(axis=0) >= sizes))
+        if len(bad):
+            return f"a value of y is not an index of the class's {sizes[bad[0]]} values"
     if (
         "attributes" not in vars(schema) or not schema.nominal.any()
     ):  # attributes that are made when asked for are not asked for here

@@ -1,16 +1,16 @@
-"""Multi-label data: finding the labels, and moving them from X to y and back."""
+"""Multi-label and multi-target data: finding the labels, and moving them from X to y and back."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
+from filterkit.data.declared_labels import declared_labels
 from filterkit.data.schema import Attribute, Schema, find_class, same_class
 from filterkit.errors import PATH, FilterkitError, UsageError, file_error, quoted, suggestion
 
@@ -18,7 +18,6 @@ from filterkit.errors import PATH, FilterkitError, UsageError, file_error, quote
 Labels = int | str | Sequence[str]
 
 _NUMBER = re.compile(r"[+-]?\d+")
-_WHOLE = re.compile(r"[+-]?\d{1,18}")
 _LARGEST_FILE = 1 << 24  # bytes of a file that names labels
 
 
@@ -34,7 +33,8 @@ def find_targets(
     Parameters
     ----------
     relation : the name of the relation. If neither `class_` nor `labels` is given, a name such as ``data: -C 3``
-        declares the first three attributes to be labels, and ``-C -3`` the last three, as in MEKA.
+        declares the first three attributes to be labels, and ``-C -3`` the last three, as in MEKA. MEKA's multi-target
+        data declares its targets in the same way.
     attributes : the columns.
     class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
     labels : a number N for the last N attributes, -N for the first N; a list of names or patterns with ``*`` and ``?``;
@@ -52,10 +52,10 @@ def find_targets(
         return same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels beside --class: give either")
-    said = _asked_by_name(relation) if labels is None and class_ is None else None
+    said = declared_labels(relation) if labels is None and class_ is None else None
     if said is not None:
         # MEKA counts the other way round.
-        return None, _some(-int(said), attributes, f"the relation's name asks for {abs(int(said))} labels (-C {said})")
+        return None, _some(-said, attributes, f"the relation's name asks for {abs(said)} labels (-C {said})")
     if labels is None:
         return find_class(attributes, class_), ()
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
@@ -120,13 +120,6 @@ def _names_in_file(path: str) -> list[str]:
     return names
 
 
-def _asked_by_name(relation: str) -> str | None:
-    """The number of labels in a relation name such as MEKA's ``data: -C 3``; negative if they come last."""
-    words = relation.partition(":")[2].split() if "-C" in relation else []
-    counts = [count for option, count in pairwise(words) if option == "-C" and _WHOLE.fullmatch(count)]
-    return counts[-1][:19] if counts else None  # any number that is cut is too large
-
-
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
     """The columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
     place = np.full(len(schema.attributes), -1)
@@ -151,7 +144,12 @@ def split(batch: Batch, schema: Schema) -> Batch:
         values[matrix.row_of_entry[own], label[matrix.indices[own]]] = matrix.data[own]
         before = np.concatenate([[0], np.cumsum(~own)])
         X = Csr(matrix.data[~own], column[matrix.indices[~own]], before[matrix.indptr].astype(np.int32), len(features))
-    return batch.replace(schema=schema, X=X, y=np.where(np.isnan(values), -1, values).astype(np.int8))
+    return batch.replace(schema=schema, X=X, y=label_codes(values, schema))
+
+
+def label_codes(values: np.ndarray, schema: Schema) -> np.ndarray:
+    """The y of rows with labels: float64 (rows, labels) indices of values, NaN for missing, as integers."""
+    return np.where(np.isnan(values), -1, values).astype(schema.label_dtype)
 
 
 def join(batch: Batch, flat: Schema) -> Batch:

@@ -9,6 +9,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
+from filterkit.data.labels import label_codes
 from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -170,8 +171,7 @@ class Rearrangement:
             return None
         values = [np.asarray(self._made(batch, new, position)) for position in targets]
         if self.wanted.labels:
-            codes = np.column_stack(values)
-            return np.where(np.isnan(codes), -1, codes).astype(np.int8)
+            return label_codes(np.column_stack(values), self.wanted)
         target = self.wanted.class_attribute
         if target is not None and target.kind == "numeric":
             return values[0].copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,28 @@ from filterkit.data.attributes import (
     taken,
 )
 from filterkit.data.attributes import Attribute as Attribute
+from filterkit.data.declared_labels import with_labels_moved
 from filterkit.data.texts import TextSet
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
+
+
+class LabelValues(NamedTuple):
+    """What can be predicted of labels: that a row has a 0/1 label, and each value of another target.
+
+    Attributes
+    ----------
+    names : of a 0/1 label its own name, of the value v of another target t ``t=v``.
+    labels : int64 (values,), ascending, the number of the label or target among all.
+    codes : int64 (values,), the index of the value in its attribute.
+    """
+
+    names: tuple[str, ...]
+    labels: np.ndarray
+    codes: np.ndarray
 
 
 class Schema:
@@ -40,12 +56,13 @@ class Schema:
     positive : the positive class value, converted to text. None leaves the choice to `positive_classes`.
     sparse : whether X is sparse, as it is if the source is.
     zero : whether a zero is special: it stands for "absent" and stays zero. Default: as `sparse`.
-    labels : the positions of the labels of multi-label data, ascending; then there is no class.
+    labels : the positions of the labels of multi-label data, ascending; then there is no class. Those with other values
+        than 0 and 1 are the targets of multi-target data, each a class of its own.
 
     Raises
     ------
-    FilterkitError : two attributes have the same name, the class is neither nominal nor numeric, a label is not nominal
-        with the values 0 and 1, or `positive` is not a value of the class.
+    FilterkitError : two attributes have the same name, the class is neither nominal nor numeric, a label is not
+        nominal, or `positive` is not a value of the class.
     """
 
     # Only in a schema of `with_renewed_features`: the schema that it comes from, and the function that makes the
@@ -82,10 +99,10 @@ class Schema:
                 )
             )
         for attribute in self.label_attributes:
-            if attribute.values != ("0", "1"):
-                what = attribute.kind if attribute.kind != "nominal" else f"{{{', '.join(attribute.values[:5])}}}"
+            if attribute.kind != "nominal":
+                name, kind = quoted(attribute.name), attribute.kind
                 raise FilterkitError(
-                    f"a label must be a nominal attribute {{0,1}}, and {quoted(attribute.name)} is {what}"
+                    f"a label must be nominal, {{0,1}} or with other values, and {name} is a {kind} attribute"
                 )
         positive = self.positive
         if positive is not None and (target is None or positive not in target.values):
@@ -114,7 +131,10 @@ class Schema:
         return {name: value for name, value in vars(self).items() if name != "_lazy"}
 
     def replace(self, **changes: Any) -> Schema:
-        """A copy with some of the constructor's arguments changed."""
+        """A copy with some of the constructor's arguments changed.
+
+        If the name of the relation declares the labels, as in MEKA, and they move, the name declares their new places.
+        """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._unchecked(**changes)
         current: dict[str, Any] = {
@@ -126,6 +146,10 @@ class Schema:
             "zero": self.zero,
             "labels": self.labels,
         }
+        if self.labels and changes.get("labels", self.labels) != self.labels:
+            after = changes["labels"]
+            count = len(changes.get("attributes", self.attributes))
+            current["relation"] = with_labels_moved(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 
     def _unchecked(self, **changes: Any) -> Schema:
@@ -160,8 +184,26 @@ class Schema:
 
     @cached_property
     def label_attributes(self) -> tuple[Attribute, ...]:
-        """The labels of multi-label data."""
+        """The labels of multi-label data, or the targets of multi-target data."""
         return tuple(self.attributes[i] for i in self.labels)
+
+    @cached_property
+    def label_values(self) -> LabelValues:
+        """What can be predicted of the labels."""
+        found = [
+            (attribute.name if of_label else f"{attribute.name}={value}", number, code)
+            for number, attribute in enumerate(self.label_attributes)
+            for of_label in [sorted(attribute.values) == ["0", "1"]]
+            for code, value in enumerate(attribute.values)
+            if not of_label or value == "1"
+        ]
+        numbers = np.array([each[1:] for each in found], np.int64).reshape(-1, 2)
+        return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
+
+    @cached_property
+    def label_dtype(self) -> np.dtype[Any]:
+        """The dtype of `Batch.y` with labels: int8, or int32 if a label has more than 127 values."""
+        return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
         """The codes of the classes that are to be told from the rest, ascending.
@@ -177,9 +219,7 @@ class Schema:
         assert target is not None
         if self.positive is not None:
             return [target.values.index(self.positive)]
-        if len(target.values) > 2:
-            return np.flatnonzero(totals > 0).tolist()
-        return [int(max(range(len(target.values)), key=lambda code: (-totals[code], code)))] if target.values else []
+        return told_apart(totals)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -307,6 +347,18 @@ class Schema:
             "class_index": None if self.class_index is None else int(place[self.class_index]),
             "labels": tuple(int(place[i]) for i in self.labels),
         }
+
+
+def told_apart(totals: np.ndarray) -> list[int]:
+    """The codes of the values of an attribute that are to be told from the rest, see `Schema.positive_classes`.
+
+    Parameters
+    ----------
+    totals : float64 (values,), the weight of the training rows of each value.
+    """
+    if len(totals) > 2:
+        return np.flatnonzero(totals > 0).tolist()
+    return [int(max(range(len(totals)), key=lambda code: (-totals[code], code)))] if len(totals) else []
 
 
 def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:

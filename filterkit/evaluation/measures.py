@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.stages.models import Outcome
+from filterkit.stages.models import Outcome, group_ends
 
 _TOP = 20  # the number of rows that p20 takes into account
 
@@ -31,8 +31,9 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     """The measures `names` of an outcome, in that order: each a number from 0 to 1, or NaN.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
-    right cells, which with several tasks is 1 − Hamming loss. For ``micro_`` measures, tp, fp and fn are added up over
-    tasks. All other measures are computed for each task and averaged over tasks.
+    right cells, one for each row and label or target, which with several labels is 1 − Hamming loss. For ``micro_``
+    measures, tp, fp and fn are added up over tasks. All other measures are computed for each task and averaged over
+    tasks.
 
     - precision = tp / (tp + fp), 0 if nothing is predicted positive; recall = sensitivity = tp / (tp + fn);
       f1 = 2 tp / (2 tp + fp + fn); specificity = tn / (tn + fp).
@@ -71,7 +72,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
 
 def _accuracy(outcome: Outcome) -> tuple[float]:
     right = outcome.truth == outcome.predicted
-    return ((right.all(axis=1) if outcome.exclusive else right).mean(),)
+    return (np.logical_and.reduceat(right, group_ends(outcome.exclusive, right.shape[1])[:-1], axis=1).mean(),)
 
 
 def _counted(outcome: Outcome) -> tuple[float, ...]:

@@ -27,6 +27,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage, transform
 from filterkit.stages.learner import REST, FittedLearner, Learner
+from filterkit.stages.models import tasks_of_labels
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that imports may take in the first part
@@ -111,15 +112,19 @@ def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
     schema, target = data.schema, data.schema.class_attribute
     y = data.y
     assert y is not None
-    names = [a.name for a in schema.label_attributes] if target is None else list(target.values)
+    names = list(schema.label_values.names if target is None else target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
         if target is not None and len(names) == 2 and schema.positive is None:  # the same for all folds
             first, second = np.bincount(y, data.weights, 2).tolist()
             data = data.replace(schema=schema.replace(positive=names[0 if first < second else 1]))
         yield (schema.relation if target is None else schema.positive or target.name), data
         return
-    rows = y.sum(axis=0) if target is None else np.bincount(y, minlength=len(names))
-    chosen = [i for i in range(len(names)) if design.min_positives <= rows[i] < len(data) and rows[i]]
+    if target is None:
+        tasks = tasks_of_labels(data)
+        rows = dict(zip(tasks.codes.tolist(), tasks.truth(data).sum(axis=0).tolist()))
+    else:
+        rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
+    chosen = [i for i, count in rows.items() if design.min_positives <= count < len(data) and count]
     if not chosen:
         raise FilterkitError(f"no class has {design.min_positives} rows, and others beside it")
     for i in chosen:
@@ -127,11 +132,12 @@ def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
 
 
 def _against_rest(data: Batch, number: int, name: str) -> Batch:
-    """The rows with one class or label as a class of two values."""
+    """The rows with one class, or one of the `Schema.label_values`, as a class of two values."""
     schema = data.schema
     assert data.y is not None
     values = (REST if name != REST else "other", name)
-    place = schema.labels[number] if schema.labels else schema.class_index
+    known = schema.label_values
+    place = schema.labels[known.labels[number]] if schema.labels else schema.class_index
     assert place is not None
     attributes = list(schema.attributes)
     attributes[place] = attributes[place]._replace(kind="nominal", values=values)
@@ -139,7 +145,7 @@ def _against_rest(data: Batch, number: int, name: str) -> Batch:
     schema = schema.replace(
         attributes=[attributes[i] for i in kept], class_index=kept.index(place), positive=name, labels=()
     )
-    y = data.y == number if data.y.ndim == 1 else data.y[:, number] == 1
+    y = data.y == number if data.y.ndim == 1 else data.y[:, known.labels[number]] == known.codes[number]
     return data.replace(schema=schema, y=y.astype(np.int32))
 
 

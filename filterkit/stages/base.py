@@ -38,6 +38,7 @@ class Stage(Configured):
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
+    numeric_class : if it needs a class, whether that may be numeric, too.
     reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
         ordinary attribute. All other stages may use the class only while they are fitted.
     """
@@ -45,11 +46,12 @@ class Stage(Configured):
     name: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+    numeric_class: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
 
     @property
     def needs_class(self) -> bool:
-        """Whether fitting needs a nominal class; the chain checks for it before it reads any row.
+        """Whether fitting needs a class, nominal unless `numeric_class`; the chain checks before it reads any row.
 
         Most stages declare it as a class variable: ``needs_class = True``.
         """
@@ -293,7 +295,7 @@ class Fitting(Protocol):
 
 
 def check_class(stage: Stage, schema: Schema) -> None:
-    """Raise a `StageError` if `stage` needs a nominal class and `schema` has none."""
+    """Raise a `StageError` if `stage` needs a class and `schema` has none, or none of a kind that it can use."""
     if not stage.needs_class:
         return
     target = schema.class_attribute
@@ -303,7 +305,7 @@ def check_class(stage: Stage, schema: Schema) -> None:
         )
     if target is None:
         raise StageError(stage.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
-    if target.kind != "nominal":
+    if target.kind != "nominal" and not stage.numeric_class:
         raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 

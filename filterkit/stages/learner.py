@@ -18,7 +18,16 @@ from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.base import Fitted, Fitting, Stage
-from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
+from filterkit.stages.models import (
+    LinearModel,
+    Model,
+    Outcome,
+    Tasks,
+    Training,
+    label_tasks,
+    predicted,
+    tasks_of_labels,
+)
 
 Batches = Callable[[], Iterator[Batch]]
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
@@ -97,10 +106,15 @@ class Learner(Stage):
         self._check(schema)
         names, codes = state["names"], np.asarray(state["codes"])
         target = schema.class_attribute
-        known = [a.name for a in schema.label_attributes] if target is None else list(target.values)
+        known = schema.label_values.names if target is None else target.values
         if not len(names) or min(codes.tolist(), default=0) < 0 or [known[code] for code in codes.tolist()] != names:
             raise FilterkitError("what it predicts is not one of the classes or labels")
-        tasks = Tasks(tuple(names), codes, target is not None)
+        tasks = Tasks(tuple(names), codes, True) if target is not None else label_tasks(schema, codes.tolist())
+        if target is None and (
+            not (np.diff(codes) > 0).all()
+            or not np.array_equal(np.unique(schema.label_values.labels[codes]), np.arange(len(schema.labels)))
+        ):
+            raise FilterkitError("what it predicts is not every label once")
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check(self, schema: Schema) -> None:
@@ -128,7 +142,7 @@ class Learner(Stage):
         if not len(known):
             raise StageError(self.name, "there are no training rows")
         if target is None:
-            return Tasks(tuple(a.name for a in schema.label_attributes), np.arange(len(schema.labels)), False)
+            return tasks_of_labels(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
         if np.count_nonzero(totals) < 2 or (schema.positive and not totals[target.values.index(schema.positive)]):
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
@@ -200,7 +214,7 @@ class FittedLearner(Fitted):
         kind = "probability" if model.threshold else "score"
         target = schema.class_attribute
         if target is None:
-            made = [Attribute(f"prediction@{name}", "nominal", ("0", "1")) for name in tasks.names]
+            made = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
         elif len(tasks.names) == 1 and len(target.values) > 2:
             rest = REST if tasks.names[0] != REST else "other"
             made = [Attribute("prediction", "nominal", (rest, *tasks.names))]
@@ -257,7 +271,7 @@ class FittedLearner(Fitted):
         chosen = self._predicted(scores)
         target = batch.schema.class_attribute
         if target is None:
-            codes = chosen.astype(np.float64)
+            codes = self._predicted_labels(chosen)
         elif len(self.tasks.names) > 1:
             codes = self.tasks.codes[chosen.argmax(axis=1)][:, None].astype(np.float64)
         elif len(target.values) > 2:
@@ -265,6 +279,19 @@ class FittedLearner(Fitted):
         else:
             codes = np.where(chosen, self.tasks.codes[0], 1 - self.tasks.codes[0]).astype(np.float64)
         return batch.replace(schema=self.schema, X=_beside(batch, np.hstack([codes, scores])))
+
+    def _predicted_labels(self, chosen: np.ndarray) -> np.ndarray:
+        """float64 (rows, labels): the predicted value of each label, from those that are `chosen` of all tasks."""
+        schema = self._incoming
+        known, codes = schema.label_values, self.tasks.codes
+        sizes = np.array([len(a.values) for a in schema.label_attributes])
+        of_label, value = known.labels[codes], known.codes[codes].astype(np.float64)
+        first = np.searchsorted(of_label, np.arange(len(sizes)))
+        found: np.ndarray = np.where(chosen[:, first], value[first], 1 - value[first])
+        for number in np.flatnonzero((np.bincount(of_label) > 1) | (sizes != 2)).tolist():
+            own = slice(first[number], first[number] + np.count_nonzero(of_label == number))
+            found[:, number] = value[own][chosen[:, own].argmax(axis=1)]
+        return found
 
 
 def _beside(batch: Batch, columns: np.ndarray) -> Matrix | Csr:

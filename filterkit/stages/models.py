@@ -1,18 +1,25 @@
 """Models: what learners learn from training rows, and how they score rows.
 
 A learner learns one or several *tasks*. Each separates some rows from all others: those of the positive class, those of
-one of several classes, or those that have a label. A model gives each row a score for each task.
+one of several classes, or those that have a label. Each target of multi-target data is a class of its own. A model
+gives each row a score for each task.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.schema import Schema
+from filterkit.data.schema import Schema, told_apart
 from filterkit.errors import FilterkitError
+
+# Of which tasks a row is positive in exactly one, because they are the values of one nominal attribute: of all (True),
+# of none (False), or of those with the same number, int (tasks,), ascending.
+Exclusive = bool | np.ndarray
 
 
 class Tasks(NamedTuple):
@@ -20,21 +27,47 @@ class Tasks(NamedTuple):
 
     Attributes
     ----------
-    names : the names of the classes or labels to separate from all others.
-    codes : int64 (tasks,), the index of each class among the values of the class attribute, or of each label.
-    exclusive : whether each row belongs to exactly one of them, because they are the values of a nominal class.
+    names : the names of the classes or labels to separate from all others; ``target=value`` in multi-target data.
+    codes : int64 (tasks,), the index of each class among the values of the class attribute, or of each label among
+        `Schema.label_values`.
+    exclusive : True if each row belongs to exactly one of them, because they are the values of a nominal class; False
+        if they are labels. In multi-target data, int64 (tasks,): tasks with the same number are values of one target.
     """
 
     names: tuple[str, ...]
     codes: np.ndarray
-    exclusive: bool
+    exclusive: Exclusive
 
     def truth(self, batch: Batch) -> np.ndarray:
         """bool (rows, tasks): whether each row is of each class, or has each label."""
         assert batch.y is not None
         if batch.schema.labels:
-            return np.asarray(batch.y[:, self.codes] == 1)
+            known = batch.schema.label_values
+            return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])
         return np.asarray(batch.y[:, None] == self.codes)
+
+
+def label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
+    """The tasks that separate some of the `Schema.label_values`, whose numbers are `codes`, ascending."""
+    known, numbers = schema.label_values, np.array(codes, np.int64)
+    of_labels = len(known.names) == len(schema.labels)
+    exclusive = False if of_labels else known.labels[numbers]
+    return Tasks(tuple(known.names[code] for code in codes), numbers, exclusive)
+
+
+def tasks_of_labels(known: Batch) -> Tasks:
+    """The tasks to learn from rows whose labels are known: each label and, for each other target, those of a class."""
+    schema, y = known.schema, known.y
+    assert y is not None
+    values = schema.label_values
+    first = np.searchsorted(values.labels, np.arange(len(schema.labels) + 1)).tolist()
+    codes: list[int] = []
+    for number, (start, stop) in enumerate(pairwise(first)):
+        chosen = [0]
+        if stop - start > 1:
+            chosen = told_apart(np.bincount(y[:, number], known.weights, stop - start))
+        codes += [start + code for code in chosen]
+    return label_tasks(schema, codes)
 
 
 class Training(NamedTuple):
@@ -86,13 +119,13 @@ class Outcome(NamedTuple):
     truth : bool (rows, tasks), whether a row is positive.
     predicted : bool (rows, tasks), whether it is predicted as positive.
     scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters.
-    exclusive : whether the tasks are the values of one nominal class, so that a row is positive in one of them.
+    exclusive : as in `Tasks`.
     """
 
     truth: np.ndarray
     predicted: np.ndarray
     scores: np.ndarray
-    exclusive: bool
+    exclusive: Exclusive
 
 
 class LinearModel:
@@ -103,7 +136,8 @@ class LinearModel:
     coefficients : float64 (features, tasks).
     intercepts : float64 (tasks,).
     sigmoids : None, or float64 (2, tasks), a and b of each task: a score s becomes the probability
-        1 / (1 + exp(a s + b)) (Platt 1999). The probabilities of several exclusive tasks are divided by their sum.
+        1 / (1 + exp(a s + b)) (Platt 1999). The probabilities of tasks that exclude each other are divided by their
+        sum.
     exclusive : see `Tasks`.
     """
 
@@ -112,7 +146,7 @@ class LinearModel:
         coefficients: np.ndarray,
         intercepts: np.ndarray,
         sigmoids: np.ndarray | None = None,
-        exclusive: bool = False,
+        exclusive: Exclusive = False,
     ) -> None:
         self.coefficients = coefficients
         self.intercepts = intercepts
@@ -152,20 +186,30 @@ class LinearModel:
         from scipy.special import expit
 
         probabilities = np.asarray(expit(-(scores * self.sigmoids[0] + self.sigmoids[1])))
-        if self.exclusive and probabilities.shape[1] > 1:
-            total = probabilities.sum(axis=1, keepdims=True)
-            probabilities = np.divide(
-                probabilities, total, out=np.full_like(probabilities, 1 / probabilities.shape[1]), where=total > 0
-            )
+        for first, stop in pairwise(group_ends(self.exclusive, probabilities.shape[1])):
+            if stop - first > 1:
+                part = probabilities[:, first:stop]
+                total = part.sum(axis=1, keepdims=True)
+                even = np.full_like(part, 1 / (stop - first))
+                probabilities[:, first:stop] = np.divide(part, total, out=even, where=total > 0)
         return probabilities
 
 
-def predicted(scores: np.ndarray, exclusive: bool, threshold: float) -> np.ndarray:
+def group_ends(exclusive: Exclusive, tasks: int) -> list[int]:
+    """Where the groups of tasks begin of which a row is positive in one, and after them the number of tasks."""
+    if not isinstance(exclusive, np.ndarray):
+        return [0, tasks] if exclusive else list(range(tasks + 1))
+    return [0, *(np.flatnonzero(np.diff(exclusive)) + 1).tolist(), tasks]
+
+
+def predicted(scores: np.ndarray, exclusive: Exclusive, threshold: float) -> np.ndarray:
     """bool (rows, tasks): the tasks in which each row is predicted as positive.
 
-    Of several exclusive tasks it is the one with the highest score, the first on a tie; otherwise all whose score is
-    above the threshold.
+    Of several tasks that exclude each other it is the one with the highest score, the first on a tie; otherwise all
+    whose score is above the threshold.
     """
-    if exclusive and scores.shape[1] > 1:
-        return np.asarray(np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None])
-    return np.asarray(scores > threshold)
+    chosen = np.asarray(scores > threshold)
+    for first, stop in pairwise(group_ends(exclusive, scores.shape[1])):
+        if stop - first > 1:
+            chosen[:, first:stop] = np.arange(stop - first) == scores[:, first:stop].argmax(axis=1)[:, None]
+    return chosen

@@ -86,5 +86,5 @@ class Svm(Learner):
         return LinearModel(model.coefficients, model.intercepts, sigmoids, exclusive)
 
 
-def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool, criterion: str) -> float:
+def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool | np.ndarray, criterion: str) -> float:
     return measures(Outcome(truth, predicted(scores, exclusive, 0.0), scores, exclusive), (criterion,))[criterion]

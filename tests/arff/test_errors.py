@@ -5,6 +5,7 @@ import os
 import pickle
 import sys
 
+import numpy as np
 import pytest
 from content import load, write_text
 
@@ -28,6 +29,10 @@ def message(folder, text, name="t.arff"):
     return messages.pop().replace(f"{folder}{os.sep}", "")
 
 
+UNSEEN = "; --unseen missing reads it as missing"
+NOT_ARFF = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
+
+
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -44,9 +49,9 @@ def message(folder, text, name="t.arff"):
         (",", "an empty field: there is nothing but a comma"),
         ("1,x,p,,{2}", "an empty field before the weight"),
         # nominal and numeric
-        ("1,z,p", "attribute 'b': 'z' is not one of its values {x, y}"),
-        ("1,X,p", "attribute 'b': 'X' is not one of its values {x, y}"),
-        ("1,'?',p", "attribute 'b': '?' is not one of its values {x, y}"),
+        ("1,z,p", "attribute 'b': 'z' is not one of its values {x, y}; --unseen missing reads it as missing"),
+        ("1,X,p", "attribute 'b': 'X' is not one of its values {x, y}; --unseen missing reads it as missing"),
+        ("1,'?',p", "attribute 'b': '?' is not one of its values {x, y}; --unseen missing reads it as missing"),
         ("one,x,p", "attribute 'a': 'one' is not a number"),
         ("'1 2',x,p", "attribute 'a': '1 2' is not a number"),
         ("0x10,x,p", "attribute 'a': '0x10' is not a number"),
@@ -78,7 +83,7 @@ def message(folder, text, name="t.arff"):
         ("{0 1", "the sparse row is not closed by '}'"),
         ("{0 {1}}", "attribute 'a': expected a value, found '{'"),
         ("{0 one}", "attribute 'a': 'one' is not a number"),
-        ("{1 z}", "attribute 'b': 'z' is not one of its values {x, y}"),
+        ("{1 z}", "attribute 'b': 'z' is not one of its values {x, y}; --unseen missing reads it as missing"),
         ("{0 1}x", "'x' is more than the 3 values of a row"),
         ("1,x,}", "attribute 's': expected a value, found '}'"),
         # weights
@@ -102,7 +107,8 @@ def test_an_invalid_row_is_reported_with_its_line_and_reason(tmp_path, way, row,
 def test_a_similar_label_is_suggested_instead_of_a_list_of_labels(tmp_path, way):
     text = "@relation r\n@attribute b {Saturday,Sunday}\n@data\nSunday\nSaterday\n"
     assert message(tmp_path, text) == (
-        "t.arff:5: attribute 'b': 'Saterday' is not one of its values; did you mean 'Saturday'?"
+        "t.arff:5: attribute 'b': 'Saterday' is not one of its values; did you mean 'Saturday'?; --unseen missing "
+        "reads it as missing"
     )
 
 
@@ -110,6 +116,18 @@ def test_many_or_odd_labels_are_shown_on_one_line(tmp_path, way):
     text = "@relation r\n@attribute b {'p\\nq',2,3,4,5,6,7,8,9}\n@data\nzebra\n"
     assert message(tmp_path, text) == (
         r"t.arff:4: attribute 'b': 'zebra' is not one of its values {p\nq, 2, 3, 4, 5, 6, 7, 8, …}"
+        "; --unseen missing reads it as missing"
+    )
+
+
+def test_only_what_missing_values_would_mend_says_so(tmp_path, way):
+    said = "is not one of its values {x, y}"
+    assert "--unseen" not in message(tmp_path, HEADER + "1,z\n")
+    assert message(tmp_path, HEADER + "1,z,p\n") == f"t.arff:6: attribute 'b': 'z' {said}{UNSEEN}"
+    assert np.isnan(filterkit.read(str(tmp_path / "t.arff"), unseen="missing").X[0, 1])
+    bag = BAGGED.replace("x numeric", "x {x,y}")
+    assert message(tmp_path, f"{bag}1,'w'\n") == (
+        f"t.arff:7: attribute 'g': row 1 of the bag: attribute 'x': 'w' {said}"
     )
 
 
@@ -163,8 +181,8 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
     [
         ("", "1: this is empty: an ARFF file starts with @relation"),
         ("\n\n% comment\n", "1: this is empty: an ARFF file starts with @relation"),
-        ("a,b,c\n1,2,3\n", "1: expected @relation, found 'a'"),
-        ("% c\n\n{1}\n", "3: expected @relation, found '{'"),
+        ("a,b,c\n1,2,3\n", f"1: expected @relation, found 'a'{NOT_ARFF}"),
+        ("% c\n\n{1}\n", f"3: expected @relation, found '{{'{NOT_ARFF}"),
         ("@attribute a numeric\n@data\n", "1: expected @relation, found '@attribute'"),
         ("@relation\n@attribute a numeric\n@data\n", "1: the name of the relation is missing"),
         ("@relation {\n@attribute a numeric\n@data\n", "1: expected the name of the relation, found '{'"),
@@ -330,7 +348,10 @@ def test_an_error_in_a_later_part_names_that_file_and_its_line(tmp_path, way):
     for block_size in (1, 1 << 20):
         with pytest.raises(FilterkitError) as caught:
             load(tmp_path / "p*.arff", block_size)
-        assert str(caught.value) == f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}"
+        assert (
+            str(caught.value)
+            == f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}; --unseen missing reads it as missing"
+        )
 
 
 def nested(depth):

@@ -10,8 +10,7 @@ from content import content, load, write_text
 from weka import WEKA_CONTENT, weka
 
 import filterkit
-from filterkit import FilterkitError
-from filterkit.arff.notes import LenientWarning
+from filterkit import FilterkitError, LenientWarning
 
 HEADER = (
     "@relation r\n@attribute a numeric\n@attribute b {x,'New York','don\\'t','\\'s'}\n@attribute s string\n"

@@ -9,8 +9,7 @@ from content import load, write_text
 from weka import WEKA_CONTENT, weka
 
 import filterkit
-from filterkit import FilterkitError
-from filterkit.arff.notes import LenientWarning
+from filterkit import FilterkitError, LenientWarning
 from filterkit.arff.reader import Reader
 
 # Lines of a header, and proper ones with the same meaning.

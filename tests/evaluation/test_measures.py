@@ -76,6 +76,13 @@ def test_accuracy_of_a_nominal_class_is_of_rows():
     assert measures(outcome(truth, predicted))["accuracy"] == 14 / 16
 
 
+def test_accuracy_of_targets_is_of_rows_and_targets():
+    """Two targets: of the first, with three values, two of four rows are right; of the second three."""
+    truth = [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]]
+    predicted = [[1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1]]
+    assert measures(outcome(truth, predicted, exclusive=np.array([0, 0, 0, 1])))["accuracy"] == 5 / 8
+
+
 def test_measures_of_all_right_and_all_wrong_predictions():
     truth = np.array([1, 0, 1, 0, 0])
     right = measures(outcome(truth))

@@ -195,6 +195,33 @@ def test_one_label_at_a_time_has_no_other_label_for_a_feature(fits):
         assert (fits[-1].y == batch.y[place, number]).all()
 
 
+def targets():
+    """The rows of `labelled` with a target of three values in place of the last label."""
+    batch = labelled()
+    attributes = list(batch.schema.attributes)
+    attributes[4] = Attribute("few", "nominal", ("a", "b", "c"))
+    y = np.column_stack([batch.y[:, :2], np.arange(len(batch)) % 3]).astype(np.int8)
+    return batch.replace(schema=batch.schema.replace(attributes=attributes), y=y)
+
+
+def test_each_value_of_a_target_is_a_task(fits):
+    batch = targets()
+    evaluator = Evaluator([("d", batch)], design(one_against_rest=True))
+    for number, name in enumerate(("few=a", "few=b", "few=c")):
+        evaluator.evaluate("d", name, 0)
+        target = fits[-1].schema.class_attribute
+        assert (target.name, target.values) == ("few", ("rest", name))
+        place = [batch.X.tolist().index(row) for row in fits[-1].X.tolist()]
+        assert (fits[-1].y == (batch.y[place, 2] == number)).all()
+    assert {task for _, task, _ in evaluator.parts} == {"p", "q", "few=a", "few=b", "few=c"}
+
+
+def test_targets_are_evaluated_jointly():
+    (result,) = Evaluator([("d", targets())], design("neighbors --k 3")).evaluate("d", "music", 0)
+    cells = result.values["accuracy"] * result.test_rows * 3  # a row and target is right or wrong
+    assert cells == pytest.approx(round(cells))
+
+
 def test_labels_can_be_evaluated_jointly(fits):
     (result,) = Evaluator([("d", labelled())], design("neighbors --k 3")).evaluate("d", "music", 0)
     assert [a.name for a in fits[0].schema.label_attributes] == ["p", "q", "few"]

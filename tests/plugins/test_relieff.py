@@ -5,10 +5,11 @@ import pytest
 from agreement import batches, dense, make, sample, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from weka import weka_scores
+from weka import weka_answers, weka_scores
 
 import filterkit
 from filterkit import StageError
+from filterkit.testing import same
 
 
 def scored(batch, text="relieff", **how):
@@ -113,6 +114,101 @@ def test_samples_agree_with_the_plain_reference(load):
     batch = sample(load)
     batch = batch.rows(0, min(len(batch), 80))
     assert scored(batch) == close(plain(batch, 10))
+
+
+# ---- a numeric class -------------------------------------------------------------------------------------------------
+
+
+def numeric(X, y, nominal=(), weights=None):
+    """A batch with a numeric class."""
+    batch = make(X, np.zeros(len(y)), nominal=nominal, weights=weights)
+    attributes = [*batch.schema.attributes[:-1], filterkit.Attribute("class")]
+    schema = filterkit.Schema("made", attributes, len(attributes) - 1)
+    return filterkit.Batch(schema, batch.X, np.array(y, np.float64), batch.weights)
+
+
+def plain_regression(batch, neighbors):
+    """RReliefF pair by pair, from the definition."""
+    weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+    rows = np.flatnonzero(~np.isnan(batch.y) & (weights > 0))
+    X, y, weights = dense(batch)[rows], batch.y[rows], weights[rows]
+    labels = [len(a.values) for a in batch.schema.features]
+    ends = [(np.nanmin(column), np.nanmax(column)) for column in X.T]
+    pairs = []  # of near rows: the weight, the difference of the class, those of the columns
+    for i in range(len(rows)):
+        found = []
+        for k in range(len(rows)):
+            if k != i:
+                apart = [difference(X[i, j], X[k, j], *ends[j], labels[j]) for j in range(X.shape[1])]
+                found.append((sum(apart), apart, abs(y[i] - y[k]) / (y.max() - y.min())))
+        places = min(neighbors, len(found))
+        last = sorted(found)[places - 1][0]
+        nearer = [each for each in found if each[0] < last - 1e-9]
+        equal = [each for each in found if abs(each[0] - last) <= 1e-9]
+        pairs += [(weights[i] / places, c, apart) for _, apart, c in nearer]
+        pairs += [(weights[i] * (places - len(nearer)) / len(equal) / places, c, apart) for _, apart, c in equal]
+    weight, c, apart = (np.array(each) for each in zip(*pairs, strict=True))
+    other, own = weight * c, weight * (1 - c)
+    return (other @ apart / other.sum() - own @ apart / own.sum()).tolist()
+
+
+def test_a_numeric_class_worked_by_hand():
+    # The nearest rows are 0 and 1 to each other, 2 to 1. The classes differ by 0.1, 0.1 and 0.9, the column by 1/4 each
+    # time but the last, where it is 3/4.
+    batch = numeric([[0], [1], [4]], [0, 1, 10])
+    unlike, like = np.array([0.1, 0.1, 0.9]), np.array([0.9, 0.9, 0.1])
+    apart = np.array([0.25, 0.25, 0.75])
+    expected = unlike @ apart / unlike.sum() - like @ apart / like.sum()
+    assert scored(batch, "relieff --neighbors 1") == close([expected])
+
+
+@pytest.mark.parametrize("neighbors", [1, 2, 10])
+def test_a_numeric_class_agrees_with_the_plain_reference(neighbors):
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.random(40), rng.integers(0, 4, 40), rng.integers(0, 3, 40)]).astype(float)
+    X[::7, 0] = X[::9, 1] = np.nan
+    y = X[:, 2] + rng.random(40)
+    y[5] = np.nan
+    batch = numeric(X, y, nominal=[1], weights=rng.integers(0, 3, 40))
+    expected = plain_regression(batch, neighbors)
+    assert scored(batch, f"relieff --neighbors {neighbors}") == close(expected)
+    assert scored(batch.take(np.arange(40)[::-1]), f"relieff --neighbors {neighbors}") == close(expected)
+
+
+def test_a_numeric_class_of_one_value_tells_nothing():
+    assert scored(numeric([[0], [1], [4]], [3, 3, 3])) == [0]
+    assert scored(numeric([[0]], [3])) == [0]
+    assert scored(numeric([[-1.7e308], [0], [1.7e308]], [-1.7e308, 1.6e308, 1.7e308])) != [0]
+    with pytest.raises(StageError, match="there are no training rows"):
+        scored(numeric([[0]], [np.nan]))
+    with pytest.raises(StageError, match="an infinite value"):
+        scored(numeric([[0], [1]], [1, np.inf]))
+
+
+def test_a_chain_with_a_numeric_class_is_saved_and_loaded(tmp_path):
+    batch = numeric([[0, 2], [1, 3], [4, 1]], [0, 1, 10])
+    fitted, out = filterkit.chain("relieff --neighbors 1 select --top 1").fit_transform(batch)
+    filterkit.save(fitted, str(tmp_path / "c"))
+    assert same(filterkit.load(str(tmp_path / "c")).transform(batch), out)
+
+
+NUMERIC_CLASSES = {
+    "weka/cpu.with.vendor.arff": "class", "uci/diabetes.arff": "age", "uci/glass.arff": "RI",
+    "uci/vehicle.arff": "COMPACTNESS", "uci/wine.arff": "Alcohol", "uci/sonar.arff": "attribute_1",
+}  # fmt: skip
+
+
+def test_scores_with_a_numeric_class_equal_those_of_weka(weka39, tmp_path):
+    """In these sets no rows are equally near at the last place."""
+    ours, questions = [], []
+    for name, target in NUMERIC_CLASSES.items():
+        batch = filterkit.chain(f"class '{target}' reorder --last '{target}'").fit_transform(shared(name))[1]
+        path = tmp_path / name.replace("/", "-")
+        filterkit.write(batch, str(path))
+        ours.append(scored(batch))
+        questions.append((path, "attributeSelection.ReliefFAttributeEval"))
+    for mine, answer in zip(ours, weka_answers(weka39, questions), strict=True):
+        np.testing.assert_allclose(mine, np.array(answer.split(), float), rtol=0, atol=1e-9)
 
 
 # ---- memory, order, errors -------------------------------------------------------------------------------------------

@@ -86,6 +86,8 @@ STAGES = {
     "map --only @numeric 'VALUE / MAX'": "",
     "rows 2-3,last": "",
     "distinct": "",
+    "agree --chain 'impute onehot svm' --folds 2": f"all-kinds one-class {NO_CLASS}",
+    "smote": f"all-kinds all-kinds-sparse constant {UNFIT}",
     "balance": NO_CLASS,
     "balance --by drop": NO_CLASS,
     "sample --rows 4 --replace": "no-rows",

@@ -1,0 +1,48 @@
+"""Labels that the name of a relation declares, as in MEKA: ``data: -C 3`` or ``data: -C -3``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
+
+
+def declared_labels(relation: str) -> int | None:
+    """How many attributes a relation declares to be labels: the first N or, if the number is negative, the last.
+
+    The last declaration counts. None is for a name without any.
+    """
+    declaration = _declaration(relation)[1]
+    return None if declaration is None else int(declaration[1])
+
+
+def with_labels_moved(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
+    """The name of a relation whose labels move. If it declares them, it declares them where they come to stand.
+
+    No name can declare labels that are neither the first attributes nor the last.
+
+    Parameters
+    ----------
+    relation : the present name.
+    before, after : the positions of the labels, ascending.
+    count : the number of attributes after the move.
+    """
+    text, declaration = _declaration(relation)
+    number = len(before)
+    declared = 0 if declaration is None else int(declaration[1])
+    if declaration is None or abs(declared) != number or (declared > 0) != (before[0] == 0) or len(after) != number:
+        return relation
+    start, stop = declaration.span(1)
+    if after[-1] == number - 1 or after[0] == count - number:
+        now = number if after[-1] == number - 1 else -number
+        return relation if now == declared else relation.removesuffix(text) + text[:start] + str(now) + text[stop:]
+    text = text[: declaration.start()] + text[declaration.end() :]
+    return relation.partition(":")[0] + (f":{text}" if text.strip() else "")
+
+
+def _declaration(relation: str) -> tuple[str, re.Match[str] | None]:
+    """What follows the first colon of a relation's name, and the last option ``-C`` in it."""
+    text = relation.partition(":")[2]
+    found = list(_OPTION.finditer(text)) if "-C" in text else []
+    return text, found[-1] if found else None

@@ -1,0 +1,100 @@
+"""Training rows whose class a learner confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from filterkit import Batch, Chain, Learner, StageError, TrainingStage, UsageError, hookimpl, option
+from filterkit.plugin import Rows, attribute_values, concatenate, itself, take_rows
+
+
+class Agree(TrainingStage):
+    """Keep the training rows whose class a learner predicts from other rows, as Weka's RemoveMisclassified does.
+
+        filterkit in.arff agree --chain "impute onehot svm"
+
+    The rows are dealt into `--folds` folds, class by class. The chain, which ends in a learner, is fitted on all folds
+    but one and predicts the rows of that one. Rows that are predicted wrong are dropped (C. Brodley and M. Friedl,
+    *Identifying Mislabeled Training Data*, 1999). With more `--rounds` this is done again with the rows that are left,
+    until none is dropped.
+
+    Rows without a class stay. The training rows are held in memory. Later rows, as with ``--test``, all stay.
+    """
+
+    name = "agree"
+    needs_class = True
+
+    chain: str = option("", "The stages that predict, in quotes; the last is a learner.")
+    folds: int = option(10, "Number of folds.", minimum=2)
+    rounds: int = option(1, "The most times that rows are dropped.", minimum=1)
+    seed: int = option(0, "Seed for dealing.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.chain:
+            raise UsageError(f'{self.name}: say by which stages, as --chain "impute onehot svm"')
+        stages = self._parsed().stages
+        if not stages or not isinstance(stages[-1], Learner):
+            raise UsageError(f"{self.name}: --chain '{self.chain}' must end in a learner, such as svm")
+        for stage in stages:
+            if isinstance(stage, TrainingStage) and stage.to_the_end:
+                raise UsageError(f"{self.name}: --chain: '{stage.name}' would keep the rows of one fold; leave it out")
+
+    def _parsed(self) -> Chain:
+        try:
+            return Chain.parse(self.chain)
+        except UsageError as error:
+            raise UsageError(f"{self.name}: --chain: {error}") from None
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        data = concatenate(rows.map(itself), rows.schema)
+        kept = np.arange(len(data))
+        random = np.random.default_rng(self.seed)
+        for _ in range(self.rounds):
+            right = self._right(data.take(kept).replace(start=0), random)
+            kept = kept[right]
+            if right.all():
+                break
+        yield from take_rows(rows, kept)
+
+    def _right(self, data: Batch, random: np.random.Generator) -> np.ndarray:
+        """bool (rows,): whether the class of a row is unknown or predicted."""
+        right = np.ones(len(data), bool)
+        fold = self._dealt(data, random)
+        for number in range(int(fold.max(initial=-1)) + 1):
+            test = np.flatnonzero(fold == number)
+            right[test] = self._predicted(data.take(np.flatnonzero(fold != number)), data.take(test))
+        return right
+
+    def _dealt(self, data: Batch, random: np.random.Generator) -> np.ndarray:
+        """int64 (rows,): the fold of each row, -1 for rows without a class and for the only row of one."""
+        assert data.y is not None
+        order = random.permutation(np.flatnonzero(data.class_known))
+        order = order[np.argsort(data.y[order], kind="stable")]
+        counts = np.bincount(data.y[order])
+        order = order[counts[data.y[order]] > 1]
+        fold = np.full(len(data), -1)
+        fold[order] = np.arange(len(order)) % self.folds
+        return fold
+
+    def _predicted(self, training: Batch, test: Batch) -> np.ndarray:
+        """bool (rows,): whether the class of each row of `test` is predicted."""
+        try:
+            out = self._parsed().fit(training).transform(test)
+        except StageError as error:
+            error.row = None  # a number within the fold, which means nothing to the user
+            raise StageError(self.name, f"--chain '{self.chain}': {error}") from None
+        target = out.schema.class_attribute
+        assert target is not None
+        place = [i for i, a in enumerate(out.schema.attributes) if a.name.endswith("prediction")][-1]
+        values = out.schema.attributes[place].values
+        # A learner of one class predicts it or the rest, which comes first.
+        code = np.array([values.index(value) if value in values else 0 for value in target.values])
+        return np.asarray(attribute_values(out, place) == code[out.y])
+
+
+@hookimpl
+def filterkit_stages() -> list[type[TrainingStage]]:
+    return [Agree]

@@ -1,0 +1,99 @@
+"""SMOTE: made rows for the rarer classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
+from filterkit.plugin import Csr, Rows, concatenate, empty, interruptible, itself
+
+
+class Smote(TrainingStage):
+    """Add made rows until all classes have as many rows as the largest, as Weka's package SMOTE does for one class.
+
+    A made row lies between a row and one of its nearest neighbors of the same class (N. Chawla and others, *SMOTE:
+    Synthetic Minority Over-sampling Technique*, 2002). Nominal values are the most frequent ones among the neighbors.
+    imbalanced-learn does the work: SMOTE, SMOTENC if some columns are nominal, and SMOTEN if all are. It must be
+    installed: ``pip install 'arff-filterkit[smote]'``.
+
+    The training rows are held in memory. They keep their order, and the made rows come after them, with the weight 1
+    and without strings and dates. Rows without a class are no neighbors. Missing values are refused; put ``impute``
+    before it. Later rows, as with ``--test``, all stay. Like ``balance``, which only repeats what is there, it belongs
+    before a learner, so that the rows to test on are real.
+    """
+
+    name = "smote"
+    needs_class = True
+
+    neighbors: int = option(5, "Number of nearest rows of the same class.", minimum=1)
+    seed: int = option(0, "Seed for drawing.", minimum=0)
+
+    def arrange(self, rows: Rows) -> Iterator[Batch]:
+        rows.schema.need_columns(self.name)
+        parts = []
+        for batch in rows.map(itself, last=True):
+            parts.append(batch.replace(passthrough=None).take(np.flatnonzero(batch.class_known)))
+            yield batch
+        yield self._made(concatenate(parts, rows.schema))
+
+    def _made(self, known: Batch) -> Batch:
+        """The rows to add to those whose class is known."""
+        schema, y = known.schema, known.y
+        assert y is not None and schema.class_attribute is not None
+        counts = np.bincount(y, minlength=1)
+        fewer = np.flatnonzero((counts > 0) & (counts < counts.max()))
+        if not len(fewer):
+            return empty(schema)
+        alone = np.flatnonzero(counts == 1)
+        if len(alone):
+            value = schema.class_attribute.values[int(alone[0])]
+            raise StageError(self.name, f"class '{value}' has 1 row, and there is nothing between it and itself")
+        if not np.isfinite(known.csr.data if known.sparse else known.X).all():
+            raise StageError(self.name, "there are missing or infinite values; put impute before it")
+        neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)
+        nominal = schema.nominal
+        sampler = _sampler(nominal, neighbors, self.seed)
+        data = known.in_form(False).X if nominal.all() else known.X
+        X, classes = interruptible(partial(sampler.fit_resample, data, y))
+        X = X[len(known) :]
+        if schema.sparse:
+            row, column = np.nonzero(X) if isinstance(X, np.ndarray) else X.nonzero()
+            values = np.asarray(X[row, column], np.float64).ravel()
+            X = Csr.from_entries(row.astype(np.int64), column.astype(np.int64), values, X.shape)
+        else:
+            X = np.ascontiguousarray(X, np.float64)
+        made = np.asarray(classes[len(known) :], np.int32)
+        weights = None if known.weights is None else np.ones(len(made))
+        nothing = empty(schema).passthrough
+        passthrough = None if nothing is None else _missing(nothing, len(made))
+        return Batch(schema, X, made, weights, passthrough)
+
+
+def _missing(table: Any, rows: int) -> Any:
+    """An Arrow table with the columns of `table` and this many rows, all missing."""
+    import pyarrow as pa
+
+    return pa.table({field.name: pa.nulls(rows, field.type) for field in table.schema})
+
+
+def _sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:
+    """What makes rows with these columns; `nominal`, bool (columns,), says which are nominal."""
+    try:
+        from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+    except ImportError:
+        raise UsageError(
+            f"{Smote.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
+        ) from None
+    options: dict[str, Any] = {"k_neighbors": neighbors, "random_state": seed % (1 << 32)}
+    if not nominal.any():
+        return SMOTE(**options)
+    return SMOTEN(**options) if nominal.all() else SMOTENC(np.flatnonzero(nominal), **options)
+
+
+@hookimpl
+def filterkit_stages() -> list[type[TrainingStage]]:
+    return [Smote]

@@ -1,0 +1,123 @@
+"""`agree`: which rows stay, against the same folds by hand, and what is refused."""
+
+import numpy as np
+import pytest
+from agreement import make, sample
+
+import filterkit
+from filterkit import StageError, UsageError, testing
+
+NEAREST = "agree --chain 'neighbors --distance euclidean'"
+
+
+def run(batch, chain=NEAREST, **options):
+    fitted, out = filterkit.chain(chain).fit_transform(batch, **options)
+    data = batch if isinstance(batch, filterkit.Batch) else batch[0]
+    assert testing.same(fitted.transform(data), data), "rows that come later stay as they are"
+    return out
+
+
+def clusters(wrong=(3, 12)):
+    """Ten rows near 0 and ten near 100, each group a class but for the rows `wrong`."""
+    y = np.repeat([0, 1], 10)
+    y[list(wrong)] = 1 - y[list(wrong)]
+    return make(np.concatenate([np.arange(10), 100 + np.arange(10)])[:, None], y)
+
+
+def test_rows_in_the_midst_of_another_class_are_dropped():
+    batch = clusters()
+    out = run(batch, "agree --chain 'neighbors --k 3 --distance euclidean'")
+    assert out.X.ravel().tolist() == np.delete(batch.X.ravel(), [3, 12]).tolist()
+    assert testing.same(run(clusters(())), clusters(()))
+
+
+@pytest.mark.parametrize("chain", ["standardize svm", "shape svm", "--positive"])
+def test_each_fold_is_predicted_by_the_others(chain):
+    """By leave-one-out every row is predicted by a chain that is fitted on all others."""
+    batch = sample("iris").take(np.arange(0, 150, 5))
+    if chain == "--positive":
+        chain, batch = "standardize svm", batch.replace(schema=batch.schema.replace(positive="versicolor"))
+    kept = []
+    for i in range(len(batch)):
+        out = (
+            filterkit.chain(chain).fit(batch.take(np.delete(np.arange(len(batch)), i))).transform(batch.rows(i, i + 1))
+        )
+        found = filterkit.to_pandas(out)
+        expected = found["class"][0]
+        if batch.schema.positive is not None and expected != "versicolor":
+            expected = "rest"
+        kept += [i] if found["prediction"][0] == expected else []
+    assert 0 < len(kept) < len(batch)
+    assert testing.same(run(batch, f"agree --folds 30 --chain '{chain}'"), batch.take(np.array(kept)))
+
+
+def test_a_chain_that_is_no_chain_is_wrong_usage():
+    with pytest.raises(UsageError, match="No closing quotation"):
+        filterkit.chain("rename --find 'a")
+
+
+def test_rounds_go_on_until_none_is_dropped():
+    batch = sample("iris")
+    chain = "agree --chain 'standardize neighbors' --folds 3"
+    sizes = [len(run(batch, f"{chain} --rounds {rounds}")) for rounds in (1, 2, 3, 20, 21)]
+    assert 150 > sizes[0] >= sizes[1] >= sizes[2] >= sizes[3] == sizes[4]
+    assert sizes[0] > sizes[3]
+
+
+def test_rows_without_a_class_and_the_only_row_of_one_stay():
+    batch = clusters()
+    y = batch.y.copy()
+    y[3], y[12] = -1, 2
+    schema = batch.schema.replace(
+        attributes=[batch.schema.attributes[0], filterkit.Attribute("c", "nominal", tuple("abc"))]
+    )
+    batch = batch.replace(y=y, schema=schema)
+    assert testing.same(run(batch, "agree --chain 'neighbors --k 3 --distance euclidean'"), batch)
+    assert len(run(batch.take(np.array([], int)))) == 0
+
+
+def test_texts_may_be_what_it_learns_from():
+    text = filterkit.Attribute("t", "string")
+    target = filterkit.Attribute("c", "nominal", ("a", "b"))
+    import pyarrow as pa
+
+    words = pa.table({"t": ["ham ham"] * 6 + ["spam spam"] * 6})
+    y = np.array([0] * 5 + [1] * 7, np.int32)
+    batch = filterkit.Batch(filterkit.Schema("r", [text, target], 1), np.empty((12, 0)), y, None, words)
+    out = run(batch, "agree --chain 'words svm' --folds 4")
+    assert out.y.tolist() == [0] * 5 + [1] * 6
+
+
+def test_blocks_jobs_and_seeds():
+    batch = sample("iris")
+    parts = [batch.rows(i, i + 10) for i in range(0, 150, 10)]
+    chain = "agree --chain 'standardize neighbors' --folds 2"
+    whole = run(batch, chain)
+    for options in ({}, {"jobs": 2}, {"memory": 1000}):
+        assert testing.same(filterkit.chain(chain).fit_transform(iter(parts), **options)[1], whole)
+    assert not testing.same(run(batch, f"{chain} --seed 1"), whole)
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ("agree", 'agree: say by which stages, as --chain "impute onehot svm"'),
+        ("agree --chain standardize", "agree: --chain 'standardize' must end in a learner"),
+        ('agree --chain "\'x"', "agree: --chain: chain ''x': No closing quotation"),
+        ("agree --chain svn", "no stage 'svn'; did you mean 'svm'"),
+        ("agree --chain 'write x.arff svm'", "agree: --chain: 'write' would keep the rows of one fold"),
+        ("agree --chain svm --folds 1", "--folds"),
+    ],
+)
+def test_wrong_usage(words, match):
+    with pytest.raises(UsageError, match=match):
+        filterkit.chain(words)
+
+
+def test_errors_of_the_chain_name_it():
+    with pytest.raises(
+        StageError, match=r"^agree: --chain 'svm': svm: attribute 'reason' is nominal with more than two"
+    ):
+        run(sample("mixed"), "agree --chain svm")
+    with pytest.raises(StageError, match=r"^agree: --chain 'svm': svm: the training rows are all of one class"):
+        run(make([[1], [2], [3]], [0, 0, 0]), "agree --chain svm")
