@@ -354,9 +354,13 @@ class LibsvmWriter(Writer):
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
+        target = schema.class_attribute
+        class_too = (
+            "" if target is not None and target.kind == "nominal" else ", or say with --class that it is the class"
+        )
         for place, attribute in enumerate(schema.attributes):
             if place != schema.class_index and attribute.kind != "numeric":
-                hint = {"nominal": "encode it, as by onehot", "string": "encode it, as by words"}
+                hint = {"nominal": f"encode it, as by onehot{class_too}", "string": "encode it, as by words"}
                 raise FilterkitError(
                     f"{form.title} holds numbers, and attribute {quoted(attribute.name)} is {attribute.kind}; "
                     + hint.get(attribute.kind, "remove it")
