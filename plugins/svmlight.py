@@ -355,9 +355,8 @@ class LibsvmWriter(Writer):
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
         target = schema.class_attribute
-        class_too = (
-            "" if target is not None and target.kind == "nominal" else ", or say with --class that it is the class"
-        )
+        has_class = target is not None and target.kind == "nominal"
+        class_too = "" if has_class else ", or say with --class that it is the class"
         for place, attribute in enumerate(schema.attributes):
             if place != schema.class_index and attribute.kind != "numeric":
                 hint = {"nominal": f"encode it, as by onehot{class_too}", "string": "encode it, as by words"}
