@@ -42,7 +42,7 @@ def test_a_round_trip_keeps_the_values(first, name, tmp_path):
         return
     filterkit.write(data, path)
     between = filterkit.read(path, class_="none")
-    for second in FORMATS.keys() - {first}:
+    for second in (word for word in FORMATS if word != first):
         path = tmp_path / f"y{FORMATS[second]}"
         if name == "empty" and second == "jsonl":
             assert_no_rows_are_refused(between, path)
