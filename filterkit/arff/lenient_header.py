@@ -17,13 +17,16 @@ _BLANKS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]"
 _TAIL = rf"{_BLANK}*+(?P<weight>\{{[^{{}}]*+\}})?{_BLANK}*+(?P<comment>%.*+)?"
 _FORMAT = r"""(?:'[^'\\]*+'|"[^"\\]*+"|[^\x00-\x20,%'"{}]++)"""
-_NAME = r"""(?P<name>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^%{}]+?)"""
+# A name ends before a blank, so that the blanks behind it are gone through once.
+_NAME = r"""(?P<name>'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^%{}]+?(?<![\x00-\x20]))"""
 _ATTRIBUTE = re.compile(
     rf"[\x00-\x20,]*+@attribute{_BLANK}++{_NAME}(?:{_BLANK}++(?:(?P<type>numeric|real|integer|string|unknown)"
     rf"(?:{_BLANK}*+\[[^\][]*+\])?|(?P<date>date(?:{_BLANK}++{_FORMAT})?))|{_BLANK}*+(?P<labels>\{{[^{{}}]*+\}})){_TAIL}",
     re.I,
 )
-_RELATION = re.compile(rf"[\x00-\x20,]*+@relation{_BLANK}++(?P<name>[^%{{}}]+?){_BLANK}*+(?P<comment>%.*+)?", re.I)
+_RELATION = re.compile(
+    rf"[\x00-\x20,]*+@relation{_BLANK}++(?P<name>[^%{{}}]+?(?<!{_BLANK})){_BLANK}*+(?P<comment>%.*+)?", re.I
+)
 _IN_OUT = re.compile(rf"{_BLANK}*+@(?P<what>inputs?|outputs?)(?:{_BLANK}(?P<names>.*+))?", re.I)
 _WORD = re.compile(r"""[^\x00-\x20,%'"{}]+""")
 _TOKEN = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\"""")
