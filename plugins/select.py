@@ -91,6 +91,11 @@ class Select(ColumnStage):
                 state["classes"] = one_against_rest(thresholds, self._by, self.alpha)[0]
         return state
 
+    def most_columns(self, width: int | None) -> int | None:
+        if width is not None:
+            return min(self._limit(width) + len(self.keep), width)
+        return None if self.top is None else self.top + len(self.keep)
+
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         total = float(totals.sum())
         candidate = np.ones(schema.width, bool)

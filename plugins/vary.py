@@ -36,6 +36,9 @@ class Vary(ColumnStage):
         useless = (labels < 2) | (most >= self.equal * known) | (table.nominal & (labels > self.distinct * known))
         return {"kept": ~useless}
 
+    def most_columns(self, width: int | None) -> int | None:
+        return width
+
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         return np.flatnonzero(state["kept"])
 

@@ -42,12 +42,14 @@ class Explanation:
     ----------
     steps : in order; complete after `finish`.
     schema : of the rows that come out of the stages so far; None once that depends on the rows.
+    most : the most columns that may come out of the stages so far; None if that depends on the rows.
     tables : whether a statistic is taken that grows with the distinct values.
     """
 
     def __init__(self, rows: TrainingRows, memory: int) -> None:
         self.steps: list[Step] = []
         self.schema: Schema | None = rows.schema
+        self.most: int | None = rows.schema.width
         self.tables = False
         self._rows = rows
         self._memory = memory
@@ -61,6 +63,10 @@ class Explanation:
             self._explain_waiting()
         else:
             stage.fit_in(self)
+        if self._waiting or self.schema is None:
+            self.most = _most_columns(stage, self.most)
+        else:
+            self.most = self.schema.width
 
     def on_columns(self, stage: ColumnStage) -> None:
         """A column stage waits for its neighbors, unless it takes folds."""
@@ -130,6 +136,14 @@ def explain(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> Explana
 def _keeps_columns(stage: Stage) -> bool:
     """Whether each column that comes to a stage gives one that comes out of it, whatever the rows are."""
     return isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
+
+
+def _most_columns(stage: Stage, width: int | None) -> int | None:
+    """As `Stage.most_columns`; of a stage that works on some columns only, the others stay."""
+    most = stage.most_columns(width)
+    if not (isinstance(stage, SelectiveStage) and stage.is_confined) or most is None:
+        return most
+    return None if width is None else max(most, width)
 
 
 def _served(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> int:

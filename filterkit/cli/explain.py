@@ -51,8 +51,14 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
     out = "the columns that come out depend on the rows"
     if found.schema is not None:
-        out = f"{found.schema.width:,} columns come out"
+        out = f"{_counted(found.schema.width)} come{'s' * (found.schema.width == 1)} out"
+    elif found.most is not None:
+        out = f"at most {_counted(found.most)} come{'s' * (found.most == 1)} out"
     yield out[0].upper() + out[1:] + "."
+
+
+def _counted(columns: int) -> str:
+    return f"{columns:,} column{'s' * (columns != 1)}"
 
 
 def _passes(passes: int | str) -> str:

@@ -84,6 +84,13 @@ class Stage(Configured):
         """The number of folds of the training rows on which the stage tries itself while it is fitted; 0 for none."""
         return 0
 
+    def most_columns(self, width: int | None) -> int | None:
+        """The most columns that may come out, whatever the rows are; None if that cannot be said.
+
+        ``--explain`` shows it. `width` is the number of columns that come in, at most; None if it is not known.
+        """
+        return None
+
     def fit_in(self, fitting: Fitting) -> None:
         """Choose the way in which a chain fits stages of this kind."""
         fitting.on_batches(self)
@@ -166,6 +173,9 @@ class RowStage(Stage):
     def output(self, schema: Schema) -> Schema:
         """The schema of the outgoing batches for incoming batches of `schema`."""
         return schema
+
+    def most_columns(self, width: int | None) -> int | None:
+        return width if type(self).output is RowStage.output else None
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
@@ -259,6 +269,9 @@ class TrainingStage(Stage):
         rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no arrange")
+
+    def most_columns(self, width: int | None) -> int | None:
+        return width
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         return FittedRows(_Pass(), schema)

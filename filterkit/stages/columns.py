@@ -114,6 +114,9 @@ class ColumnStage(SelectiveStage):
         """The outgoing schema apart from its columns; override it to change `zero`."""
         return schema
 
+    def most_columns(self, width: int | None) -> int | None:
+        return width if type(self).output_columns is ColumnStage.output_columns else None
+
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
         """Say which incoming column each outgoing column comes from.
 

@@ -59,6 +59,29 @@ def test_the_number_of_columns_is_told_where_it_is_known(stages, count):
     assert told(IRIS, *stages.split())[-1] == f"{count} columns come out."
 
 
+@pytest.mark.parametrize(
+    ("stages", "most"),
+    [
+        ("bns select --top 2 l2", "2 columns come"),
+        ("select --by ig --top 1 standardize", "1 column comes"),
+        ("select --by ig --top 9", "4 columns come"),
+        ("select --by ig --fraction 0.3", "2 columns come"),
+        ("select --by ig --top 1 --keep 1", "2 columns come"),
+        ("select --by ig --min-score 0.1 head 9 vary", "4 columns come"),
+        ("select --by ig --top 1 --only 1,2", "4 columns come"),
+        ("shape select --by ig --top 3 l2", "3 columns come"),
+        ("rename --find petal --replace p ig select --top 9", "4 columns come"),
+    ],
+)
+def test_the_most_columns_are_told_where_the_number_depends_on_the_rows(stages, most):
+    assert told(IRIS, *stages.split())[-1] == f"At most {most} out."
+
+
+@pytest.mark.parametrize("stages", ["shape", "select --by ig --top 2 svm", "shape select --by ig --min-score 1"])
+def test_a_number_of_columns_that_nobody_knows_is_not_told(stages):
+    assert told(IRIS, *stages.split())[-1] == "The columns that come out depend on the rows."
+
+
 def test_neither_rows_are_read_nor_files_written(tmp_path):
     (tmp_path / "a.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\nbroken\n")
     told("-o", "out.arff", "--save", "s.chain", "--rejects", "r.txt", "a.arff", "bns", "write", "w.arff", cwd=tmp_path)
