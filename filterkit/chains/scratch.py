@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
@@ -14,7 +15,9 @@ from filterkit.errors import file_error
 
 
 class Scratch:
-    """A temporary file. One thread appends arrays to it while other threads read any of them.
+    """A temporary file, made when the first array comes. One thread appends arrays while others read any of them.
+
+    The disk space is freed by `close`, or when nobody holds the object any longer.
 
     Raises
     ------
@@ -22,11 +25,17 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        import tempfile  # takes a few milliseconds, and most runs need no file
-
-        with _failures():
-            self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
+        self._made: IO[bytes] | None = None
         self._position = threading.Lock()  # held while the position in the file is used or moved
+
+    @property
+    def _file(self) -> IO[bytes]:
+        if self._made is None:
+            import tempfile  # takes a few milliseconds, and most runs need no file
+
+            self._made = tempfile.TemporaryFile(prefix="filterkit-")
+            weakref.finalize(self, self._made.close)
+        return self._made
 
     def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
         """Write arrays, each in one piece, at the end; returns the offset of each."""
@@ -62,7 +71,8 @@ class Scratch:
 
     def close(self) -> None:
         """Free the disk space."""
-        self._file.close()
+        if self._made is not None:
+            self._made.close()
 
 
 @contextmanager

@@ -137,9 +137,10 @@ class Shape(ColumnStage):
             "special": np.full(len(table), special),
         }
 
+    def compares_folds(self) -> bool:
+        return self.auto
+
     def choose_columns(self, folds: list[Fold]) -> State:
-        if not self.auto:
-            return {}
         no_better = predicts_no_better(folds, self._shaped)
         return {"unchanged": folds[0].state["unchanged"] | (no_better & ~folds[0].training.nominal)}
 
