@@ -77,6 +77,7 @@ from filterkit.formats.text import Block as Block
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.plugin.registry import find_metric as find_metric
+from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns
 from filterkit.stages.columns import Fold as Fold

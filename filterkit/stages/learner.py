@@ -17,10 +17,9 @@ from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
-from filterkit.stages.base import Fitted, Fitting, Stage
+from filterkit.stages.base import Batches, Fitted, Fitting, Stage
 from filterkit.stages.models import LinearModel, Model, Outcome, Tasks, Training, predicted
 
-Batches = Callable[[], Iterator[Batch]]
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
 
