@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import IO
 
 import numpy as np
 
-from filterkit.errors import file_error
+from filterkit.temporary import temporary_errors
 
 
 class Scratch:
@@ -40,7 +39,7 @@ class Scratch:
     def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
         """Write arrays, each in one piece, at the end; returns the offset of each."""
         offsets = []
-        with _failures(), self._position:
+        with temporary_errors(), self._position:
             for array in arrays:
                 offsets.append(self._file.tell())
                 self._file.write(array.data.cast("B") if array.size else b"")
@@ -50,7 +49,7 @@ class Scratch:
     def read(self, offset: int, array: np.ndarray) -> None:
         """Fill `array`, which is in one piece, with what was written at `offset`."""
         view = array.data.cast("B") if array.size else memoryview(b"")
-        with _failures():
+        with temporary_errors():
             while len(view):
                 count = self.read_into(view, offset)
                 if not count:
@@ -73,14 +72,3 @@ class Scratch:
         """Free the disk space."""
         if self._made is not None:
             self._made.close()
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turn the errors of the temporary file into errors that name its folder."""
-    try:
-        yield
-    except OSError as error:
-        import tempfile
-
-        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None

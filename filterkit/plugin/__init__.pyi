@@ -9,6 +9,7 @@ from filterkit.arff.number_texts import spaced_texts as spaced_texts
 from filterkit.arff.numbers import format_number as format_number
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
+from filterkit.chains.scratch import Scratch as Scratch
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts

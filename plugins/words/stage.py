@@ -74,7 +74,7 @@ class Words(Stage):
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
         with ExitStack() as stack:
             held = rows.memory // _COPIES // len(chosen)
-            counters = [stack.enter_context(Counter(self.name, held)) for _ in chosen]
+            counters = [stack.enter_context(Counter(held)) for _ in chosen]
             numbers: list[dict[str, int]] = [{} for _ in chosen]
             for batch in rows():
                 label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)

@@ -9,7 +9,7 @@ from agreement import dense, shared
 from filterkit_plugins.words import analyzer, counts
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
 from filterkit.chains.saved import load, save
 
 TEXTS = [
@@ -230,8 +230,8 @@ def test_a_full_disk(monkeypatch):
         def __init__(self, **_):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(counts.tempfile, "TemporaryFile", Full)
-    with pytest.raises(StageError, match=r"^words: temporary folder .*: No space left on device"):
+    monkeypatch.setattr("tempfile.TemporaryFile", Full)
+    with pytest.raises(FilterkitError, match=r"^temporary folder .*: No space left on device"):
         filterkit.chain("words").fit(make(many(50)), memory=8000)
 
 
