@@ -52,8 +52,8 @@ class Shape(ColumnStage):
     to 1/2.
 
     With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
-    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer behind it compares
-    each class with the rest for every such column, which takes long with many classes; select columns before shaping.
+    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer behind it
+    compares each class with the rest for every such column, which takes long with many classes; select columns first.
 
     The nearest relative among filters is Weka's ClassConditionalProbabilities, which knows no windows.
 
