@@ -212,6 +212,7 @@ SAID = {
             "columns that `--except` leaves out stay",
         ),
         "errors are one line",
+        "memory does not matter",
     ],
     "DECLARATION_CHECKS": ["options come back", "help is there", "scores are numbers"],
     "FORMAT_CHECKS": [

@@ -10,21 +10,25 @@ its parts.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.chains.passes import Statistics
+from filterkit.chains.passes import SHARE, Statistics
 from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.scratch import Scratch
+from filterkit.chains.spool import SpooledBatch, rows_between
 from filterkit.chains.states import StatesByStrip
+from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
+from filterkit.data.attributes import taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_state
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learned
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
@@ -66,25 +70,64 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
         raise StageError(stage.name, too_many_folds(stage.folds(), number))
     count = useful_folds(stage.folds(), number)
     fold = draw_folds(classes, count, stage.fold_seed())
-    wholes = StatesByStrip()
-    parts = [StatesByStrip() for _ in range(count)]
-    totals = None
-    by_fold = MappedRows(rows, _ByFold(rows.schema, fold, count))
-    for table in Statistics(by_fold, [stage], memory).parts():
+    fitting = _FittingByFold(stage, rows, fold, count, memory)
+    by_fold = MappedRows(rows, _PairedWithFold(rows.schema, fold, count))
+    for table in Statistics(by_fold, [stage], memory, _PairTable).parts():
         assert isinstance(table, ContingencyTable)
-        totals = _of_folds(table, _unpaired(table.schema, rows.schema), np.ones(count + 1, bool))
-        whole = learned(stage, totals)
-        folds = [_fold(stage, table, totals, number, count) for number in range(count)]
-        changes = check_state(stage, stage.choose_columns(folds), len(totals))
-        wholes.add({**whole, **changes})
-        for states, each in zip(parts, folds, strict=True):
-            states.add({**each.state, **changes})
-    assert totals is not None
-    fitted = stage.finish(rows.schema, wholes.joined(), totals.totals)
-    if not stage.cross_fits():
-        return fitted
-    others = [FittedColumns(stage, rows.schema, fitted.schema, states.joined(), fitted.columns) for states in parts]
-    return CrossFitted(fitted, others, fold)
+        fitting.take(table)
+        del table  # it may be large, and so may the next one
+    return fitting.finish()
+
+
+class _FittingByFold:
+    """Fits a stage on tables that cover one range of columns after the other.
+
+    Parameters
+    ----------
+    stage : the stage.
+    rows : the training rows.
+    fold, count : the fold of each row, see `draw_folds`, and the number of folds.
+    memory : bytes; see `_TrainingRows`.
+    """
+
+    def __init__(self, stage: ColumnStage, rows: TrainingRows, fold: np.ndarray, count: int, memory: int) -> None:
+        self._stage = stage
+        self._schema = rows.schema
+        self._count = count
+        self._states = StatesByStrip()
+        self._training = _TrainingRows(stage, rows, fold, count, memory) if stage.cross_fits() else None
+
+    def take(self, table: ContingencyTable) -> None:
+        """Fit the next columns; `table` counts pairs of class and fold."""
+        whole = _of_folds(table, _unpaired(table.schema, self._schema), np.ones(self._count + 1, bool))
+        schema = _for_folds(whole)
+        self._totals = whole.totals
+        state = learned(self._stage, whole)
+        del whole  # makes room for the folds
+        changes, others = self._learned_by_fold(table, schema)
+        state = {**state, **changes}
+        self._states.add(state)
+        if self._training is not None:
+            self._training.add([*({**each, **changes} for each in others), state], len(table), self._totals)
+
+    def _learned_by_fold(self, table: ContingencyTable, schema: Schema) -> tuple[State, list[State]]:
+        """What comparing the folds changes, and what the stage learns from the rows outside each."""
+        stage, every = self._stage, np.arange(self._count + 1)
+        if not stage.compares_folds():
+            numbers = range(self._count if stage.cross_fits() else 0)
+            return {}, [learned(stage, _of_folds(table, schema, every != number)) for number in numbers]
+        folds = []
+        for number in range(self._count):
+            others = _of_folds(table, schema, every != number)
+            folds.append(Fold(others, learned(stage, others), _of_folds(table, schema, every == number)))
+        return check_state(stage, stage.choose_columns(folds), len(table)), [fold.state for fold in folds]
+
+    def finish(self) -> Fitted:
+        """The stage, fitted on all columns."""
+        fitted = self._stage.finish(self._schema, self._states.joined(), self._totals)
+        if self._training is None:
+            return fitted
+        return CrossFitted(fitted, self._training.transformed_by(fitted, self._totals))
 
 
 def _unpaired(pairs: Schema, schema: Schema) -> Schema:
@@ -121,7 +164,7 @@ class Chosen(Fitted):
         return batch.take(chosen).replace(start=int(self._before[batch.start]))
 
 
-class _ByFold(Fitted):
+class _PairedWithFold(Fitted):
     """Replaces the class by the pair of class and fold."""
 
     def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
@@ -140,38 +183,41 @@ class _ByFold(Fitted):
         return batch.replace(schema=self.schema, y=np.where(batch.y < 0, -1, batch.y * (self._count + 1) + fold))
 
 
-def _fold(stage: ColumnStage, table: ContingencyTable, whole: ContingencyTable, number: int, count: int) -> Fold:
-    # All rows together decide which class is positive.
+class _PairTable(ContingencyTable):
+    """Counts pairs of class and fold, in little memory: a value that few rows have goes with few of the pairs."""
+
+    @classmethod
+    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
+        """See `Statistic.of`."""
+        table = super().of(batch, columns, supervised, reader)
+        table.cell_parts = class_parts.in_less_memory(table.cell_parts)
+        return table
+
+
+def _for_folds(whole: ContingencyTable) -> Schema:
+    """The schema for tables of folds: all rows together, which `whole` counts, decide which class is positive."""
     schema, target = whole.schema, whole.schema.class_attribute
     assert target is not None
     if schema.positive is None and 0 < len(target.values) <= 2:
         schema = schema.replace(positive=target.values[whole.tasks()[0]])
-    own = np.arange(count + 1) == number
-    others = _of_folds(table, schema, ~own)
-    return Fold(others, learned(stage, others), _of_folds(table, schema, own))
+    return schema
 
 
 def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
     """The table of the rows of some folds; `chosen`, bool (folds + 1,), says which; `table` counts pairs of class and
     fold."""
-
-    def added(parts: np.ndarray) -> np.ndarray:
-        pairs, width = parts.shape[-2:]
-        by_fold = parts.reshape(*parts.shape[:-2], pairs // len(chosen), len(chosen), width)
-        return np.asarray(by_fold[..., chosen, :].sum(axis=-2))
-
-    parts = added(table.exact_parts)
-    present = (parts != 0).any(axis=(1, 2))
-    before = np.concatenate([[0], np.cumsum(present)])
-    found = ContingencyTable(
-        schema,
-        table.columns,
-        before[table.indptr],
-        table.values[present],
-        parts[present],
-        added(table.missing_parts),
-        added(table.total_parts),
-    )
+    classes = len(table.total_parts) // len(chosen)
+    group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
+    parts = class_parts.regrouped(table.cell_parts, group, classes)
+    indptr, values = table.indptr, table.values
+    present = class_parts.any_weight(parts)
+    if not present.all():
+        places = np.flatnonzero(present)
+        indptr, values, parts = np.searchsorted(places, indptr), values[places], class_parts.take(parts, places)
+    gap_parts = class_parts.regrouped(table.gap_parts, group, classes)
+    total_parts = class_parts.regrouped(table.total_parts[None], group, classes)
+    assert isinstance(total_parts, np.ndarray)
+    found = ContingencyTable(schema, table.columns, indptr, values, parts, gap_parts, total_parts[0])
     found.first = table.first
     return found
 
@@ -181,18 +227,16 @@ class CrossFitted(Fitted):
 
     Parameters
     ----------
-    whole : fitted on all rows; transforms later rows and training rows in no fold.
-    others : for each fold, fitted on the rows outside it.
-    fold : int32 (rows,), the fold of each training row; ``len(others)`` for none.
+    whole : fitted on all rows; transforms later rows.
+    training : transforms the training rows.
     """
 
-    def __init__(self, whole: FittedColumns, others: list[FittedColumns], fold: np.ndarray) -> None:
+    def __init__(self, whole: FittedColumns, training: Fitted) -> None:
         self.schema = whole.schema
         self.growth = whole.growth
         self.columns = whole.columns
         self.whole = whole
-        self._fitted = [*others, whole]
-        self._fold = fold
+        self._training = training
 
     def get_state(self) -> dict[str, Any]:
         return self.whole.get_state()
@@ -201,6 +245,114 @@ class CrossFitted(Fitted):
         return self.whole.transform(batch)
 
     def transform_training(self, batch: Batch) -> Batch:
+        return self._training.transform(batch)
+
+
+class _TrainingRows:
+    """The training rows of a stage that is cross-fitted on one range of columns after the other.
+
+    What it learns from the folds is large where columns have many values. As soon as that takes more than the budget,
+    the rows are transformed by it, and the columns that come out wait in a temporary file.
+
+    Parameters
+    ----------
+    stage : the stage.
+    rows : the training rows.
+    fold, count : the fold of each row, see `draw_folds`, and the number of folds.
+    memory : bytes, of which what is learned from the folds takes an eighth.
+    """
+
+    def __init__(self, stage: ColumnStage, rows: TrainingRows, fold: np.ndarray, count: int, memory: int) -> None:
+        self._stage = stage
+        self._rows = rows
+        self._fold = fold
+        self._count = count
+        self._budget = memory // SHARE
+        self._file = Scratch()  # for the columns that come out
+        self._ranges: list[_Columns] = []
+        self._begin(0)
+
+    def _begin(self, column: int) -> None:
+        """Collect the states of the columns from this one on."""
+        file = Scratch()
+        self._states = [StatesByStrip(file) for _ in range(self._count + 1)]
+        self._low = self._high = column
+        self._nbytes = 0
+
+    def add(self, states: list[State], columns: int, totals: np.ndarray) -> None:
+        """Add what was learned of the next columns.
+
+        Parameters
+        ----------
+        states : from the rows outside each fold, and at last from all rows.
+        columns : how many there are.
+        totals : as for `ColumnStage.finish`.
+        """
+        for collected, state in zip(self._states, states, strict=True):
+            collected.add(state)
+            self._nbytes += sum(value.nbytes for value in state.values())
+        self._high += columns
+        # If a stage compares columns, nobody knows yet which of them come out.
+        if self._nbytes > self._budget and not self._stage.compares_columns():
+            self._transform(totals)
+
+    def _transform(self, totals: np.ndarray) -> None:
+        """Transform the columns whose states have been collected."""
+        some = _SomeColumns(self._rows.schema, self._low, self._high)
+        *others, whole = (states.joined() for states in self._states)
+        by_fold = _ByFoldStates(self._stage.finish(some.schema, whole, totals), others, self._fold)
+        spooled = []
+        for batch in MappedRows(MappedRows(self._rows, some), by_fold).map(_columns_alone):
+            batch.write(self._file)
+            spooled.append(batch)
+        out = by_fold.schema
+        alone = Schema(out.relation, out.features, sparse=out.sparse, zero=out.zero)  # holds no state, as `out` may
+        self._ranges.append(_Columns(alone, spooled))
+        self._begin(self._high)
+
+    def transformed_by(self, fitted: FittedColumns, totals: np.ndarray) -> Fitted:
+        """What transforms the training rows; `fitted` is the stage, fitted on all of them."""
+        if not self._ranges:
+            return _ByFoldStates(fitted, [states.joined() for states in self._states[:-1]], self._fold)
+        if self._high > self._low:
+            self._transform(totals)
+        spooled = _FromFile(fitted.schema, self._ranges)
+        self._rows.close_with(spooled)
+        return spooled
+
+
+class _SomeColumns(Fitted):
+    """Passes on a range of the columns of X."""
+
+    def __init__(self, schema: Schema, low: int, high: int) -> None:
+        self._range = np.arange(low, high)
+        self.schema = schema.with_features(taken(schema.features, self._range), self._range)
+
+    def transform(self, batch: Batch) -> Batch:
+        X: Any = batch.csr.only(self._range) if batch.sparse else batch.X[:, self._range]
+        return batch.replace(schema=self.schema, X=X)
+
+
+class _ByFoldStates(Fitted):
+    """Transforms each training row by what a stage has learned from the rows outside its fold.
+
+    Parameters
+    ----------
+    whole : the stage, fitted on all rows; transforms rows in no fold.
+    states : what the stage has learned from the rows outside each fold.
+    fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
+    """
+
+    def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
+        self.schema = whole.schema
+        self.growth = whole.growth
+        self._fitted = [
+            *(FittedColumns(whole.stage, whole.incoming, whole.schema, state, whole.columns) for state in states),
+            whole,
+        ]
+        self._fold = fold
+
+    def transform(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]
         bare = batch.replace(passthrough=None)
         numbers = [np.flatnonzero(fold == number) for number in range(len(self._fitted))]
@@ -208,7 +360,7 @@ class CrossFitted(Fitted):
             fitted.transform(bare.take(own)) for fitted, own in zip(self._fitted, numbers, strict=True) if len(own)
         ]
         if not parts:
-            return self.transform(batch)
+            return self._fitted[-1].transform(batch)
         place = np.argsort(np.concatenate(numbers))
         X = (
             Csr.stack([part.csr for part in parts]).take(place)
@@ -216,3 +368,45 @@ class CrossFitted(Fitted):
             else np.concatenate([part.X for part in parts])[place]
         )
         return batch.replace(schema=self.schema, X=X)
+
+
+class _Columns(NamedTuple):
+    """Some columns of all training rows.
+
+    Attributes
+    ----------
+    schema : of batches of these columns.
+    batches : in order.
+    """
+
+    schema: Schema
+    batches: list[SpooledBatch]
+
+
+def _columns_alone(batch: Batch) -> SpooledBatch:
+    """The columns of X of a batch, to be spooled."""
+    return SpooledBatch(batch.replace(y=None, weights=None, passthrough=None))
+
+
+class _FromFile(Fitted):
+    """Gives training rows the columns that wait in a temporary file.
+
+    Parameters
+    ----------
+    schema : of the rows that come out.
+    ranges : the columns, one range after the other.
+    """
+
+    def __init__(self, schema: Schema, ranges: list[_Columns]) -> None:
+        self.schema = schema
+        self._ranges = ranges
+
+    def transform(self, batch: Batch) -> Batch:
+        stop = batch.start + len(batch)
+        parts = [rows_between(each.batches, each.schema, batch.start, stop) for each in self._ranges]
+        X: Any = Csr.beside([p.csr for p in parts]) if self.schema.sparse else np.hstack([p.X for p in parts])
+        return batch.replace(schema=self.schema, X=X)
+
+    def close(self) -> None:
+        """Give back memory and disk."""
+        self._ranges = []

@@ -6,7 +6,7 @@ follow each other wait for the first stage of another kind, because one pass ove
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,14 @@ import numpy as np
 from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.stages.base import Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
+from filterkit.stages.base import Batches, Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
     from filterkit.stages.learner import Learner
+
+_SHARE = 4  # the share of `--memory` that a stage may hold which reads the batches itself
 
 
 def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tuple[list[Fitted], TrainingRows]:
@@ -135,9 +137,9 @@ class Fitting:
         self._prepare(stage)
         return check_fitted(stage, stage.fit(self._batches(), self._rows.schema))
 
-    def _batches(self) -> Callable[[], Iterator[Batch]]:
-        """A function that returns the batches as they come out of the stages fitted so far."""
-        return partial(self._rows.map, itself)
+    def _batches(self) -> Batches:
+        """The batches as they come out of the stages fitted so far."""
+        return Batches(partial(self._rows.map, itself), self._memory // _SHARE)
 
     def _fit_waiting(self) -> None:
         if self._waiting:

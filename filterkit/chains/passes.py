@@ -31,7 +31,7 @@ from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
 # The share of `--memory` that a statistic may take, and how many bytes working on it takes for each of its own.
-_SHARE = 8
+SHARE = 8
 _WORKING = 10
 
 
@@ -66,6 +66,7 @@ def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memor
             return _fit_from_whole(stages, part, taking)
         walk = walk or _Walk(stages, rows.schema, taking)
         walk.take(part)
+        del part  # it may be large, and so may the next one
     assert walk is not None
     return walk.finish()
 
@@ -152,21 +153,24 @@ class Statistics:
     rows : the training rows.
     stages : that may be fitted on it, one after the other; the first decides what is taken.
     memory : bytes, of which a statistic takes an eighth.
+    kind : the statistic, if not that from which the first stage learns.
 
     Attributes
     ----------
     whole : whether the part that came last covers all columns.
     """
 
-    def __init__(self, rows: TrainingRows, stages: list[ColumnStage], memory: int) -> None:
+    def __init__(
+        self, rows: TrainingRows, stages: list[ColumnStage], memory: int, kind: type[Statistic] | None = None
+    ) -> None:
         stage = stages[0]
         self.whole = False
         self._stages = stages
         self._rows = rows
-        self._kind = stage.learns_from
+        self._kind = kind or stage.learns_from
         self._supervised = stage.needs_class
         self._reader = stage.name
-        self._budget = memory // _SHARE
+        self._budget = memory // SHARE
         self._unlabelled = False  # whether a row was not counted because its class is missing
         self._weighted = False  # whether a row that counts has another weight than 1
 

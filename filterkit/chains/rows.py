@@ -26,6 +26,12 @@ T = TypeVar("T")
 _MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; they take some 30 MB until written
 
 
+class Closable(Protocol):
+    """What holds memory or disk."""
+
+    def close(self) -> None: ...
+
+
 class RowSource:
     """Training rows as they come in, or as a stage has arranged them; the base of the classes that store them.
 
@@ -44,7 +50,7 @@ class RowSource:
         self.memory = memory
         self.to_the_end = to_the_end
         self.live = live
-        self._arranged: list[SpooledRows] = []
+        self._to_close: list[Closable] = []
 
     @property
     def jobs(self) -> int:
@@ -68,13 +74,17 @@ class RowSource:
 
         to_the_end = self.to_the_end or stage.to_the_end
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)
-        self._arranged.append(arranged)
+        self.close_with(arranged)
         return arranged
+
+    def close_with(self, made: Closable) -> None:
+        """Close what was made of these rows together with them."""
+        self._to_close.append(made)
 
     def close(self) -> None:
         """Give back memory and disk."""
-        for rows in self._arranged:
-            rows.close()
+        for made in self._to_close:
+            made.close()
 
 
 def _numbered(batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -121,6 +131,10 @@ class MappedRows:
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
         """These rows as `stage` arranges them; closed together with the incoming rows."""
         return self._rows._arrange(self, stage)
+
+    def close_with(self, made: Closable) -> None:
+        """Close what was made of these rows together with the incoming rows."""
+        self._rows.close_with(made)
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
@@ -202,7 +216,7 @@ class InMemoryRows(RowSource):
         """These rows as they come out of a fitted stage, also in memory; closed together with these."""
         images = self.map(partial(transform, [stage], training=True))
         rows = InMemoryRows(stage.schema, list(images), self.engine, self.memory)
-        rows._arranged = self._arranged
+        rows._to_close = self._to_close
         return rows
 
 

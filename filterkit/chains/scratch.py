@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Sequence
 from typing import IO
 
 import numpy as np
 
-from filterkit.errors import file_error
+from filterkit.temporary import temporary_errors
 
 
 class Scratch:
-    """A temporary file. One thread appends arrays to it while other threads read any of them.
+    """A temporary file, made when the first array comes. One thread appends arrays while others read any of them.
+
+    The disk space is freed by `close`, or when nobody holds the object any longer.
 
     Raises
     ------
@@ -22,16 +24,22 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        import tempfile  # takes a few milliseconds, and most runs need no file
-
-        with _failures():
-            self._file: IO[bytes] = tempfile.TemporaryFile(prefix="filterkit-")
+        self._made: IO[bytes] | None = None
         self._position = threading.Lock()  # held while the position in the file is used or moved
+
+    @property
+    def _file(self) -> IO[bytes]:
+        if self._made is None:
+            import tempfile  # takes a few milliseconds, and most runs need no file
+
+            self._made = tempfile.TemporaryFile(prefix="filterkit-")
+            weakref.finalize(self, self._made.close)
+        return self._made
 
     def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
         """Write arrays, each in one piece, at the end; returns the offset of each."""
         offsets = []
-        with _failures(), self._position:
+        with temporary_errors(), self._position:
             for array in arrays:
                 offsets.append(self._file.tell())
                 self._file.write(array.data.cast("B") if array.size else b"")
@@ -41,7 +49,7 @@ class Scratch:
     def read(self, offset: int, array: np.ndarray) -> None:
         """Fill `array`, which is in one piece, with what was written at `offset`."""
         view = array.data.cast("B") if array.size else memoryview(b"")
-        with _failures():
+        with temporary_errors():
             while len(view):
                 count = self.read_into(view, offset)
                 if not count:
@@ -62,15 +70,5 @@ class Scratch:
 
     def close(self) -> None:
         """Free the disk space."""
-        self._file.close()
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turn the errors of the temporary file into errors that name its folder."""
-    try:
-        yield
-    except OSError as error:
-        import tempfile
-
-        raise file_error(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}", error) from None
+        if self._made is not None:
+            self._made.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from filterkit.chains.scratch import Scratch
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 
@@ -24,7 +25,7 @@ class Spool:
 
     def __init__(self, budget: int) -> None:
         self._left = budget
-        self._file: Scratch | None = None
+        self._file = Scratch()
         self._spooled: list[SpooledBatch] = []
 
     def __enter__(self) -> Spool:
@@ -36,15 +37,12 @@ class Spool:
     def close(self) -> None:
         """Free memory and disk space."""
         self._spooled = []
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def append(self, spooled: SpooledBatch) -> None:
         """Add a batch at the end."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            if self._file is None:
-                self._file = Scratch()
             spooled.write(self._file)
         self._spooled.append(spooled)
 
@@ -116,6 +114,17 @@ class SpooledBatch:
         if y is not None and schema.labels:
             y = y.reshape(self.rows, -1)
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
+
+
+def rows_between(spooled: list[SpooledBatch], schema: Schema, first: int, stop: int) -> Batch:
+    """The rows from number `first` up to, but not including, `stop`, from batches that follow each other."""
+    begin = bisect_right(spooled, first, key=lambda each: each.start) - 1
+    end = bisect_left(spooled, stop, key=lambda each: each.start)
+    parts = [
+        each.load(schema).rows(max(first - each.start, 0), min(stop - each.start, each.rows))
+        for each in spooled[max(begin, 0) : end]
+    ]
+    return concatenate(parts, schema).replace(start=first)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

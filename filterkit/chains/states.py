@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,42 +17,67 @@ class StatesByStrip:
     """States of the same stage, to be joined.
 
     From the second on they wait in a temporary file, because joining them in memory would take them twice.
+
+    Parameters
+    ----------
+    file : the file, which may be shared; by default an own one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: Scratch | None = None) -> None:
         self._only: State | None = None  # while there is one
         self._strips: list[dict[str, list[_Piece]]] = []
-        self._file: Scratch | None = None
+        self._file = Scratch() if file is None else file
 
     def add(self, state: State) -> None:
         """Add the state of the next columns."""
         if self._only is None and not self._strips:
             self._only = state
             return
-        if self._file is None:
-            self._file = Scratch()
         for each in (state,) if self._only is None else (self._only, state):
             self._strips.append({key: _written(value, self._file) for key, value in each.items()})
         self._only = None
 
     def joined(self) -> State:
-        """The state of all columns. It can be asked for once."""
+        """The state of all columns. What is ragged, which may be large, is read when it is first used."""
         if self._only is not None:
             return self._only
-        assert self._file is not None
-        give_back_freed_memory()  # of fitting, which may be as large as the state
-        try:
-            return {key: self._join([strip[key] for strip in self._strips]) for key in self._strips[0]}
-        finally:
-            self._file.close()
+        return {key: self._join([strip[key] for strip in self._strips]) for key in self._strips[0]}
 
     def _join(self, strips: list[list[_Piece]]) -> np.ndarray | Ragged:
-        assert self._file is not None
-        arrays = [_read(pieces, self._file) for pieces in zip(*strips)]
-        if len(arrays) == 1:
-            return arrays[0]
-        lengths, values = arrays
-        return Ragged(np.concatenate([[0], np.cumsum(lengths)]), values)
+        first, *rest = zip(*strips)
+        return _WaitingRagged(self._file, first, rest[0]) if rest else _read(first, self._file)
+
+
+class _WaitingRagged(Ragged):
+    """Rows that wait in a file until they are first used.
+
+    Parameters
+    ----------
+    file : the file.
+    lengths, values : the pieces of both.
+    """
+
+    def __init__(self, file: Scratch, lengths: tuple[_Piece, ...], values: tuple[_Piece, ...]) -> None:
+        self._waiting = {"indptr": (file, lengths), "values": (file, values)}
+        self._length = sum(piece.shape[0] for piece in lengths)
+        self._reading = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("indptr", "values"):
+            raise AttributeError(name)
+        with self._reading:
+            if name in self._waiting:  # otherwise another thread has read it
+                give_back_freed_memory()  # of fitting, which may be as large
+                file, pieces = self._waiting.pop(name)
+                array = _read(pieces, file)
+                vars(self)[name] = np.concatenate([[0], np.cumsum(array)]) if name == "indptr" else array
+        return vars(self)[name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ragged, (self.indptr, self.values)
 
 
 class _Piece(NamedTuple):

@@ -172,6 +172,29 @@ def one_against_rest(parts: Parts, task: int) -> np.ndarray:
     return np.concatenate([every - own, own], axis=1)
 
 
+def regrouped(parts: Parts, group: np.ndarray, groups: int) -> Parts:
+    """The weights of groups of classes; `group` is int64 (classes,), the group of each, negative to leave it out."""
+    if isinstance(parts, SparseParts):
+        number = group[parts.code]
+        kept = np.flatnonzero(number >= 0)
+        place, number, weights = parts.place[kept], number[kept], parts.parts.take(kept, axis=0)
+        if groups > FEW:
+            return SparseParts.added(place, number, weights, len(parts), groups)
+        sums = sum_parts(place * groups + number, weights, len(parts) * groups)
+        return sums.reshape(len(parts), groups, weights.shape[1])
+    array = np.zeros((len(parts), groups, parts.shape[2]))
+    for code, number in enumerate(group.tolist()):
+        if number >= 0:
+            array[:, number] += parts[:, code]
+    return array
+
+
+def in_less_memory(parts: Parts) -> Parts:
+    """The same weights, sparse if they take less memory then."""
+    sparse = SparseParts.of(parts)
+    return sparse if sparse.nbytes < parts.nbytes else parts
+
+
 def sum_all(several: list[Parts]) -> Parts:
     """The sums of the weights of several at the same places."""
     if not any(isinstance(each, SparseParts) for each in several):

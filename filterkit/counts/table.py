@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class ContingencyTable(Statistic):
         self.total_parts = total_parts
 
     @classmethod
-    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> ContingencyTable:
+    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`."""
         rows = rows_that_count(batch, supervised, reader)
         return cls(batch.schema, columns, *cells_of(rows, columns, reader), rows.totals)

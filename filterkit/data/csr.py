@@ -71,6 +71,19 @@ class Csr(NamedTuple):
             parts[0].columns,
         )
 
+    @staticmethod
+    def beside(parts: Sequence[Csr]) -> Csr:
+        """The columns of at least one matrix, all with the same number of rows."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(part.columns for part in parts)])
+        return Csr.from_entries(
+            np.concatenate([part.row_of_entry for part in parts]),
+            np.concatenate([part.indices + begin for part, begin in zip(parts, first.tolist())]),
+            np.concatenate([part.data for part in parts]),
+            (len(parts[0].indptr) - 1, int(first[-1])),
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""

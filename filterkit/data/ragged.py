@@ -58,6 +58,11 @@ class Ragged:
         """int64 (n,): the length of each row."""
         return np.diff(self.indptr)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays."""
+        return self.indptr.nbytes + self.values.nbytes
+
     @staticmethod
     def concatenate(parts: list[Ragged]) -> Ragged:
         """The rows of all parts, in order."""

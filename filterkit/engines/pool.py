@@ -12,7 +12,6 @@ import os
 import pickle
 import shutil
 import signal
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -28,7 +27,8 @@ from uuid import uuid4
 
 from filterkit.engines.engine import PAUSE
 from filterkit.engines.local import until_failure
-from filterkit.errors import FilterkitError, system_error
+from filterkit.errors import FilterkitError
+from filterkit.temporary import TemporaryFolder, temporary_errors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,12 +55,11 @@ class Pool:
         self._jobs = jobs
         self._numbers = count(1)  # of files
         self._working_on: set[Future[Any]] = set()
-        with _failures():
-            self._folder = tempfile.TemporaryDirectory(prefix="filterkit-")
-            _write(preparations, os.path.join(self._folder.name, "preparations"))
+        self._folder = TemporaryFolder()
+        _write(preparations, os.path.join(self._folder.path, "preparations"))
         with _signals_held_back():
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.name,))
+            self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.path,))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map`."""
@@ -95,7 +94,7 @@ class Pool:
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Kept]:
         """See `filterkit.engines.engine.Engine.keep`."""
-        return partial(_kept, function, self._folder.name)
+        return partial(_kept, function, self._folder.path)
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Kept]) -> Kept:
         """See `filterkit.engines.engine.Engine.reduce`; one of the processes merges."""
@@ -110,7 +109,7 @@ class Pool:
                 process.kill()
         self._pool.shutdown(cancel_futures=True)
         gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
-        self._folder.cleanup()
+        self._folder.remove()
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -130,7 +129,7 @@ class Pool:
 
     def _write(self, thing: Any) -> str:
         """Write a function or an item to a file; returns its path."""
-        path = os.path.join(self._folder.name, str(next(self._numbers)))
+        path = os.path.join(self._folder.path, str(next(self._numbers)))
         _write(thing, path)
         return path
 
@@ -146,15 +145,6 @@ class Pool:
             self._working_on.add(future)
             future.add_done_callback(self._working_on.discard)
             return future
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Turn the errors of temporary files into errors that name their folder."""
-    try:
-        yield
-    except OSError as error:
-        raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
 
 
 class Kept(NamedTuple):
@@ -197,13 +187,13 @@ class _Call:
 
 def _write(thing: Any, path: str) -> None:
     """Write anything to a new file."""
-    with _failures(), open(path, "wb") as file:
+    with temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
 
 
 def _read(path: str) -> Any:
     """What is in a file, which is removed."""
-    with _failures():
+    with temporary_errors():
         with open(path, "rb") as file:
             thing = pickle.load(file)
         os.unlink(path)

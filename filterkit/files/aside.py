@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count, islice
 from typing import IO
+
+from filterkit.temporary import own_mark, user
 
 try:
     import fcntl
@@ -74,17 +75,9 @@ def clear_away() -> None:
 
 
 def _hidden(folder: str) -> Iterator[str]:
-    """Paths for files aside. They differ by machine, since another may not see its locks, and by user."""
-    mark = zlib.crc32(f"{_machine()} {_user()}".encode("utf-8", "surrogateescape"))
-    return (os.path.join(folder, f".filterkit-{mark:08x}-{number}") for number in count())
-
-
-def _machine() -> str:
-    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-
-
-def _user() -> int:
-    return os.geteuid() if hasattr(os, "geteuid") else 0
+    """Paths for files aside."""
+    begin = f".filterkit-{own_mark()}-"
+    return (os.path.join(folder, f"{begin}{number}") for number in count())
 
 
 def _held_file(folder: str) -> tuple[str, IO[bytes]]:
@@ -129,7 +122,7 @@ def _remove_abandoned(path: str) -> None:
     try:
         with suppress(OSError):
             about = os.fstat(number)
-            if stat.S_ISREG(about.st_mode) and about.st_uid == _user():
+            if stat.S_ISREG(about.st_mode) and about.st_uid == user():
                 fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_at(number, path):
                     os.unlink(path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import closing
 from typing import IO
 
-from filterkit.errors import FilterkitError, system_error
+from filterkit.errors import system_error
 from filterkit.files.endings import COMPRESSIONS, ending
 from filterkit.files.source import Source
+from filterkit.temporary import temporary_errors
 
 
 def local_copy(path: str) -> IO[bytes]:
@@ -26,17 +28,10 @@ def local_copy(path: str) -> IO[bytes]:
             return open(path, "rb")
         except OSError as error:
             raise system_error(path, error, "reading") from None
-    source = Source(path)
-    try:
+    with closing(Source(path)) as source, temporary_errors():
         file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
         while content := source.read(1 << 20):
             file.write(content)
         file.flush()
         file.seek(0)
-    except FilterkitError:
-        raise
-    except OSError as error:
-        raise FilterkitError(f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}") from None
-    finally:
-        source.close()
     return file

@@ -9,6 +9,7 @@ from filterkit.arff.number_texts import spaced_texts as spaced_texts
 from filterkit.arff.numbers import format_number as format_number
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
+from filterkit.chains.scratch import Scratch as Scratch
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts
@@ -77,6 +78,7 @@ from filterkit.formats.rows import arff_row as arff_row
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.plugin.registry import find_metric as find_metric
+from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns
 from filterkit.stages.columns import Fold as Fold

@@ -27,6 +27,29 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Batches:
+    """Training batches that a stage may read as often as it needs.
+
+    Parameters
+    ----------
+    read : returns the batches, in order.
+    memory : see below.
+
+    Attributes
+    ----------
+    memory : bytes; how much of what it finds out a stage may hold, copies included, while it reads. It is a quarter of
+        `--memory`. What is fitted must not depend on it.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[Batch]], memory: int) -> None:
+        self._read = read
+        self.memory = memory
+
+    def __call__(self) -> Iterator[Batch]:
+        """The training batches, in order."""
+        return self._read()
+
+
 class Stage(Configured):
     """A named step of a chain with its options.
 
@@ -66,12 +89,13 @@ class Stage(Configured):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         """Learn from the training rows.
 
         Parameters
         ----------
-        rows : each call returns the training batches again, in order, as they come out of the stages before.
+        rows : each call returns the training batches again, in order, as they come out of the stages before;
+            `rows.memory` says how many bytes the stage may hold besides.
         schema : of these batches.
 
         Raises
@@ -105,7 +129,7 @@ class Stage(Configured):
         state : what its `Fitted.get_state` returned; check it, because the file may be damaged.
         schema : of the incoming batches.
         """
-        return self.fit(lambda: iter(()), schema)
+        return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
         """The stage as the words of a command line, with only the options that differ from their default."""
@@ -181,7 +205,7 @@ class RowStage(Stage):
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         return FittedRows(self, self.output(schema))
 
     def fit_in(self, fitting: Fitting) -> None:
@@ -273,7 +297,7 @@ class TrainingStage(Stage):
     def most_columns(self, width: int | None) -> int | None:
         return width
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         return FittedRows(_Pass(), schema)
 
     def fit_in(self, fitting: Fitting) -> None:

@@ -173,6 +173,13 @@ class ColumnStage(SelectiveStage):
         """Entries of the state that depend on a comparison of the folds; they replace those of `fit_columns`."""
         return {}
 
+    def compares_folds(self) -> bool:
+        """Whether `choose_columns` compares the folds, whose tables are then all in memory; if not, it is not called.
+
+        The default is True for a stage that writes `choose_columns`, which is always right.
+        """
+        return type(self).choose_columns is not ColumnStage.choose_columns
+
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         """Make the fitted stage; parameters as for `output_columns`."""
         columns = self.output_columns(schema, state, totals)

@@ -17,7 +17,7 @@ from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
-from filterkit.stages.base import Fitted, Fitting, Stage
+from filterkit.stages.base import Batches, Fitted, Fitting, Stage
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -29,7 +29,6 @@ from filterkit.stages.models import (
     tasks_of_labels,
 )
 
-Batches = Callable[[], Iterator[Batch]]
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
 

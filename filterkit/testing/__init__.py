@@ -61,6 +61,7 @@ from filterkit.testing.stages import (
     check_fitting_again_is_the_same,
     check_help_is_there,
     check_input_is_left_alone,
+    check_memory_does_not_matter,
     check_options_come_back,
     check_schema_is_what_comes_out,
     check_the_order_of_rows_does_not_matter,
@@ -86,6 +87,7 @@ DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
 ]
 CHECKS: list[Callable[[Stage, Batch], None]] = [
     check_blocks_do_not_matter,
+    check_memory_does_not_matter,
     check_input_is_left_alone,
     check_fitting_again_is_the_same,
     check_zeros_stay_zeros,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.chain import Chain, FittedChain
+from filterkit.chains.chain import DEFAULT_MEMORY, Chain, FittedChain
 from filterkit.chains.saved import load, save
 from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
 from filterkit.data.csr import Csr
@@ -27,10 +27,12 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
     return both and both[0]
 
 
-def fit_transform(stage: Stage, data: Batch, step: int | None = None) -> tuple[FittedChain, Batch] | None:
+def fit_transform(
+    stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
+) -> tuple[FittedChain, Batch] | None:
     """The chain as `fit` gives it, and the transformed training rows; None if the stage refuses them."""
     try:
-        return Chain([stage]).fit_transform(cut(data, step))
+        return Chain([stage]).fit_transform(cut(data, step), memory=memory)
     except StageError:
         return None
 
@@ -73,6 +75,19 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
             f"{stage.name} makes other training rows when they come in blocks of {step}: identify rows by their "
             "number, which starts at batch.start, and never by their place in a batch"
         )
+
+
+def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
+    """With no memory to spare, so that columns are fitted one by one, the rows give the same output."""
+    plenty = fit_transform(stage, data, 3)
+    none = fit_transform(stage, data, 3, memory=0)
+    assert (none is None) == (plenty is None), f"{stage.name} refuses these rows only with little or much memory"
+    if plenty is None or none is None:
+        return
+    hint = "let nothing depend on rows.memory, or on which other columns a table covers"
+    transformed = (none[0].transform(data), plenty[0].transform(data))
+    assert same(*transformed), f"{stage.name} gives other values with less memory: {hint}"
+    assert same(none[1], plenty[1]), f"{stage.name} makes other training rows with less memory: {hint}"
 
 
 def check_input_is_left_alone(stage: Stage, data: Batch) -> None:

@@ -52,7 +52,8 @@ class Shape(ColumnStage):
     to 1/2.
 
     With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
-    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing.
+    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer behind it
+    compares each class with the rest for every such column, which takes long with many classes; select columns first.
 
     The nearest relative among filters is Weka's ClassConditionalProbabilities, which knows no windows.
 
@@ -137,9 +138,10 @@ class Shape(ColumnStage):
             "special": np.full(len(table), special),
         }
 
+    def compares_folds(self) -> bool:
+        return self.auto
+
     def choose_columns(self, folds: list[Fold]) -> State:
-        if not self.auto:
-            return {}
         no_better = predicts_no_better(folds, self._shaped)
         return {"unchanged": folds[0].state["unchanged"] | (no_better & ~folds[0].training.nominal)}
 

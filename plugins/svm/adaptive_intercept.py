@@ -27,7 +27,7 @@ class AiSvm(Learner):
     where the specificity is far too good. If the bound is reached before all positive training rows are found, the
     specificity on other rows is therefore much lower than the bound.
 
-    With several classes, each is compared with the rest; so is each label. Up to 11,000 rows are solved by libsvm, and
+    With several classes, each is compared with the rest; so is each label. Up to 4,000 rows are solved by libsvm, and
     more rows by Newton steps, as in the stage `svm`.
     """
 

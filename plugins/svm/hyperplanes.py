@@ -14,8 +14,9 @@ from filterkit.plugin import LinearModel, Training, interruptible
 
 from . import newton
 
-# libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products.
-_LIBSVM_ROWS = 11_000
+# libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products, here
+# 128 MB. The limit does not depend on `--memory`, because what comes out must not.
+_LIBSVM_ROWS = 4_000
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
@@ -167,7 +168,7 @@ def quietly() -> Iterator[None]:
 def _most_steps(rows: int) -> int:
     """The number of steps that libsvm may take.
 
-    Its own program allows the larger of ten million and 100 for each row. Scaled values need few of them, but unscaled
-    ones may need more, so small training sets, whose steps are short, may take more.
+    Its own program allows ten million. Scaled values need few of them, but unscaled ones may need more, so the fewer
+    rows there are, and the shorter a step is, the more may be taken.
     """
-    return max(10_000_000, 100 * rows, min(200_000_000, 100_000_000_000 // max(rows, 1)))
+    return min(200_000_000, 100_000_000_000 // max(rows, 1))

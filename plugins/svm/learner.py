@@ -24,9 +24,10 @@ class Svm(Learner):
     are fitted again in each inner fold. ``--calibrate`` turns scores into probabilities by Platt's sigmoid, which is
     fitted on the scores of held-out rows.
 
-    The training rows are held in memory. Up to 11,000 rows are solved by libsvm, from the products of all pairs of
-    rows: 8 bytes each, so up to 1 GB, whatever `--memory` is. More rows are solved by Newton steps on the same problem,
-    which take a few copies of the rows. There the scores differ from libsvm's by about a thousandth of the margin.
+    The training rows are held in memory. Up to 4,000 rows are solved by libsvm, from the products of all pairs of
+    rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same
+    problem, which take a few copies of the rows. There the scores differ from libsvm's by some thousandths of the
+    margin.
     """
 
     name = "svm"

@@ -36,7 +36,7 @@ class Normal(Stage):
     with the rest. All models have an intercept that is not penalised. The ranking is like
     that of Weka's SVMAttributeEval without its elimination.
 
-    `svm` has hinge loss, as in the paper. Up to 11,000 rows are solved by libsvm, whose time grows with the square of
+    `svm` has hinge loss, as in the paper. Up to 4,000 rows are solved by libsvm, whose time grows with the square of
     the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal
     columns are left out and score 0. Columns are scaled as by every scorer, see ``bns --help``.
     """

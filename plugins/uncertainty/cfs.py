@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from filterkit import Batch, Chain, ColumnStage, Fitted, Schema, Stage, StageError, option
 from filterkit.plugin import (
+    Batches,
     ContingencyTable,
     FittedColumns,
     Ragged,
@@ -23,11 +24,8 @@ from filterkit.plugin import (
 
 from .metrics import symmetrical_uncertainty_of_columns
 
-Batches = Callable[[], Iterator[Batch]]
-
-_TABLES = 1 << 28  # bytes; an eighth of it bounds the table that cut points are found from
-_STORED = 1 << 28  # bytes of codes of rows that are stored between passes; of more rows they are made again
-_COUNTED = 1 << 22  # entries that are counted at once, and cells that they are counted in
+_ENTRY = 64  # bytes that counting takes for each entry that is counted at once, and for each cell
+_FEWEST = 1 << 14  # so many entries are counted at once, however little memory there is
 _MOST_LABELS = 2000
 _BETTER = 1e-5  # by how much the merit of a set must grow, as in Weka
 _NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
@@ -59,7 +57,7 @@ class Cfs(Stage):
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
         _check_rows(rows)
-        (bins,) = Chain([_Bins()]).fit(rows(), memory=_TABLES).stages
+        (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
         assert isinstance(bins, FittedColumns)
         state = bins.state
         with_class = _single(state["su"])
@@ -130,6 +128,7 @@ class Codes:
     ----------
     columns : int64 (k,), the columns that have two values at least.
     sizes : int64 (k,), how many codes each has; the last one stands for a missing value.
+    counted : how many entries to count at once, and about how many cells to count them in.
     """
 
     def __init__(self, rows: Batches, schema: Schema, state: State) -> None:
@@ -145,6 +144,7 @@ class Codes:
                 f"attribute '{schema.features[column].name}' has {labels[column]} labels, and columns of more than "
                 f"{_MOST_LABELS} cannot be compared with others; remove it",
             )
+        self.counted = max(rows.memory // _ENTRY, _FEWEST)
         self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
 
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
@@ -158,15 +158,15 @@ class Codes:
             for part in self._parts(batch):
                 yield part
                 size += part[0].nbytes
-                if size <= _STORED:
+                if size <= self._rows.memory:
                     stored.append(part)
                 else:
                     stored.clear()
-        self._stored = stored if size <= _STORED else None
+        self._stored = stored if size <= self._rows.memory else None
 
     def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """The codes of some rows of a batch after the other."""
-        step = max(_COUNTED // max(len(self.columns), 1), 1)
+        step = max(self.counted // max(len(self.columns), 1), 1)
         for first in range(0, len(batch), step):
             part = batch.rows(first, min(first + step, len(batch)))
             known = np.flatnonzero(counted_rows(part))
@@ -213,7 +213,7 @@ class Uncertainties:
         bounds = [0]
         while bounds[-1] < len(sizes):
             upto = np.cumsum(sizes[bounds[-1] :]) * own
-            bounds.append(bounds[-1] + max(int(np.searchsorted(upto, _COUNTED, side="right")), 1))
+            bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._codes.counted, side="right")), 1))
         found = [self._with_some(place, low, high) for low, high in pairwise(bounds)]
         return np.concatenate(found)
 

@@ -6,13 +6,12 @@ the end all runs are merged block by block.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from filterkit import StageError
+from filterkit.plugin import Scratch
 
 from .analyzer import Sequences
 
@@ -106,24 +105,21 @@ class Counter:
 
     Parameters
     ----------
-    stage : the name of the stage, for messages.
     budget : about how many bytes of counts to hold in memory; some copies come on top of them.
     """
 
-    def __init__(self, stage: str, budget: int) -> None:
-        self._stage = stage
+    def __init__(self, budget: int) -> None:
         self._budget = budget
         self._held: dict[int, list[Counts]] = {}
         self._bytes = 0
         self._runs: dict[int, list[_Run]] = {}
-        self._file: IO[bytes] | None = None
+        self._file = Scratch()
 
     def __enter__(self) -> Counter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def add(self, sequences: Sequences, label: np.ndarray) -> None:
         """Add the sequences of a batch, whose rows are of the classes `label`, int64 (rows,)."""
@@ -138,17 +134,9 @@ class Counter:
                 self._spill()
 
     def _spill(self) -> None:
-        try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="filterkit-")
-            for length, (counts,) in self._held.items():
-                self._runs.setdefault(length, []).append(_Run(self._file, counts))
-        except OSError as error:
-            raise self._failure(error) from None
+        for length, (counts,) in self._held.items():
+            self._runs.setdefault(length, []).append(_Run(self._file, counts))
         self._held, self._bytes = {}, 0
-
-    def _failure(self, error: OSError) -> StageError:
-        return StageError(self._stage, f"temporary folder {tempfile.gettempdir()}: {error.strerror or error}")
 
     @property
     def lengths(self) -> list[int]:
@@ -164,10 +152,7 @@ class Counter:
             return
         sources: list[_Source] = [*runs, *held]
         block = max(self._budget // (2 * _ITEM * len(sources)), 256)
-        try:
-            yield from _merged_blocks([_Reader(source, block) for source in sources])
-        except OSError as error:
-            raise self._failure(error) from None
+        yield from _merged_blocks([_Reader(source, block) for source in sources])
 
 
 def _merged_blocks(readers: list[_Reader]) -> Iterator[Counts]:
@@ -227,24 +212,17 @@ class _Reader:
 class _Run:
     """Counts in a file."""
 
-    def __init__(self, file: IO[bytes], counts: Counts) -> None:
+    def __init__(self, file: Scratch, counts: Counts) -> None:
         self._file = file
         self._dtypes = [array.dtype for array in counts]
-        self._starts = []
         self.length = len(counts.key)
-        file.seek(0, 2)
-        for array in counts:
-            self._starts.append(file.tell())
-            file.write(np.ascontiguousarray(array).view(np.uint8).data)
-        file.flush()
+        self._starts = file.append([np.ascontiguousarray(array).view(np.uint8) for array in counts])
 
     def part(self, start: int, stop: int) -> Counts:
         """Those from position `start` up to `stop`."""
         arrays = []
         for place, dtype in zip(self._starts, self._dtypes):
-            self._file.seek(place + start * dtype.itemsize)
-            data = self._file.read((stop - start) * dtype.itemsize)
-            if len(data) != (stop - start) * dtype.itemsize:
-                raise OSError("the temporary file is shorter than what was written to it")
-            arrays.append(np.frombuffer(data, dtype))
+            data = np.empty((stop - start) * dtype.itemsize, np.uint8)
+            self._file.read(place + start * dtype.itemsize, data)
+            arrays.append(data.view(dtype))
         return Counts(*arrays)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Csr, Texts, quoted, suggestion
+from filterkit.plugin import Attributes, Batches, Csr, Texts, quoted, suggestion
 
 from .analyzer import RUN, Analyzer
 from .counts import Counter
 from .vocabulary import Hashed, Vocabulary, kept_words
 
-# Bytes of counts that fitting holds in memory before it writes them to a temporary file.
-_HELD = 1 << 23
+_COPIES = 4  # how many times as much memory as the counts themselves takes what merges them
 
 
 class Words(Stage):
@@ -35,9 +34,9 @@ class Words(Stage):
     word picks, and words that pick the same are counted together. Nothing is learned from the training rows, so that
     rows stream, and memory is bounded whatever words come.
 
-    Counts beyond some megabytes are kept in a temporary file while the stage is fitted. `--memory` does not bound the
-    words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is kept, so
-    also each sequence of `--ngrams`, about 90. `--min-docs 2` leaves out most sequences.
+    Counts beyond a sixteenth of `--memory` are kept in a temporary file while the stage is fitted. `--memory` does not
+    bound the words themselves: each distinct word of the training rows takes about 200 bytes, and each column that is
+    kept, so also each sequence of `--ngrams`, about 90. `--min-docs 2` leaves out most sequences.
     """
 
     name = "words"
@@ -66,7 +65,7 @@ class Words(Stage):
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         chosen = self._chosen(schema)
         analyzer = Analyzer(self)
         if self.hash is not None:
@@ -74,7 +73,8 @@ class Words(Stage):
         target = schema.class_attribute
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
         with ExitStack() as stack:
-            counters = [stack.enter_context(Counter(self.name, _HELD // len(chosen))) for _ in chosen]
+            held = rows.memory // _COPIES // len(chosen)
+            counters = [stack.enter_context(Counter(held)) for _ in chosen]
             numbers: list[dict[str, int]] = [{} for _ in chosen]
             for batch in rows():
                 label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import StageError, testing
+from filterkit import Chain, StageError, testing
 from filterkit.chains.crossfit import draw_folds
+from filterkit.chains.rows import rows_of
+from filterkit.data.batch import concatenate, itself
+from filterkit.engines.local import LocalEngine
 
 
 @given(st.lists(st.integers(-1, 4), max_size=60), st.integers(2, 7), st.integers(0, 3))
@@ -97,6 +100,120 @@ def test_strips_and_blocks_do_not_change_the_output():
     for memory, jobs in ((1 << 30, 2), (100_000, 1), (0, 2)):
         out = filterkit.chain("shape --cross-fit 3 --auto bns").fit_transform(iter(parts), memory=memory, jobs=jobs)[1]
         assert testing.same(out, expected)
+
+
+SMALL = [
+    *((name, chain) for name, _, chain in CASES),
+    ("mixed", "shape --zero"),
+    ("mixed-sparse", "shape --no-zero --method logodds"),
+    ("mixed", "shape --only @numeric"),
+    ("sparse-counts-multiclass", "shape --auto"),
+]
+
+
+@pytest.mark.parametrize(("name", "chain"), SMALL)
+def test_a_small_budget_does_not_change_the_output(name, chain):
+    """What is learned from the folds does not fit it, so that columns of training rows wait in a file."""
+    batch = sample(name)
+    batch = columns(batch, np.arange(min(batch.schema.width, 12))).rows(0, min(len(batch), 300))
+    batch = batch.replace(y=np.where(np.arange(len(batch)) % 7 == 3, -1, batch.y).astype(np.int32))
+    chain = filterkit.chain(f"{chain} --cross-fit 3 standardize")
+    fitted, expected = chain.fit_transform(batch)
+    parts = [batch.rows(i, min(i + 37, len(batch))) for i in range(0, len(batch), 37)]
+    for rows, memory, jobs in ((batch, 0, 2), (iter(parts), 1000, 1)):
+        again, out = chain.fit_transform(rows, memory=memory, jobs=jobs)
+        assert testing.same(out, expected)
+        assert testing.same(again.transform(batch), fitted.transform(batch))
+
+
+def test_columns_of_training_rows_go_to_other_processes():
+    batch = sample("mixed-sparse")
+    chain = filterkit.chain("shape --cross-fit 2 l2")
+    expected = chain.fit_transform(batch)[1]
+    parts = iter([batch.rows(0, 20), batch.rows(20, len(batch))])
+    assert testing.same(chain.fit_transform(parts, memory=1000, engine="processes", jobs=2)[1], expected)
+
+
+def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
+    rng = np.random.default_rng(0)
+    batch = make(rng.random((3000, 4)), rng.integers(0, 2, 3000), positive="yes")
+    with rows_of([batch], LocalEngine(1), 1 << 20) as rows:
+        fitted, out = filterkit.chain("shape --cross-fit 5").fit_rows(rows, 100_000)
+        (crossed,) = fitted.stages
+        kept = crossed._training
+        assert [len(each.schema.features) for each in kept._ranges] == [1, 1, 1, 1]
+        assert not any(piece._arrays for each in kept._ranges for piece in each.batches)
+        assert "values" not in vars(crossed.whole.state["knots"])
+        assert testing.same(concatenate(out.map(itself), out.schema), make_again(batch))
+        assert "values" not in vars(crossed.whole.state["knots"])
+    assert not kept._ranges
+
+
+def make_again(batch):
+    return filterkit.chain("shape --cross-fit 5").fit_transform(batch)[1]
+
+
+def test_a_stage_that_compares_columns_is_cross_fitted_whatever_the_budget():
+    batch = columns(sample("digits", positive="3"), np.arange(20, 30))
+    expected = Chain([Widest(columns=4)]).fit_transform(batch)[1]
+    assert expected.X.shape[1] == 4
+    assert testing.same(Chain([Widest(columns=4)]).fit_transform(batch, memory=0)[1], expected)
+
+
+class Widest(filterkit.ColumnStage):
+    """Keep the columns of the largest range, and add their mean."""
+
+    name = "widest"
+
+    columns: int = filterkit.option(1, "How many.", minimum=1)
+
+    def folds(self):
+        return 3
+
+    def fit_columns(self, table):
+        low, high = table.extremes()
+        sums = np.bincount(table.column_of_cell, table.values * table.rows, len(table))
+        return {"range": high - low, "mean": sums / table.totals.sum()}
+
+    def output_columns(self, schema, state, totals):
+        return np.sort(np.argsort(-state["range"], kind="stable")[: self.columns])
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [schema.features[i] for i in columns.tolist()]
+
+    def apply(self, values, columns, state):
+        return values + state["mean"][columns]
+
+
+def test_folds_are_compared_only_for_a_stage_that_asks_for_it():
+    class Counting(filterkit.ColumnStage):
+        """Compare nothing unless asked."""
+
+        name = "counting"
+
+        asks: bool = filterkit.option(False, "Whether to ask.")
+
+        def folds(self):
+            return 3
+
+        def compares_folds(self):
+            return self.asks
+
+        def fit_columns(self, table):
+            return {"rows": np.full(len(table), table.totals.sum())}
+
+        def choose_columns(self, folds):
+            sizes = [(fold.training.totals.sum(), fold.held_out.totals.sum(), *fold.state["rows"]) for fold in folds]
+            assert sizes == [(20, 10, 20)] * 3
+            return {"rows": np.full(1, 7.0)}
+
+        def apply(self, values, columns, state):
+            return values + state["rows"][columns]
+
+    batch = make(np.zeros((30, 1)), np.arange(30) % 2)
+    for asks, rows in ((False, 20), (True, 7)):
+        out = Chain([Counting(asks=asks)]).fit_transform(batch)[1]
+        assert set(out.X.ravel().tolist()) == {rows}
 
 
 def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():

@@ -1,9 +1,12 @@
 """States of strips of columns, joined through a temporary file."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from filterkit import FilterkitError
+from filterkit.chains.scratch import Scratch
 from filterkit.chains.states import StatesByStrip
 from filterkit.plugin import Ragged
 
@@ -41,3 +44,32 @@ def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
     with pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
         joined({"x": np.ones(1)}, {"x": np.ones(1)})
+
+
+def test_what_is_ragged_waits_in_the_file_until_it_is_used():
+    strip = {"r": Ragged(np.array([0, 2, 2]), np.array([1.0, 2.0]))}
+    found = joined(strip, strip)["r"]
+    assert len(found) == 4 and not {"indptr", "values"} & vars(found).keys()
+    copy = pickle.loads(pickle.dumps(found))
+    for each in (found, copy):
+        assert (each.indptr.tolist(), each.values.tolist()) == ([0, 2, 2, 4, 4], [1, 2, 1, 2])
+        assert each.search(np.array([2]), np.array([1.5])).tolist() == [3]
+    assert {"indptr", "values"} <= vars(found).keys() and type(copy) is Ragged
+
+
+def test_the_disk_space_is_freed_when_the_states_are_read_or_forgotten():
+    files = []
+    for forget in (False, True):
+        file = Scratch()
+        made = StatesByStrip(file)
+        for _ in range(2):
+            made.add({"r": Ragged(np.array([0, 1]), np.ones(1))})
+        found = made.joined()["r"]
+        files.append(file._file)
+        del made, file
+        assert not files[-1].closed
+        if forget:
+            del found
+        else:
+            assert len(found.values) + len(found.indptr) == 5
+        assert files[-1].closed

@@ -161,15 +161,14 @@ def test_samples_agree_with_the_plain_search(load, stale):
 # ---- memory, blocks and errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limits", [{"_COUNTED": 64}, {"_STORED": 0}, {"_TABLES": 1 << 10}])
-def test_limits_of_memory_change_nothing(limits, monkeypatch):
+@pytest.mark.parametrize("memory", [0, 40_000, 1 << 20])
+def test_memory_and_blocks_change_nothing(memory, monkeypatch):
     batch = shared("uci/vehicle.arff")
     expected = kept(batch)
-    for name, value in limits.items():
-        monkeypatch.setattr(f"filterkit_plugins.uncertainty.cfs.{name}", value)
+    monkeypatch.setattr("filterkit_plugins.uncertainty.cfs._FEWEST", 64)
     blocks = [batch.rows(first, min(first + 100, len(batch))) for first in range(0, len(batch), 100)]
-    assert kept(batch) == expected
-    names = [a.name for a in filterkit.chain("cfs").fit(blocks).schema.features]
+    assert kept(batch, memory=memory) == expected
+    names = [a.name for a in filterkit.chain("cfs").fit(blocks, memory=memory).schema.features]
     assert names == [batch.schema.features[i].name for i in expected]
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import dense, shared
-from filterkit_plugins.words import analyzer, counts, stage
+from filterkit_plugins.words import analyzer, counts
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError
 from filterkit.chains.saved import load, save
 
 TEXTS = [
@@ -30,8 +30,8 @@ def make(texts=TEXTS, y=None, classes=("a", "b"), extra=()):
     return Batch(schema, X, y, None, pa.table({"text": pa.array(texts, pa.string())}))
 
 
-def run(batch, text="words", train=None):
-    fitted = filterkit.chain(text).fit(batch if train is None else batch.rows(0, train))
+def run(batch, text="words", train=None, **how):
+    fitted = filterkit.chain(text).fit(batch if train is None else batch.rows(0, train), **how)
     out = fitted.transform(batch)
     assert out.schema == fitted.schema
     assert out.sparse
@@ -69,9 +69,8 @@ def expected(texts, train=None, **options):
 @pytest.mark.parametrize("little", [False, True])
 def test_counts_equal_those_of_countvectorizer(options, peers, little, monkeypatch):
     if little:  # memory, so that counts go to a file and sequences are cut into blocks
-        monkeypatch.setattr(stage, "_HELD", 500)
         monkeypatch.setattr(analyzer, "_PIECES", 3)
-    names, X = run(make(), f"words {options}")
+    names, X = run(make(), f"words {options}", **({"memory": 8000} if little else {}))
     assert (names, X.tolist()) == (lambda a, b: (a, b.tolist()))(*expected(TEXTS, **peers))
 
 
@@ -197,7 +196,6 @@ def test_neither_memory_nor_blocks_nor_jobs_matter(options, monkeypatch):
     batch = make(texts, np.arange(400) % 7 - 1, "abcdef")
     fitted = filterkit.chain(f"words {options}").fit(batch)
     spilled = []
-    monkeypatch.setattr(stage, "_HELD", 3_000)
     monkeypatch.setattr(counts._Run, "__init__", counted_calls(counts._Run.__init__, spilled))
     parts = [batch.rows(first, min(first + 13, 400)) for first in range(0, 400, 13)]
     other = filterkit.chain(f"words {options}").fit(iter(parts), jobs=2, memory=1 << 16)
@@ -216,27 +214,25 @@ def counted_calls(function, calls):
 
 
 @pytest.mark.parametrize("keep", [1, 3, 10, 1000])
-def test_the_most_frequent_sequences_of_each_class_by_hand(keep, monkeypatch):
-    monkeypatch.setattr(stage, "_HELD", 5_000)
+def test_the_most_frequent_sequences_of_each_class_by_hand(keep):
     texts, y = many(150), np.arange(150) % 4 - 1
-    names, X = run(make(texts, y, "abc"), "words --ngrams 2")
+    names, X = run(make(texts, y, "abc"), "words --ngrams 2", memory=80_000)
     expected = np.zeros(len(names), bool)
     for label in range(-1, 3):
         sums = X[y == label].sum(axis=0)
         expected |= sums >= max(np.sort(sums)[::-1][min(keep, len(sums)) - 1], 1)
-    assert run(make(texts, y, "abc"), f"words --ngrams 2 --keep {keep}")[0] == [n for n, e in zip(names, expected) if e]
+    found = run(make(texts, y, "abc"), f"words --ngrams 2 --keep {keep}", memory=80_000)[0]
+    assert found == [n for n, e in zip(names, expected) if e]
 
 
 def test_a_full_disk(monkeypatch):
-    monkeypatch.setattr(stage, "_HELD", 500)
-
     class Full:
         def __init__(self, **_):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(counts.tempfile, "TemporaryFile", Full)
-    with pytest.raises(StageError, match=r"^words: temporary folder .*: No space left on device"):
-        filterkit.chain("words").fit(make(many(50)))
+    monkeypatch.setattr("tempfile.TemporaryFile", Full)
+    with pytest.raises(FilterkitError, match=r"^temporary folder .*: No space left on device"):
+        filterkit.chain("words").fit(make(many(50)), memory=8000)
 
 
 def test_a_saved_chain_finds_the_same_words(tmp_path):

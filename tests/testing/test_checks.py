@@ -227,6 +227,23 @@ class MovesZeroOfColumns(ColumnStage):
         return np.maximum(values, 1.0)
 
 
+class Hoards(filterkit.Stage):
+    """Add how many rows fit into memory."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return AddsNumber(schema, float(min(rows.memory // 8, sum(len(batch) for batch in rows()))))
+
+
+class AddsNumber(filterkit.Fitted):
+    def __init__(self, schema, number):
+        self.schema, self.number = schema, number
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X + self.number)
+
+
 def test_a_column_stage_that_moves_a_special_zero_is_refused():
     """Otherwise sparse rows would keep zeros that the table has not."""
     for name in ("sparse-two-classes", "sparse-many-classes"):
@@ -248,6 +265,7 @@ def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(mo
 BROKEN = [
     (testing.check_unchosen_columns_stay, LiesAboutColumns(), "dense-two-classes"),
     (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
+    (testing.check_memory_does_not_matter, Hoards(), "dense-two-classes"),
     (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
     (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
     (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),

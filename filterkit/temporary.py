@@ -1,0 +1,116 @@
+"""Temporary folders, which the next run removes if a run is killed, and the errors of whatever is temporary."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+from filterkit.errors import FilterkitError, system_error
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks, so abandoned folders stay there
+    fcntl = None  # type: ignore[assignment]
+
+_LOCK = "lock"
+
+
+@contextmanager
+def temporary_errors() -> Iterator[None]:
+    """Turn the errors of temporary files into a `FilterkitError` that names their folder."""
+    try:
+        yield
+    except FilterkitError:
+        raise
+    except OSError as error:
+        import tempfile
+
+        raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
+
+
+class TemporaryFolder:
+    """A folder for temporary files.
+
+    It holds a file that is locked as long as the process lives. A folder whose file is not locked was left by a run
+    that was killed, and is removed when the next one is made.
+
+    Attributes
+    ----------
+    path : the path of the folder.
+
+    Raises
+    ------
+    FilterkitError : the folder cannot be made.
+    """
+
+    def __init__(self) -> None:
+        import tempfile
+
+        with temporary_errors():
+            parent = tempfile.gettempdir()
+            _remove_abandoned(parent)
+            self.path = tempfile.mkdtemp(prefix=_prefix(), dir=parent)
+            self._lock = _locked(self.path)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it. It can be called twice."""
+        self._lock.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def own_mark() -> str:
+    """A part for names of locked files. It differs by user, and by machine, since another may not see the locks."""
+    machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return f"{zlib.crc32(f'{machine} {user()}'.encode('utf-8', 'surrogateescape')):08x}"
+
+
+def user() -> int:
+    """The number of the user; 0 where there are none."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
+def _prefix() -> str:
+    """How names of folders begin."""
+    return f"filterkit-{own_mark()}-"
+
+
+def _locked(folder: str) -> IO[bytes]:
+    """A new file in `folder`, which gets its name when it is locked, so that nobody finds it without the lock."""
+    path = os.path.join(folder, _LOCK)
+    held = open(f"{path}.new", "xb")
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks: no run can take the folder for an abandoned one
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.replace(held.name, path)
+    return held
+
+
+def _remove_abandoned(parent: str) -> None:
+    """Remove the folders of this user in `parent` that runs have left which were killed."""
+    if fcntl is None:
+        return
+    prefix = _prefix()
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and _is_abandoned(entry):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_abandoned(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder of this user with a file that no process has locked."""
+    with suppress(OSError):
+        about = entry.stat(follow_symlinks=False)
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != user():
+            return False
+        number = os.open(os.path.join(entry.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        finally:
+            os.close(number)
+    return False
