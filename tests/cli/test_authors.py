@@ -192,12 +192,12 @@ def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     done = run("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "halve: all well in 12 checks on 14 samples, and 3 of its declaration",
-        "share: all well in 12 checks on 14 samples, 3 of which it refuses, and 3 of its declaration",
+        "halve: all well in 13 checks on 14 samples, and 3 of its declaration",
+        "share: all well in 13 checks on 14 samples, 3 of which it refuses, and 3 of its declaration",
         "format written (.written): all well in 6 checks on 14 samples; it is only written",
         "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
-        "engine mine: all well in 6 checks",
+        "engine mine: all well in 7 checks",
         "subcommand good: all well in 3 checks of its name and help; it is not run",
     ]
 
@@ -214,7 +214,7 @@ def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
         "return a finite number for all counts; take care of 0 / 0",
         "format refusing (.refusing): nothing was checked, as it refuses every sample",
         "engine hasty: check_pauses_are_passed_on: hasty: the function is called with PAUSE; pass it on instead",
-        "engine hasty: 3 findings in 6 checks",
+        "engine hasty: 3 findings in 7 checks",
         "subcommand silent: check_command_has_help: silent does not say what it does: give the function a docstring",
     ):
         assert line in done.stdout
