@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.given import given_batch, is_table
 from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
 from filterkit.files.output import open_output
@@ -83,7 +84,7 @@ def read(
 
 
 def write(
-    rows: Batch | Iterable[Batch],
+    rows: Batch | Iterable[Batch] | Any,
     path: AnyPath,
     sparse: bool | None = None,
     precision: int | None = None,
@@ -94,7 +95,8 @@ def write(
 
     Parameters
     ----------
-    rows : one batch, or an iterable of at least one batch, all of the same schema.
+    rows : one batch; an iterable of at least one batch, all of the same schema; or a data frame or another table, which
+        becomes a batch as by `from_pandas` or `from_arrow`.
     path : the file, compressed according to its ending, or ``-`` for standard output.
     sparse : whether to write sparse rows of ARFF. Default: as the batches are.
     precision : significant digits. Default: the shortest text that reads back to the same float64.
@@ -110,7 +112,7 @@ def write(
     """
     place = path_text(path)
     kind = _format_to_write(place, format)
-    stream = iter([rows]) if isinstance(rows, Batch) else iter(rows)
+    stream = iter([given_batch(rows)]) if isinstance(rows, Batch) or is_table(rows) else map(given_batch, rows)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from filterkit.chains import saved
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.data.batch import Batch, unknown
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.csr import Csr
+from filterkit.data.frames import to_pandas
+from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.base import Stage, TrainingStage
 from filterkit.stages.options import options_of
 
@@ -33,9 +43,11 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
     are ``shape_2__neighbors``.
 
-    X is float64 (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
-    stays sparse. y, (rows,), may be left out if no stage needs it. `fit_transform` returns what the command line writes
-    for training rows: with ``shape --cross-fit`` that differs from ``fit(X, y).transform(X)``.
+    X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
+    stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
+    kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
+    stage needs it. `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit``
+    that differs from ``fit(X, y).transform(X)``.
 
     Attributes
     ----------
@@ -47,24 +59,31 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.chain = chain
         self.positive = positive
 
-    def fit(self, X: Any, y: Any = None) -> ChainTransformer:
-        """Fit the chain on X, (rows, features), and the classes y, (rows,).
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ChainTransformer:
+        """Fit the chain on X, (rows, features), the classes y, (rows,), and the weights of rows, (rows,).
 
         Raises
         ------
         ValueError : the chain is invalid, or cannot be fitted on X and y.
         """
-        chain, batch = self._training(X, y)
+        chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            self.fitted_ = chain.fit(batch)
+            self.fitted_ = chain.fit(_counted(batch))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
-        chain, batch = self._training(X, y)
+        chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            self.fitted_, out = chain.fit_transform(batch)
-        return out.X
+            counted = _counted(batch)
+            self.fitted_, out = chain.fit_transform(counted)
+            if len(counted) < len(batch):  # rows without weight are transformed, too
+                every = self.fitted_.transform(batch)
+                order = np.arange(len(batch))
+                assert batch.weights is not None
+                order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
+                out = concatenate([every, out], every.schema).take(order)
+            return self._given_back(out, X)
 
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
@@ -76,17 +95,28 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_FORM)
         with _value_errors():
-            return self.fitted_.transform(_batch(X, None, self.fitted_.incoming)).X
+            return self._given_back(self.fitted_.transform(self._rows(X, reset=False)), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """object (columns,): the names of the columns that `transform` returns."""
-        check_is_fitted(self)
-        _check_feature_names_in(self, input_features)
-        return np.array([a.name for a in self.fitted_.schema.features], dtype=object)
+        """object (columns,): the names of the columns that `transform` returns.
 
-    def _training(self, X: Any, y: Any) -> tuple[Chain, Batch]:
+        Parameters
+        ----------
+        input_features : the names of the features of X, if X had none in `fit`, such as the words that a vectorizer
+            before the chain has found.
+        """
+        check_is_fitted(self)
+        names = [a.name for a in self.fitted_.schema.features]
+        if self._keeps_kinds():
+            names = [a.name for a in _without_class(self.fitted_.schema)]
+        if hasattr(self, "n_features_in_"):
+            given = _check_feature_names_in(self, input_features)
+            if input_features is not None and not hasattr(self, "feature_names_in_"):
+                names = [_renamed(name, given) for name in names]
+        return np.array(names, dtype=object)
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         """The chain, and the training rows as a batch."""
         with _value_errors():
             chain = Chain.parse(str(self.chain))
@@ -97,32 +127,87 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if needed and y is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
-        X = validate_data(self, X, **_FORM)
+        with _value_errors():
+            batch = self._rows(X, reset=True)
         self.classes_ = None
         codes = None
         if y is not None:
             y = column_or_1d(y)
-            if len(y) != X.shape[0]:
-                raise ValueError(f"y has {len(y)} rows and X {X.shape[0]}")
+            if len(y) != len(batch):
+                raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
             if needed:
                 check_classification_targets(y)
             if type_of_target(y) in ("binary", "multiclass"):
                 self.classes_, codes = np.unique(y, return_inverse=True)
+        if codes is not None:
+            schema = self._with_class(batch.schema)
+            batch = batch.replace(schema=schema, y=codes.astype(np.int32))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
+            batch = batch.replace(weights=None if (weights == 1).all() else weights)
+        return chain, batch
+
+    def _rows(self, X: Any, reset: bool) -> Batch:
+        """X as a batch without a class; with `reset`, its features are those of the chain from now on."""
+        texts = texts_given(X)
+        if texts is not None:
+            name, values = texts
+            if reset:
+                self._has_numbers = False
+                for known in {"n_features_in_", "feature_names_in_"} & vars(self).keys():
+                    delattr(self, known)
+            else:
+                name = self.fitted_.incoming.attributes[0].name
+            return text_rows(values, name)
+        mixed = mixed_rows(X)
+        if mixed is None and not reset and not self._has_numbers:
+            mixed = given_batch(X) if is_table(X) else None  # a column without values tells no kind
+        if mixed is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset:
+                self._has_numbers = False
+            return mixed
+        X = validate_data(self, X, reset=reset, **_FORM)
+        if reset:
+            self._has_numbers = True
         names = getattr(self, "feature_names_in_", None)
         features = [Attribute(str(name)) for name in (_numbered(X.shape[1]) if names is None else names)]
-        with _value_errors():
-            return chain, _batch(X, codes, self._schema(features, scipy.sparse.issparse(X)))
+        return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
-    def _schema(self, features: list[Attribute], sparse: bool) -> Schema:
+    def _keeps_kinds(self) -> bool:
+        """Whether `transform` returns data frames with columns of several kinds, because X had them."""
+        return not self._has_numbers and self._container() != "default"
+
+    def _container(self) -> str:
+        """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
+        return str(_get_output_config("transform", self)["dense"])
+
+    def _given_back(self, out: Batch, X: Any) -> Any:
+        """The rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
+        container = self._container()
+        if self._keeps_kinds():
+            return _frame(_features_alone(out), container, getattr(X, "index", None))
+        left = out.schema.passthrough
+        if left:
+            kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
+            raise ValueError(
+                f"{kinds}, and no stage has made numbers of it; put a stage before that does, or remove it, "
+                "or ask for frames by set_output(transform='pandas')"
+            )
+        if out.sparse and container != "default":
+            return _frame(_features_alone(out), container, getattr(X, "index", None))
+        return out.X
+
+    def _with_class(self, schema: Schema) -> Schema:
         """The schema of the training rows, with `classes_` as the values of the class."""
-        if self.classes_ is None:
-            return Schema("X", features, sparse=sparse)
+        assert self.classes_ is not None
         labels = [str(value) for value in self.classes_.tolist()]
         name = "class"
-        while name in {a.name for a in features}:
+        while name in schema.names:
             name += "_"
         positive = None if self.positive is None else str(self.positive)
-        return Schema("X", [*features, Attribute(name, "nominal", tuple(labels))], len(features), positive, sparse)
+        attributes = [*schema.attributes, Attribute(name, "nominal", tuple(labels))]
+        return Schema("X", attributes, len(schema.attributes), positive, schema.sparse)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep`, including the options of the stages."""
@@ -156,6 +241,8 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
         tags.target_tags.required = any(stage.needs_class for stage in self._stages())
         return tags
 
@@ -214,8 +301,8 @@ def _changed(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
     return type(stage)(**(options | changes)) if changes else stage
 
 
-def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:
-    """X as rows of `schema`, sparse or dense as it says; without `codes`, the class is missing."""
+def _batch(X: Any, schema: Schema) -> Batch:
+    """Numbers as rows of `schema`, sparse or dense as it says."""
     matrix: Any
     if scipy.sparse.issparse(X):
         X = scipy.sparse.csr_array(X, copy=True)
@@ -224,7 +311,38 @@ def _batch(X: Any, codes: np.ndarray | None, schema: Schema) -> Batch:
         matrix = Csr(X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1])
     else:
         matrix = np.ascontiguousarray(X)
-    y = unknown(schema, X.shape[0])
-    if codes is not None and y is not None:
-        y = codes.astype(np.int32)
-    return Batch(schema, matrix, y).in_form(schema.sparse)
+    return Batch(schema, matrix)
+
+
+def _counted(batch: Batch) -> Batch:
+    """The rows that have weight; all of them, if none has."""
+    if batch.weights is None or batch.weights.all() or not batch.weights.any():
+        return batch
+    return batch.take(np.flatnonzero(batch.weights))
+
+
+def _without_class(schema: Schema) -> list[Attribute]:
+    return [a for i, a in enumerate(schema.attributes) if i not in schema.targets]
+
+
+def _features_alone(batch: Batch) -> Batch:
+    """The rows without their class and weights."""
+    attributes = _without_class(batch.schema)
+    return batch.replace(schema=Schema("X", attributes, sparse=batch.sparse), y=None, weights=None)
+
+
+def _frame(batch: Batch, container: str, index: Any) -> Any:
+    """The rows as a data frame of Polars or pandas; the latter with the index of the rows that came in."""
+    if container == "polars":
+        import polars
+
+        return polars.DataFrame(batch)
+    frame = to_pandas(batch)
+    frame.attrs = {}
+    return frame if index is None or callable(index) else frame.set_axis(index, axis=0)
+
+
+def _renamed(name: str, given: np.ndarray) -> str:
+    """The name of a column that comes from feature x7, say, with the name that this feature was given."""
+    found = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
+    return name if found is None or int(found[1]) >= len(given) else f"{given[int(found[1])]}{name[found.end() :]}"

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse
 from agreement import sample
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -243,3 +245,131 @@ def test_a_pickled_transformer_gives_the_same_for_missing_values():
     transformer = ChainTransformer("impute shape").fit(X, [0, 1, 0, 1])
     again = pickle.loads(pickle.dumps(transformer))
     np.testing.assert_array_equal(again.transform(X), transformer.transform(X))
+
+
+SAYINGS = ["a fast car", "a slow car", "slow", "fast fast"]
+
+
+KEYWORDS = {"pandas": "data", "polars": "values"}
+
+
+@pytest.mark.parametrize("form", ["list", "array", "pandas", "polars"])
+def test_texts_are_taken(form):
+    texts = SAYINGS
+    if form == "array":
+        texts = np.array(SAYINGS)
+    elif form != "list":
+        texts = pytest.importorskip(form, reason=f"needs {form}").Series(name="t", **{KEYWORDS[form]: SAYINGS})
+    transformer = ChainTransformer("words l2").fit(texts)
+    out = transformer.transform(texts)
+    names = transformer.get_feature_names_out().tolist()
+    assert sorted(names) == ["car", "fast", "slow"] and scipy.sparse.issparse(out)
+    assert out.toarray()[3].tolist() == [float(name == "fast") for name in names]
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(transformer)).transform(["slow"]).toarray(), out[[2]].toarray()
+    )
+    with pytest.raises(ValueError, match="among the texts is '1', which is not one"):
+        transformer.transform(["slow", 1])
+
+
+def test_texts_are_searched_and_weighted():
+    pipeline = make_pipeline(ChainTransformer("words bns l2"), LinearSVC())
+    search = GridSearchCV(pipeline, {"chaintransformer__words__lower": [True, False]}, cv=2, error_score="raise")
+    search.fit(SAYINGS * 2, [0, 1, 1, 0] * 2, chaintransformer__sample_weight=np.ones(8))
+    assert search.best_score_ == 1
+
+
+def mixed(pandas):
+    return pandas.DataFrame(
+        {
+            "n": [1.0, 2.0, np.nan, 4.0],
+            "c": pandas.Categorical(["u", "v", "u", None], ["v", "u", "w"]),
+            "t": SAYINGS,
+            "d": pandas.to_datetime(["2001-02-03"] * 4),
+        },
+        index=[5, 3, 2, 1],
+    )
+
+
+def test_frames_of_several_kinds_are_taken():
+    pandas = pytest.importorskip("pandas")
+    frame = mixed(pandas)
+    transformer = ChainTransformer("onehot words remove --attribute d")
+    out = transformer.fit_transform(frame)
+    assert transformer.feature_names_in_.tolist() == ["n", "c", "t", "d"]
+    names = transformer.get_feature_names_out().tolist()
+    assert {"n", "c=v", "c=u", "fast"} <= set(names) and out.shape == (4, len(names))
+    other = frame.assign(c=frame["c"].cat.set_categories(["u", "w", "v"]))
+    np.testing.assert_array_equal(transformer.transform(other).toarray(), out.toarray())
+    with pytest.raises(ValueError, match="feature names"):
+        transformer.transform(frame[["c", "n", "t", "d"]])
+    left = ChainTransformer("onehot remove --attribute t").fit(frame)
+    with pytest.raises(ValueError, match="'d' is a date attribute, and no stage has made numbers of it"):
+        left.transform(frame)
+    kept = left.set_output(transform="pandas").transform(frame)
+    assert list(kept) == left.get_feature_names_out().tolist() == ["n", "c=v", "c=u", "c=w", "d"]
+    assert kept.index.tolist() == [5, 3, 2, 1] and kept["d"].iloc[0] == pandas.Timestamp("2001-02-03")
+
+
+def test_polars_frames_come_in_and_out():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars", reason="needs Polars")
+    frame = polars.from_pandas(mixed(pandas).drop(columns="t"))
+    frame = frame.with_columns(frame["c"].cast(polars.Enum(["v", "u", "w"])))
+    transformer = ChainTransformer("onehot").set_output(transform="polars")
+    out = transformer.fit_transform(frame)
+    assert out.columns == transformer.get_feature_names_out().tolist() == ["n", "c=v", "c=u", "c=w", "d"]
+    assert out["d"].dtype == polars.Datetime("ms")
+    numbers = ChainTransformer("standardize").set_output(transform="polars")
+    assert numbers.fit_transform(frame.select("n")).columns == ["n"]
+    sparse = ChainTransformer("l2").set_output(transform="polars")
+    assert sparse.fit_transform(scipy.sparse.eye_array(2)).to_numpy().tolist() == [[1, 0], [0, 1]]
+
+
+def test_arrays_of_objects_with_texts_are_taken():
+    X = np.array([["u", 1.0], ["v", 2.0], ["w", None]], dtype=object)
+    out = ChainTransformer("nominal --only @string onehot").fit_transform(X)
+    np.testing.assert_array_equal(out, [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, np.nan]])
+
+
+def test_chains_in_column_transformers():
+    pandas = pytest.importorskip("pandas")
+    parts = [
+        ("words", ChainTransformer("words l2"), "t"),
+        ("kinds", ChainTransformer("onehot"), ["c"]),
+        ("numbers", make_pipeline(ChainTransformer("impute standardize")), ["n"]),
+    ]
+    columns = ColumnTransformer(parts)
+    out = columns.fit_transform(mixed(pandas))
+    names = columns.get_feature_names_out().tolist()
+    assert {"words__fast", "kinds__c=u", "numbers__n"} <= set(names) and out.shape == (4, len(names))
+
+
+def test_names_that_come_in_are_used():
+    pipeline = make_pipeline(CountVectorizer(), ChainTransformer("shape bns l2")).fit(SAYINGS, [0, 1, 1, 0])
+    assert pipeline.get_feature_names_out().tolist() == ["car", "fast", "slow"]
+    transformer = ChainTransformer("shape").fit(np.eye(12), np.arange(12) % 3)
+    assert transformer.get_feature_names_out([f"n{i}" for i in range(12)])[[3, 35]].tolist() == ["n1@0", "n11@2"]
+    with pytest.raises(ValueError, match="should have length equal"):
+        transformer.get_feature_names_out(["a"])
+
+
+def test_weights_count_rows():
+    batch = sample("breast-cancer")
+    X, y = batch.X[:60], batch.y[:60]
+    weights = np.arange(60) % 3
+    rows = np.repeat(np.arange(60), weights)
+    weighted = ChainTransformer("shape bns l2").fit(X, y, sample_weight=weights)
+    repeated = ChainTransformer("shape bns l2").fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), rtol=1e-12)
+    out = ChainTransformer("shape bns l2").fit_transform(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(out, weighted.transform(X))
+
+
+def test_sparse_rows_become_sparse_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = (
+        ChainTransformer("l2").set_output(transform="pandas").fit_transform(scipy.sparse.csr_array([[0, 2.0], [3, 0]]))
+    )
+    assert list(frame) == ["x0", "x1"] and frame["x0"].dtype == pandas.SparseDtype(float, 0)
+    again = ChainTransformer("l2").fit_transform(frame)
+    np.testing.assert_array_equal(again.toarray() if scipy.sparse.issparse(again) else again, [[0, 1], [1, 0]])

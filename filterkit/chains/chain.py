@@ -14,12 +14,13 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from filterkit.chains.fitting import fit_stages
 from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.contract import check_given
+from filterkit.data.given import given_batch, is_table
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -72,7 +73,8 @@ class Chain:
 
         Parameters
         ----------
-        rows : one batch; several of one schema, as a list or a stream; or training rows, which have an engine. Up to an
+        rows : one batch; several of one schema, as a list or a stream; a data frame or table, which becomes a batch as
+            by `from_pandas` or `from_arrow`; or training rows, which have an engine. Up to an
             eighth of `memory` of a stream is held between passes, the rest in a temporary file.
         jobs : the number of threads, or of what else the engine works with.
         memory : bytes; an eighth of it bounds a contingency table, and larger tables are taken in strips of columns.
@@ -114,7 +116,7 @@ class Chain:
 
 
 def _batches(rows: Batch | Iterable[Batch]) -> Iterable[Batch]:
-    return [rows] if isinstance(rows, Batch) else rows
+    return [given_batch(rows)] if isinstance(rows, Batch) or is_table(rows) else rows
 
 
 @contextmanager
@@ -160,14 +162,16 @@ class FittedChain:
         """The schema of the batches put out."""
         return self.stages[-1].schema if self.stages else self.incoming
 
-    def transform(self, batch: Batch) -> Batch:
+    def transform(self, batch: Batch | Any) -> Batch:
         """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
+
+        A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
 
         Raises
         ------
         FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
         """
-        check_given(batch)
+        batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             if self._alignment is None or self._alignment.given is not batch.schema:
                 self._alignment = Alignment(batch.schema, self.incoming)

@@ -67,6 +67,12 @@ class Batch:
     def __len__(self) -> int:
         return int(self._X.shape[0])
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows as Arrow's C stream, by which Polars, DuckDB and others read a batch; columns as in `to_arrow`."""
+        from filterkit.data.arrow_export import arrow_stream
+
+        return arrow_stream(self, requested_schema)
+
     @property
     def sparse(self) -> bool:
         """Whether X is sparse."""

@@ -34,10 +34,12 @@ from filterkit.data.batch import empty as empty
 from filterkit.data.batch import itself as itself
 from filterkit.data.choice import attribute_numbers as attribute_numbers
 from filterkit.data.choice import chosen_attributes as chosen_attributes
+from filterkit.data.columns import to_columns as to_columns
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
-from filterkit.data.interop import to_columns as to_columns
+from filterkit.data.noted import noted as noted
+from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
@@ -64,10 +66,8 @@ from filterkit.formats.base import relation_of as relation_of
 from filterkit.formats.columns import UnknownLabel as UnknownLabel
 from filterkit.formats.columns import from_table as from_table
 from filterkit.formats.columns import joined_rows as joined_rows
-from filterkit.formats.columns import noted as noted
 from filterkit.formats.columns import numbers_of as numbers_of
 from filterkit.formats.columns import plain_numbers as plain_numbers
-from filterkit.formats.columns import schema_noted as schema_noted
 from filterkit.formats.columns import taken as taken
 from filterkit.formats.columns import texts as texts
 from filterkit.formats.columns import to_table as to_table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.interop import to_columns
+from filterkit.data.columns import to_columns
 from filterkit.data.labels import join
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError

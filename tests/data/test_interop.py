@@ -1,6 +1,7 @@
 """Conversion to and from liac-arff, pandas and Arrow, checked with these libraries on the samples."""
 
 import math
+import warnings
 from pathlib import Path
 
 import arff
@@ -13,6 +14,7 @@ from pyarrow import parquet
 import filterkit
 from filterkit import FilterkitError, testing
 from filterkit.data.interop import from_columns
+from filterkit.data.schema import Attribute, Schema
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 DENSE = ["iris", "wine", "breast-cancer", "one-row", "one-class", "unused-class-value"]
@@ -122,7 +124,8 @@ def test_every_kind_of_attribute_has_a_pandas_type():
 
 def test_plain_pandas_columns_become_attributes():
     frame = pd.DataFrame({"i": [1, 2], "b": [True, False], "t": ["x", None], "y": pd.Categorical(["u", "v"])})
-    data = filterkit.from_pandas(frame)
+    with pytest.warns(filterkit.ConversionWarning, match="True and False of 'b' become 1 and 0"):
+        data = filterkit.from_pandas(frame, class_="y")
     assert [a.kind for a in data.schema.attributes] == ["numeric", "numeric", "string", "nominal"]
     assert data.X.tolist() == [[1, 1], [2, 0]]
     assert data.y.tolist() == [0, 1]
@@ -183,7 +186,7 @@ def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
         (pa.int64(), [2**53 + 1], "whole numbers beyond 2**53, which are not exact as ARFF's numbers; make it text"),
         (pa.uint64(), [2**64 - 1], "whole numbers beyond 2**53"),
         (pa.duration("s"), [1], "has the type duration"),
-        (pa.decimal128(20, 2), [1], "has the type decimal128"),
+        (pa.decimal128(20, 0), [2**60 + 1], "has decimals of more digits than numbers hold; make it text"),
     ],
 )
 def test_values_that_no_attribute_can_hold_are_refused(kind, values, message):
@@ -204,7 +207,7 @@ def test_pandas_dates_become_date_attributes(tmp_path):
         assert back["z"].astype("datetime64[ns, UTC]").equals(frame["z"].astype("datetime64[ns, UTC]"))
     with pytest.raises(FilterkitError, match="parts of a millisecond"):
         filterkit.from_pandas(pd.DataFrame({"d": [pd.Timestamp("2001-02-03 04:05:06.789012")]}))
-    with pytest.raises(FilterkitError, match="this frame cannot be converted"):
+    with pytest.raises(FilterkitError, match="column 'd' has objects of types int, str, which no"):
         filterkit.from_pandas(pd.DataFrame({"d": [1, "x"]}))
 
 
@@ -234,7 +237,7 @@ def test_weights_become_a_column_and_are_recognised_there(weighted, tmp_path):
         filterkit.from_arrow(table, "r"),
         filterkit.from_arrow(parquet.read_table(tmp_path / "t.parquet"), "r"),
         filterkit.from_pandas(frame, "r"),
-        filterkit.from_arrow(table.replace_schema_metadata(None), "r", weights="weight_"),
+        filterkit.from_arrow(table.replace_schema_metadata(None), "r", "last", weights="weight_"),
     ):
         assert testing.same(back, weighted)
     assert filterkit.from_arrow(table.replace_schema_metadata(None)).schema.width == 3
@@ -271,11 +274,213 @@ def test_liac_arff_cannot_hold_weights_and_large_numbers(weighted):
 
 def test_arrow_dictionaries_become_nominal_attributes(tmp_path):
     codes = pa.array([0, 1, 2, None], pa.int8())
-    data = filterkit.from_arrow(pa.table({"c": pa.DictionaryArray.from_arrays(codes, pa.array(["x", None, "y"]))}))
+    data = filterkit.from_arrow(
+        pa.table({"c": pa.DictionaryArray.from_arrays(codes, pa.array(["x", None, "y"]))}), class_="c"
+    )
     assert data.schema.attributes[0].values == ("x", "y")
     assert data.y.tolist() == [0, -1, 1, -1]
     many = pa.DictionaryArray.from_arrays(pa.array([127, None], pa.int8()), pa.array([str(i) for i in range(128)]))
-    assert filterkit.from_arrow(pa.table({"c": many})).y.tolist() == [127, -1]
+    assert filterkit.from_arrow(pa.table({"c": many}), class_=1).y.tolist() == [127, -1]
     twins = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["x", "x"]))
     with pytest.raises(FilterkitError, match="column 'c' has two categories that are the same as text"):
         filterkit.from_arrow(pa.table({"c": twins}))
+
+
+# ---- what columns do not tell ----------------------------------------------------------------------
+
+KINDS = """@relation 'a b'
+@attribute n numeric {0.5}
+@attribute d date yyyy/MM/dd
+@attribute bag relational
+@attribute u numeric
+@end bag
+@attribute kind {late,early,never}
+@attribute text string
+@data
+1,2001/02/03,'1\\n2',early,x
+?,?,?,?,?
+"""
+
+
+@pytest.fixture
+def kinds(tmp_path):
+    (tmp_path / "k.arff").write_text(KINDS)
+    return filterkit.read(tmp_path / "k.arff", class_="kind", positive="late")
+
+
+def without_warnings(convert, *given, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return convert(*given, **options)
+
+
+@pytest.mark.parametrize("name", ["kinds", "fortunes", "labels", "all-kinds"])
+def test_what_columns_do_not_tell_survives_arrow_and_pandas(name, kinds):
+    batch = kinds
+    if name == "labels":
+        features = [Attribute("a"), Attribute("l", "nominal", ("0", "1")), Attribute("m", "nominal", ("0", "1"))]
+        schema = Schema("r: -C -2", features, labels=(1, 2))
+        batch = filterkit.Batch(schema, np.array([[1.0], [2.0]]), np.array([[0, 1], [-1, 0]], np.int8))
+    elif name == "all-kinds":
+        batch = testing.sample("all-kinds")
+    elif name != "kinds":
+        batch = load(name)
+    for back in (
+        without_warnings(filterkit.from_arrow, without_warnings(filterkit.to_arrow, batch)),
+        without_warnings(filterkit.from_pandas, without_warnings(filterkit.to_pandas, batch)),
+    ):
+        assert testing.same(back, batch) and back.schema == batch.schema
+
+
+def test_what_is_noted_follows_the_columns(kinds):
+    frame = filterkit.to_pandas(kinds)
+    frame["late"] = [1.5, 2.5]
+    data = filterkit.from_pandas(frame[["late", "kind", "n"]])
+    assert [a.name for a in data.schema.attributes] == ["late", "kind", "n"]
+    assert data.schema.class_attribute.name == "kind" and data.schema.positive == "late"
+    assert data.schema.attributes[2].weight == 0.5
+    assert filterkit.from_pandas(frame[["late", "n"]]).schema.class_index is None
+    assert filterkit.from_pandas(frame, class_="none").schema.class_index is None
+    renamed = frame.assign(kind=frame["kind"].cat.rename_categories(["a", "b", "c"]))
+    assert filterkit.from_pandas(renamed).schema.class_attribute.values == ("a", "b", "c")
+
+
+def test_the_last_categories_are_no_class_unasked():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "c": pd.Categorical(["u", "v"])})
+    assert filterkit.from_pandas(frame).schema.class_index is None
+    assert filterkit.from_arrow(pa.Table.from_pandas(frame)).schema.class_index is None
+    assert filterkit.from_pandas(frame, class_="c").y.tolist() == [0, 1]
+
+
+def test_a_class_of_texts_or_numbers_becomes_nominal():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "t": ["v", None, "u"], "n": [1, 0, 1]})
+    data = filterkit.from_pandas(frame, class_="t", positive="u")
+    assert data.schema.class_attribute.values == ("v", "u") and data.y.tolist() == [0, -1, 1]
+    assert filterkit.from_pandas(frame, class_="n").y.dtype == np.float64
+    data = filterkit.from_pandas(frame, class_="n", positive=1)
+    assert data.schema.class_attribute.values == ("1", "0") and data.schema.positive == "1"
+
+
+def test_sparse_frames_stay_sparse():
+    batch = load("fortunes")
+    frame = filterkit.to_pandas(batch)
+    assert frame.iloc[:, 0].dtype == pd.SparseDtype(float, 0)
+    frame.attrs.clear()
+    back = filterkit.from_pandas(frame, batch.schema.relation, class_=batch.schema.class_attribute.name)
+    assert back.sparse and testing.same(back, batch)
+    mixed = pd.DataFrame({"s": pd.arrays.SparseArray([0, np.nan, 2.0], fill_value=0), "d": [0.0, 1, np.nan]})
+    mixed["gaps"] = pd.arrays.SparseArray([np.nan, 1.0, np.nan])
+    np.testing.assert_array_equal(
+        filterkit.from_pandas(mixed).X.toarray(), [[0, 0, np.nan], [np.nan, 1, 1], [2, np.nan, np.nan]]
+    )
+
+
+def test_what_a_batch_does_not_keep_is_warned_of_once_by_name(kinds):
+    frame = pd.DataFrame(
+        {"b": [True, False], "o": pd.Categorical(["v", "u"], ["v", "u"], ordered=True), "i": pd.Categorical([3, 2])},
+        index=pd.Index(["x", "y"], name="key"),
+    )
+    with pytest.warns(filterkit.ConversionWarning) as caught:
+        data = filterkit.from_pandas(frame)
+    assert [str(each.message) for each in caught] == [
+        "from_pandas: the index 'key' is left out; reset_index() makes it a column; the categories of 'i' become "
+        "texts; 'o' is no longer marked as ordered, though its labels stay in order; True and False of 'b' become 1 "
+        "and 0"
+    ]
+    assert [a.values for a in data.schema.attributes] == [(), ("v", "u"), ("2", "3")]
+    with pytest.warns(filterkit.ConversionWarning, match="to_liac: the weight of 'n' is left out"):
+        filterkit.to_liac(filterkit.chain("keep --attribute n").fit_transform(kinds)[1])
+    with pytest.warns(filterkit.ConversionWarning) as caught:
+        pa.table(kinds)
+    assert "only the metadata tell the attributes of 'bag', the format of dates of 'd', the weight of 'n'; " in str(
+        caught[0].message
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"a": [1, "x"]}, "column 'a' has objects of types int, str, which no attribute can hold; make it numbers"),
+        ({"a": [2**70]}, r"column 'a' has whole numbers beyond 2\*\*53"),
+        ({"a": [1j]}, "column 'a' has values of type complex"),
+        ({"a": [[1], [2]]}, "column 'a' has the type list<item: int64>, .* give each part of it a column"),
+        ({"a": pd.Categorical([1, "1"])}, "column 'a' has two categories that are the same as text"),
+    ],
+)
+def test_columns_that_no_attribute_can_hold_are_named(frame, message):
+    with pytest.raises(FilterkitError, match=message):
+        filterkit.from_pandas(pd.DataFrame(frame))
+
+
+def test_other_things_than_tables_are_refused():
+    with pytest.raises(FilterkitError, match=r"found a Series; use its to_frame\(\)"):
+        filterkit.from_pandas(pd.Series([1]))
+    with pytest.raises(FilterkitError, match="found an ndarray"):
+        filterkit.from_pandas(np.eye(2))
+    with pytest.raises(FilterkitError, match=r"convert a data frame by filterkit\.from_pandas"):
+        filterkit.from_arrow(pd.DataFrame())
+    with pytest.raises(FilterkitError, match="has __arrow_c_stream__, found a list"):
+        filterkit.from_arrow([1])
+    with pytest.raises(FilterkitError, match="two columns are named 'a'"):
+        filterkit.from_pandas(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(FilterkitError, match=r"expected the dictionary that arff\.load returns, found a list"):
+        filterkit.from_liac([1])
+    with pytest.raises(FilterkitError, match="attribute 'a' is numeric and has 'x'; make it a number"):
+        filterkit.from_liac({"attributes": [("a", "REAL")], "data": [["x"]]})
+    with pytest.raises(FilterkitError, match="row 2 has 1 values for 2 attributes"):
+        filterkit.from_liac({"attributes": [("a", "REAL"), ("b", "REAL")], "data": [[1, 2], [1]]})
+
+
+def test_columns_of_several_levels_and_numbers_have_names():
+    levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
+    assert [a.name for a in filterkit.from_pandas(levels).schema.attributes] == ["('a', 'b')", "('a', 'c')"]
+    assert [a.name for a in filterkit.from_pandas(pd.DataFrame([[1, 2]])).schema.attributes] == ["0", "1"]
+
+
+# ---- the C stream interface of Arrow ---------------------------------------------------------------
+
+
+def test_arrow_reads_batches_and_readers_are_read():
+    iris = load("iris")
+    assert testing.same(filterkit.from_arrow(pa.RecordBatchReader.from_stream(iris)), iris)
+    assert pa.table(iris).equals(filterkit.to_arrow(iris), check_metadata=True)
+    assert len(filterkit.from_arrow(pa.record_batch({"a": [1, 2]}))) == 2
+
+
+def test_polars_needs_no_adapter(kinds):
+    pl = pytest.importorskip("polars", reason="needs Polars")
+    iris = load("iris")
+    frame = pl.DataFrame(iris)
+    assert frame["class"].dtype == pl.Enum(list(iris.schema.class_attribute.values))
+    assert testing.same(filterkit.from_arrow(frame, "iris", class_="class"), iris)
+    with pytest.warns(filterkit.ConversionWarning):
+        frame = pl.DataFrame(kinds)
+    back = filterkit.from_arrow(frame)
+    assert back.schema.attributes[3].values == ("late", "early", "never")  # unused labels and the order stay
+    assert back.passthrough.column(0).to_pylist() == kinds.passthrough.column(0).to_pylist()
+    mixed = pl.DataFrame({"c": pl.Series(["u", "v", None], dtype=pl.Categorical), "t": ["a", None, "b"]})
+    assert [a.kind for a in filterkit.from_arrow(mixed).schema.attributes] == ["nominal", "string"]
+
+
+def test_duckdb_needs_no_adapter():
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
+    iris = load("iris")
+    found = duckdb.sql('select class, avg("petal width (cm)") as width from iris group by class order by class')
+    data = filterkit.from_arrow(found)
+    assert len(iris) == 150 and data.X[:, -1].tolist() == pytest.approx([0.246, 1.326, 2.026])
+
+
+def test_chains_and_write_take_frames(tmp_path):
+    iris = load("iris")
+    fitted = filterkit.chain("shape").fit(filterkit.to_pandas(iris))
+    expected = filterkit.chain("shape").fit(iris).transform(iris)
+    frame = filterkit.to_pandas(iris)
+    frame.attrs.clear()
+    frame["class"] = frame["class"].astype(str)
+    for rows in (filterkit.to_pandas(iris), filterkit.to_arrow(iris), frame, frame.drop(columns="class")):
+        assert np.array_equal(fitted.transform(rows).X, expected.X)
+    filterkit.write(filterkit.to_pandas(iris), tmp_path / "one.arff")
+    filterkit.write(iris, tmp_path / "other.arff")
+    assert (tmp_path / "one.arff").read_text() == (tmp_path / "other.arff").read_text()
+    with pytest.raises(FilterkitError, match="expected a Batch, found a str"):
+        filterkit.write(["x"], tmp_path / "none.arff")

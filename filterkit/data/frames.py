@@ -1,0 +1,201 @@
+"""Conversion of batches to and from data frames of pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from filterkit.data.arrow_export import has_zone
+from filterkit.data.arrow_import import Found, check_names, columns_found
+from filterkit.data.batch import Batch
+from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
+from filterkit.data.contract import kind_of
+from filterkit.data.interop import with_noted
+from filterkit.data.losses import named, too_large, warn_of_losses
+from filterkit.data.noted import noted, schema_noted
+from filterkit.data.schema import Attribute
+from filterkit.errors import FilterkitError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
+    """A data frame.
+
+    Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
+    the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``.
+    Weights of rows become a column as in `to_arrow`. The frame's ``attrs`` note the schema as the metadata of an Arrow
+    table do, and `from_pandas` finds it there.
+
+    Raises
+    ------
+    FilterkitError : an attribute has the name `weights`.
+    """
+    import pandas as pd
+
+    made: dict[str, Any] = {}
+    for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True):
+        made[attribute.name] = _series(attribute, column)
+    name = weight_name(batch, weights)
+    if name is not None:
+        made[name] = weights_of(batch)
+    frame = pd.DataFrame(made)
+    notes = noted(batch.schema, name)
+    frame.attrs |= {key.decode(): value.decode("utf-8", "surrogatepass") for key, value in notes.items()}
+    return frame
+
+
+def _series(attribute: Attribute, column: Any) -> Any:
+    """A column of `columns_of` as pandas has it."""
+    import pandas as pd
+
+    if isinstance(column, Entries) and attribute.kind == "numeric":
+        from scipy.sparse import csc_array
+
+        whole = csc_array((column.values, column.rows, [0, len(column.rows)]), shape=(column.length, 1))
+        return pd.arrays.SparseArray.from_spmatrix(whole)
+    values = column.dense() if isinstance(column, Entries) else column
+    if attribute.kind == "nominal":
+        return pd.Categorical.from_codes(codes_of(values), list(attribute.values))
+    if attribute.kind == "date":
+        dates = pd.array(np.array(["NaT" if m is None else m for m in values], "datetime64[ms]"))
+        return pd.Series(dates).dt.tz_localize("UTC") if has_zone(attribute) else dates
+    return values if attribute.kind == "numeric" else pd.array(values, dtype="string")
+
+
+def from_pandas(
+    frame: pd.DataFrame,
+    relation: str | None = None,
+    class_: str | int | None = None,
+    positive: object = None,
+    weights: str | None = None,
+) -> Batch:
+    """A batch from a data frame without its index; columns as in `from_arrow`, categorical ones nominal.
+
+    A frame with sparse columns whose gaps are 0 becomes a sparse batch. What `to_pandas` noted in ``attrs`` comes back.
+    A `ConversionWarning` names what the batch does not keep.
+
+    Parameters
+    ----------
+    frame : the rows.
+    relation : its name. Default: the one noted, or ``frame``.
+    class_, positive : as in `from_arrow`.
+    weights : the column with the weights of the rows; by default the one that `to_pandas` noted, if there is one.
+
+    Raises
+    ------
+    FilterkitError : as in `from_arrow`, or a column of objects of several types.
+    """
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        remedy = "; use its to_frame()" if isinstance(frame, pd.Series) else ""
+        raise FilterkitError(f"expected a data frame of pandas, found {kind_of(frame)}{remedy}")
+    losses = _losses(frame)
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    check_names(list(frame.columns))
+    known, noted_weights = schema_noted(_notes(frame))
+    sparse = {name: _entries(column) for name, column in frame.items() if _is_sparse(column) and name != weights}
+    found, rows, others = columns_found(_table(frame.drop(columns=list(sparse))), weights, noted_weights)
+    warn_of_losses("from_pandas", [*losses, *others])
+    found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
+    ordered: Found = {name: found[name] for name in frame.columns if name in found}
+    if relation is None:
+        relation = "frame" if known is None else known.relation
+    return with_noted(ordered, known, relation, class_, positive, rows)
+
+
+def _notes(frame: pd.DataFrame) -> dict[bytes, bytes]:
+    """The texts in the ``attrs`` of a frame, as the metadata of Arrow."""
+    texts = {key: text for key, text in frame.attrs.items() if isinstance(key, str) and isinstance(text, str)}
+    return {key.encode("utf-8", "replace"): text.encode("utf-8", "surrogatepass") for key, text in texts.items()}
+
+
+def _losses(frame: pd.DataFrame) -> list[str]:
+    """What a batch does not keep of a frame, a text each, but for what Arrow's columns tell, too."""
+    import pandas as pd
+
+    losses = []
+    index = frame.index
+    if any(name is not None for name in index.names) or not pd.api.types.is_integer_dtype(index):
+        which = ", ".join(quoted(str(name)) for name in index.names if name is not None)
+        losses.append(f"the index {which + ' ' if which else ''}is left out; reset_index() makes it a column")
+    others = [str(name) for name, column in frame.items() if _has_other_categories(column)]
+    if others:
+        losses.append(f"the categories of {named(others)} become texts")
+    ordered = [str(name) for name, kind in frame.dtypes.items() if getattr(kind, "ordered", False)]
+    if ordered:
+        losses.append(f"{named(ordered)} is no longer marked as ordered, though its labels stay in order")
+    return losses
+
+
+def _is_sparse(column: pd.Series) -> bool:
+    """Whether a column is of numbers, with gaps that are 0."""
+    import pandas as pd
+
+    kind = column.dtype
+    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in "biuf" and kind.fill_value == 0
+
+
+def _entries(column: pd.Series) -> Entries:
+    array: Any = column.array
+    return Entries(array.sp_index.indices.astype(np.int64), np.asarray(array.sp_values, np.float64), len(array))
+
+
+def _has_other_categories(column: pd.Series) -> bool:
+    """Whether a column is of categories that are not texts."""
+    import pandas as pd
+
+    kind = column.dtype
+    return isinstance(kind, pd.CategoricalDtype) and not all(isinstance(each, str) for each in kind.categories)
+
+
+def _table(frame: pd.DataFrame) -> pa.Table:
+    """The table of a frame.
+
+    Raises
+    ------
+    FilterkitError : a column has no type of Arrow.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    changed = {name: _with_texts(column) for name, column in frame.items() if _has_other_categories(column)}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.SparseDtype):
+            changed[name] = column.sparse.to_dense()
+    frame = frame.assign(**changed) if changed else frame
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise FilterkitError(_unconvertible(frame, error)) from None
+
+
+def _with_texts(column: pd.Series) -> pd.Series:
+    """A column of categories with the texts that pandas shows of them."""
+    texts = [str(each) for each in column.cat.categories]
+    if len(set(texts)) < len(texts):
+        raise FilterkitError(f"column {quoted(str(column.name))} has two categories that are the same as text")
+    return column.cat.rename_categories(texts)
+
+
+def _unconvertible(frame: pd.DataFrame, error: Exception) -> str:
+    """What is wrong with a frame that Arrow refuses: its first column that it refuses alone."""
+    import pyarrow as pa
+
+    for name, column in frame.items():
+        try:
+            pa.array(column, from_pandas=True)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
+            if isinstance(alone, OverflowError):
+                return too_large(str(name))
+            kinds = sorted({type(value).__name__ for value in column if value is not None})
+            of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
+            reason = " ".join(str(alone).split())[:200]
+            return (
+                f"column {quoted(str(name))} has {of}, which no attribute can hold; make it numbers or text ({reason})"
+            )
+    return f"this frame cannot be converted: {' '.join(str(error).split())[:300]}"

@@ -1,0 +1,150 @@
+"""Rows that a user passes in: batches, data frames, texts, and all that speaks Arrow's C stream interface."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.contract import check_given
+from filterkit.data.interop import from_columns
+from filterkit.data.losses import ConversionWarning
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import FilterkitError, quoted
+
+
+def is_table(rows: Any) -> bool:
+    """Whether something other than a batch has rows in named columns, such as a data frame of pandas or Polars."""
+    return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
+
+
+def given_batch(rows: Any, incoming: Schema | None = None) -> Batch:
+    """Rows as a batch, which fits its own schema.
+
+    Parameters
+    ----------
+    rows : a batch, a data frame of pandas or Polars, a table of Arrow, or another object with ``__arrow_c_stream__``.
+    incoming : the schema that the rows should have, whose class is that of the rows if they have such a column.
+
+    Raises
+    ------
+    FilterkitError : `rows` is something else, or cannot be converted, see `from_arrow` and `from_pandas`.
+    """
+    if not is_table(rows):
+        return check_given(rows)
+    target = None if incoming is None else incoming.class_attribute
+    if _is_of_pandas(rows):
+        from filterkit.data.frames import from_pandas
+
+        convert: Any = from_pandas
+        names = [str(name) for name in rows.columns]
+    else:
+        import pyarrow as pa
+
+        from filterkit.data.arrow_import import from_arrow
+
+        rows, convert = pa.table(rows), from_arrow
+        names = rows.column_names
+    asked = None if target is None or target.name not in names else names.index(target.name) + 1
+    batch: Batch = convert(rows, class_=asked)
+    return batch
+
+
+def _is_of_pandas(rows: Any) -> bool:
+    return type(rows).__module__.partition(".")[0] == "pandas"
+
+
+def texts_given(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
+    """The name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
+    name = getattr(rows, "name", None)
+    if np.ndim(rows) != 1 if isinstance(rows, np.ndarray) else not isinstance(rows, (list, tuple)) and name is None:
+        return None
+    if len(getattr(rows, "shape", (0,))) != 1:
+        return None
+    values = rows.tolist() if hasattr(rows, "tolist") else rows.to_list() if hasattr(rows, "to_list") else list(rows)
+    if not any(isinstance(value, str) for value in values):
+        return None
+    texts = [None if _is_missing(value) else value for value in values]
+    odd = next((value for value in texts if value is not None and not isinstance(value, str)), None)
+    if odd is not None:
+        raise FilterkitError(f"among the texts is {quoted(str(odd))}, which is not one; make all of them texts")
+    return (name if isinstance(name, str) else None), [None if text is None else str(text) for text in texts]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, str) and value != value) or type(value).__name__ == "NAType"
+
+
+def mixed_rows(rows: Any) -> Batch | None:
+    """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what has no columns.
+
+    Texts become string attributes, categories nominal ones and dates date ones, as by `from_pandas` and `from_arrow`.
+
+    Parameters
+    ----------
+    rows : a data frame of pandas or Polars, a table of Arrow, or an array of objects, (rows, columns).
+
+    Raises
+    ------
+    FilterkitError : no attribute can hold a column.
+    """
+    if isinstance(rows, np.ndarray):
+        return _mixed_array(rows) if rows.ndim == 2 and rows.dtype.kind in "OUT" else None
+    if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
+        if _is_of_pandas(rows):
+            from filterkit.data.frames import from_pandas
+
+            if all(_is_numeric(column) for _, column in rows.items()):
+                return None
+            plain = rows.reset_index(drop=True)
+            plain.attrs = {}
+            return from_pandas(plain, "X", class_="none")
+        import pyarrow as pa
+
+        from filterkit.data.arrow_import import from_arrow
+
+        table = pa.table(rows).replace_schema_metadata(None)
+        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
+        if all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
+            return None
+        return from_arrow(table, "X", class_="none")
+
+
+def _is_numeric(column: Any) -> bool:
+    """Whether a column of pandas has numbers, also as objects."""
+    import pandas as pd
+
+    if pd.api.types.is_object_dtype(column.dtype):
+        return pd.api.types.infer_dtype(column, skipna=True) not in ("string", "date", "datetime", "datetime64")
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
+
+
+def _mixed_array(rows: np.ndarray) -> Batch | None:
+    """As `mixed_rows`, of an array of objects or texts: a column with a text is a string attribute."""
+    attributes, columns = [], []
+    for number, column in enumerate(rows.T.tolist()):
+        name = f"x{number}"
+        if any(isinstance(value, str) for value in column):
+            attributes.append(Attribute(name, "string"))
+            columns.append([None if _is_missing(value) else str(value) for value in column])
+        else:
+            attributes.append(Attribute(name))
+            columns.append(column)
+    if all(attribute.kind == "numeric" for attribute in attributes):
+        return None
+    numbers = [
+        np.array(column, np.float64) if attribute.kind == "numeric" else column
+        for attribute, column in zip(attributes, columns)
+    ]
+    return from_columns("X", attributes, numbers, "none")
+
+
+def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
+    """Texts as a batch of one string attribute."""
+    return from_columns("X", [Attribute(name or "text", "string")], [list(texts)], "none")

@@ -1,0 +1,164 @@
+"""Conversion of batches to and from the dictionaries of liac-arff."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.columns import codes_of, to_columns
+from filterkit.data.contract import kind_of
+from filterkit.data.csr import Csr
+from filterkit.data.interop import from_columns
+from filterkit.data.labels import join
+from filterkit.data.losses import is_exact, named, too_large, warn_of_losses
+from filterkit.data.schema import Attribute, Schema, find_class
+from filterkit.errors import FilterkitError, quoted
+
+
+def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
+    """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
+
+    Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are those of
+    `filterkit.batches`.
+
+    Raises
+    ------
+    FilterkitError : a value that its attribute does not declare or cannot hold, or sparse data in another form.
+    """
+    if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
+        raise FilterkitError(f"expected the dictionary that arff.load returns, found {kind_of(data)} without its keys")
+    attributes = [_liac_attribute(name, kind) for name, kind in data["attributes"]]
+    relation, rows = data.get("relation", ""), data["data"]
+    if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
+        raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
+    readers = [_liac_reader(attribute) for attribute in attributes]
+    if not (len(rows) and isinstance(rows[0], dict)):
+        odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
+        if odd is not None:
+            raise FilterkitError(f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes")
+        columns = [[read(row[i]) for row in rows] for i, read in enumerate(readers)]
+        return from_columns(relation, attributes, columns, class_, positive)
+    if any(a.kind == "string" for a in attributes):
+        raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
+    return _from_dicts(
+        Schema(relation, attributes, find_class(attributes, class_), positive, sparse=True), rows, readers
+    )
+
+
+def _liac_reader(attribute: Attribute) -> Callable[[Any], Any]:
+    """A function that converts one cell of `attribute` to the form of `from_columns`."""
+    codes = {value: float(i) for i, value in enumerate(attribute.values)}
+    missing = None if attribute.kind == "string" else math.nan
+
+    def nominal(cell: Any) -> float:
+        if cell is None:
+            return math.nan
+        if isinstance(cell, int) and 0 <= cell < len(attribute.values):
+            return float(cell)
+        if cell not in codes:
+            raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
+        return codes[cell]
+
+    def other(cell: Any) -> Any:
+        if isinstance(cell, int) and attribute.kind == "numeric" and not is_exact(cell):
+            raise FilterkitError(too_large(attribute.name))
+        if attribute.kind == "numeric" and cell is not None and not isinstance(cell, (Real, np.number)):
+            raise FilterkitError(
+                f"attribute {quoted(attribute.name)} is numeric and has {quoted(str(cell))}; make it a number"
+            )
+        return missing if cell is None else cell
+
+    return nominal if attribute.kind == "nominal" else other
+
+
+def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callable[[Any], Any]]) -> Batch:
+    """A sparse batch from one dict for each row, which maps positions of attributes to cells."""
+    column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
+    entries: list[float] = []
+    indices: list[int] = []
+    indptr = [0]
+    y = np.zeros(len(rows))
+    for number, row in enumerate(rows):
+        for position in sorted(row):
+            value = readers[position](row[position])
+            if position == schema.class_index:
+                y[number] = value
+            elif value != 0:
+                entries.append(value)
+                indices.append(column_of[position])
+        indptr.append(len(entries))
+    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(column_of))
+    target = schema.class_attribute
+    return Batch(schema, X, None if target is None else codes_of(y) if target.kind == "nominal" else y)
+
+
+def _liac_attribute(name: str, kind: Any) -> Attribute:
+    if isinstance(kind, (list, tuple)):
+        return Attribute(name, "nominal", tuple(map(str, kind)))
+    return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
+
+
+def _liac_kind(attribute: Attribute) -> str | list[str]:
+    """What liac-arff calls the kind of an attribute."""
+    if attribute.kind in ("date", "relational"):
+        raise FilterkitError(f"liac-arff has no {attribute.kind} attributes, and {quoted(attribute.name)} is one")
+    kinds: dict[str, str | list[str]] = {"nominal": [*attribute.values], "numeric": "REAL", "string": "STRING"}
+    return kinds[attribute.kind]
+
+
+def to_liac(batch: Batch) -> dict[str, Any]:
+    """The dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
+
+    Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out.
+
+    Raises
+    ------
+    FilterkitError : the batch has dates, bags or weights of rows, which liac-arff does not support.
+    """
+    attributes = [(a.name, _liac_kind(a)) for a in batch.schema.attributes]
+    if batch.weights is not None:
+        raise FilterkitError("liac-arff has no weights of rows; leave them out with batch.replace(weights=None)")
+    result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}
+    weighted = [a.name for a in batch.schema.attributes if a.weight != 1]
+    warn_of_losses("to_liac", [f"the weight of {named(weighted)} is left out"] if weighted else [])
+    labels = [[*a.values, None] if a.kind == "nominal" else None for a in batch.schema.attributes]
+
+    def cell(position: int, value: Any) -> Any:
+        values = labels[position]
+        if isinstance(value, float):
+            if math.isnan(value):
+                return None
+            return value if values is None else values[int(value)]
+        return value
+
+    if not batch.sparse:
+        columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in to_columns(batch)]
+        by_column = [[cell(i, value) for value in column] for i, column in enumerate(columns)]
+        result["data"] = [list(row) for row in zip(*by_column, strict=True)]
+        return result
+    if batch.schema.labels:
+        batch = join(batch, batch.schema.replace(labels=()))
+    schema, X = batch.schema, batch.csr
+    features = schema.feature_indices.tolist()
+    y = None if batch.y is None else batch.y.tolist()
+    strings = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
+    rows = []
+    for number in range(len(batch)):
+        span = slice(X.indptr[number], X.indptr[number + 1])
+        row = {
+            features[j]: cell(features[j], v)
+            for j, v in zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
+        }
+        if y is not None and y[number] != 0:
+            assert schema.class_index is not None
+            values = labels[schema.class_index]
+            row[schema.class_index] = y[number] if values is None else values[y[number]]
+        row |= {i: column[number] for i, column in zip(schema.passthrough_indices, strings, strict=True)}
+        rows.append(dict(sorted(row.items())))
+    result["data"] = rows
+    return result

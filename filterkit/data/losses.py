@@ -1,0 +1,34 @@
+"""What conversions from and to other libraries leave out or cannot hold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+from filterkit.errors import quoted, visible
+
+
+class ConversionWarning(UserWarning):
+    """A conversion from or to another library leaves something out; the message says what, by name."""
+
+
+def too_large(name: str) -> str:
+    """What is wrong with whole numbers that float64 does not have."""
+    return f"column {quoted(name)} has whole numbers beyond 2**53, which are not exact as ARFF's numbers; make it text"
+
+
+def is_exact(number: int) -> bool:
+    """Whether float64 has this number."""
+    return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
+
+
+def named(names: Sequence[str]) -> str:
+    """The first names of several, and how many more there are."""
+    return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
+    """Warn once of all that a conversion leaves out; `losses` are a text each."""
+    found = list(losses)
+    if found:
+        warnings.warn(ConversionWarning(visible(f"{conversion}: {'; '.join(found)}")), stacklevel=3)
