@@ -25,6 +25,8 @@ MEANINGS: dict[str, str] = {
 }
 
 MEASURES: tuple[str, ...] = tuple(MEANINGS)
+EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
+LOSSES = frozenset[str]()  # of which smaller values are better
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:
