@@ -27,7 +27,7 @@ from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
 from filterkit.cli.report import report
 from filterkit.evaluation import runner as evaluation
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
 from filterkit.evaluation.results import Results
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
@@ -96,7 +96,7 @@ def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
     places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
     assert places == [("iris", "class", fold, chain) for fold in "123" for chain in ("svm", "std")]
     assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
-    assert all(0 <= float(row[name]) <= 1 for row in rows for name in MEASURES)
+    assert all(0 <= float(row[name]) <= 1 for row in rows for name in EARLY_MEASURES)
     assert all(float(row["seconds"]) > 0 for row in rows)
 
 
@@ -108,7 +108,7 @@ def test_the_table_has_the_means_of_the_csv(iris):
     assert cells(head) == ["chain", "train", *SHOWN, *MICRO]
     assert len({len(line) for line in [head, *lines]}) == 1
     values = {
-        name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in MEASURES}
+        name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in EARLY_MEASURES}
         for name in ("svm", "std")
     }
     for name, line in zip(("svm", "std"), lines, strict=True):
@@ -620,6 +620,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
         ("report {one} --within 2x", 2, "--within: '2x' is no share such as 10% or 0.1"),
         ("report {one} --within 1%", 1, "--within: there must be at least two methods to compare"),
+        ("report {one} --within 1% --measure mcc", 2, "--within: mcc has no share of its best value; choose another"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
     ],
