@@ -115,7 +115,10 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     only. Folds are stratified by class. DATA is held in memory.
 
     Measures are computed on each fold and averaged over folds, then over tasks. ± is the standard error over tasks or,
-    with a single task, over folds. Chains are compared by paired t-tests over tasks or folds in the same way.
+    with a single task, over folds. Chains are compared by Wilcoxon's signed-rank test over tasks or, with a single
+    task, by the corrected resampled t-test over folds (Nadeau and Bengio); Holm's method adjusts p for several
+    comparisons.
+    Three or more chains are also ranked over tasks by Friedman's test and Nemenyi's critical difference.
     """
     known: Registry = context.obj
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.

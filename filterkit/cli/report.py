@@ -19,7 +19,8 @@ from filterkit.cli.results import (
     show,
     shown_measures,
 )
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, UsageError
+from filterkit.evaluation.measures import NOT_FROM_0_TO_1
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +61,8 @@ def report(paths: tuple[str, ...], **given: Any) -> None:
     results = Results(row for path in paths for row in read_results(path))
     measures = shown_measures(results, options.shown)
     if options.within is not None:
+        if unfit := NOT_FROM_0_TO_1.intersection(measures):
+            raise UsageError(f"--within: {min(unfit)} has no share of its best value; choose another --measure")
         _advise(results, measures, share_of("--within", options.within), options.plot)
         return
     if options.plot is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from filterkit.cli.options import ONCE
 from filterkit.cli.text_table import aligned
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
+_LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 _MOST_PAIRS = 6  # with more pairs of chains, each chain is compared with the first alone
 
 MEASURE = click.option(
@@ -64,7 +66,7 @@ def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 
 
 def show(results: Results, measures: list[str]) -> None:
-    """Print the means of some measures, and the differences between chains."""
+    """Print the means of some measures, the differences between chains, and their ranks."""
     _show_means(results, measures)
     chains = len(results.chains)
     pairs = [(i, j) for i in range(chains) for j in range(i + 1, chains)]
@@ -72,6 +74,8 @@ def show(results: Results, measures: list[str]) -> None:
         pairs = [(0, j) for j in range(1, chains)]
     if pairs:
         _show_differences(results, measures, pairs)
+    if chains > 2 and results.over_tasks:
+        _show_ranks(results, measures)
 
 
 def _show_means(results: Results, measures: list[str]) -> None:
@@ -93,18 +97,50 @@ def _show_means(results: Results, measures: list[str]) -> None:
 
 def _show_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> None:
     """Print the differences between pairs of chains, and how likely they are by chance."""
+    from filterkit.evaluation.comparison import holm
+
     over, chains = _units(results), len(results.chains)
+    test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
-    click.echo(f"\nThe second minus the first, with p of a paired t-test over {over}{against}")
-    if over == _folds(results):
-        click.echo("(training parts overlap, so p is smaller than it should be)")
+    adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
+    click.echo(f"\nThe second minus the first, with p of {test} over {over}{against}{adjusted}")
+    if results.over_tasks and len(results.tasks) < _LEAST_TASKS:
+        click.echo(f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)")
+    if len({data for data, _ in results.tasks}) < len(results.tasks):
+        click.echo("(tasks of one data set share its rows, so p is smaller than it should be)")
+    if results.unpaired():
+        click.echo("(chains that were measured on different folds, as of different seeds, are not paired)")
     rows = []
     for n, share in enumerate(results.shares):
-        for i, j in pairs:
-            tests = [results.paired(measure, j, i, n) for measure in measures]
-            cells = [f"{_number(difference, '+.3f')} p={_number(p, '.2g')}" for difference, p in tests]
+        columns = []
+        for measure in measures:
+            differences, p = np.array([results.paired(measure, j, i, n) for i, j in pairs]).T
+            texts = zip(differences.tolist(), holm(p).tolist(), strict=True)
+            columns.append([f"{_number(d, '+.3f')} p={_number(p, '.2g')}" for d, p in texts])
+        for (i, j), cells in zip(pairs, zip(*columns, strict=True), strict=True):
             rows.append([results.chains[i], results.chains[j], f"{share * 100:.3g}%", *cells])
     print_table([["first", "second", "train", *measures], *rows], left=2)
+
+
+def _show_ranks(results: Results, measures: list[str]) -> None:
+    """Print the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
+    from filterkit.evaluation.comparison import critical_difference, friedman, ranks
+
+    click.echo(
+        "\nMean ranks over tasks, 1 the best, with p of Friedman's test; chains whose ranks differ by at least the"
+    )
+    click.echo("critical difference of Nemenyi's test are told apart at the level 0.05")
+    rows = []
+    for n, share in enumerate(results.shares):
+        values = [results.ranked(measure, n) for measure in measures]
+        found = [ranks(each).mean(axis=0).tolist() if len(each) else [np.nan] * each.shape[1] for each in values]
+        shown = f"{share * 100:.3g}%"
+        for name, means in zip(results.chains, zip(*found, strict=True), strict=True):
+            rows.append([name, shown, *(_number(rank, ".2f") for rank in means)])
+        rows.append(["Friedman's p", shown, *(_number(friedman(each), ".2g") for each in values)])
+        limits = [critical_difference(each.shape[1], len(each)) if len(each) > 1 else np.nan for each in values]
+        rows.append(["critical difference", shown, *(_number(limit, ".2f") for limit in limits)])
+    print_table([["chain", "train", *measures], *rows], left=1)
 
 
 def _folds(results: Results) -> str:

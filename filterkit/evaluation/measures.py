@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from filterkit.stages.models import Outcome, group_ends
@@ -22,13 +24,22 @@ MEANINGS: dict[str, str] = {
     "auc": "area under the ROC curve: how often a positive row scores above a negative one; mean over tasks",
     "p20": "share of positive rows among the 20 with the highest scores; mean over tasks",
     "bep": "break-even point: precision among as many of the highest scores as rows are positive; mean over tasks",
+    "kappa": "Cohen's kappa: how far the predictions agree with the classes beyond chance; mean over labels",
+    "mcc": "Matthews' correlation of predictions and classes, from -1 to 1; mean over labels",
+    "pr_auc": "area under the curve of precision over recall, as average precision; mean over tasks",
+    "log_loss": "mean of -ln p of the true class, for probabilities; smaller is better",
+    "brier": "mean squared error of the probabilities; smaller is better",
 }
 
 MEASURES: tuple[str, ...] = tuple(MEANINGS)
+EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
+LOSSES = frozenset(("log_loss", "brier"))  # of which smaller values are better
+NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier"))
+_TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:
-    """The measures `names` of an outcome, in that order: each a number from 0 to 1, or NaN.
+    """The measures `names` of an outcome, in that order. Each is a number from 0 to 1 unless said otherwise, or NaN.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
     right cells, one for each row and label or target, which with several labels is 1 − Hamming loss. For ``micro_``
@@ -43,7 +54,20 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     - bep: the break-even point (Brank and others 2002, section 5): precision among as many of the highest scores as
       rows are positive, where it equals recall. It is also known as R-precision.
 
-    For rows with equal scores, p20 and bep are the means over all their orders.
+    - pr_auc: average precision, the precision at each different score weighted by the rise of the recall.
+
+    For rows with equal scores, p20 and bep are the means over all their orders. Scores are equal if they differ by less
+    than 2⁻⁴⁰, about 10⁻¹², of their own size or, unless they are probabilities, of the median size of a score: scores
+    that are equal in theory differ by about as much when sums of some thousand terms are rounded.
+
+    For these, tasks that exclude each other are one class of several values, and the mean is over classes and labels:
+
+    - kappa = (o − e) / (1 − e), for the share o of right predictions and the share e expected by chance.
+    - mcc: from −1 to 1; 0 if all predictions are alike. kappa and mcc are NaN if all rows are of one class.
+    - log_loss: the mean of −ln p of the true class, where p is at least 2⁻⁵²; brier: the mean squared difference of p
+      and 1 or 0, for several classes summed over classes. Both are NaN unless scores are probabilities.
+
+    A row of weight w counts like w rows; rows without weights have the weight 1.
 
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
@@ -54,7 +78,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     ------
     ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
-    truth, predicted, scores, _ = outcome
+    truth, predicted, scores = outcome[:3]
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
         raise ValueError(f"not of one shape (rows, tasks): {truth.shape}, {predicted.shape}, {scores.shape}")
     if truth.dtype != bool or predicted.dtype != bool:
@@ -72,50 +96,142 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
 
 def _accuracy(outcome: Outcome) -> tuple[float]:
     right = outcome.truth == outcome.predicted
-    return (np.logical_and.reduceat(right, group_ends(outcome.exclusive, right.shape[1])[:-1], axis=1).mean(),)
+    whole = np.logical_and.reduceat(right, group_ends(outcome.exclusive, right.shape[1])[:-1], axis=1)
+    if outcome.weights is None:
+        return (whole.mean(),)
+    return (float((outcome.weights @ whole).sum() / (outcome.weights.sum() * whole.shape[1])),)
 
 
 def _counted(outcome: Outcome) -> tuple[float, ...]:
     truth, predicted = outcome.truth, outcome.predicted
-    counts = np.stack([(a & b).sum(axis=0) for a in (truth, ~truth) for b in (predicted, ~predicted)])
+    cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]
+    weights = outcome.weights
+    counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
     precision, recall, f1, specificity = map(_mean, _rates(*counts))
     micro_precision, micro_recall, micro_f1, _ = map(float, _rates(*counts.sum(axis=1)))
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
 
 
 def _ordered(outcome: Outcome) -> tuple[float, ...]:
-    return tuple(map(_mean, np.array([_ranked(*task) for task in zip(outcome.truth.T, outcome.scores.T)]).T))
+    truth, scores = outcome.truth.T, outcome.scores.T
+    ranked = [_ranked(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
+    return tuple(map(_mean, np.array(ranked).T))
 
 
-# The functions that compute each range of MEASURES.
-_GROUPS = {MEASURES[:1]: _accuracy, MEASURES[1:9]: _counted, MEASURES[9:]: _ordered}
+def _agreement(outcome: Outcome) -> tuple[float, float]:
+    found = np.array([_kappa_and_mcc(each) for each in confusions(outcome)])
+    return _mean(found[:, 0]), _mean(found[:, 1])
+
+
+def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
+    truth, scores = outcome.truth, outcome.scores
+    if not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
+        return np.nan, np.nan
+    losses, errors = [], []
+    least = np.finfo(np.float64).eps
+    for first, stop in pairwise(group_ends(outcome.exclusive, truth.shape[1])):
+        p, true = scores[:, first:stop], truth[:, first:stop]
+        of_true = (p * true).sum(axis=1) if stop - first > 1 else np.where(true, p, 1 - p)[:, 0]
+        losses.append(np.average(-np.log(np.clip(of_true, least, 1 - least)), weights=outcome.weights))
+        # A class that no training row has got the probability 0.
+        error = ((p - true) ** 2).sum(axis=1) + (~true.any(axis=1) if stop - first > 1 else 0)
+        errors.append(np.average(error, weights=outcome.weights))
+    return float(np.mean(losses)), float(np.mean(errors))
+
+
+# The functions that compute each range of MEASURES; pr_auc is at the end, because files keep the order of the names.
+_GROUPS = {
+    MEASURES[:1]: _accuracy,
+    MEASURES[1:9]: _counted,
+    (*MEASURES[9:12], "pr_auc"): _ordered,
+    ("kappa", "mcc"): _agreement,
+    ("log_loss", "brier"): _of_probabilities,
+}
+
+
+def confusions(outcome: Outcome) -> list[np.ndarray]:
+    """For each class, label or target the weight of the rows of each true (first axis) and predicted value.
+
+    For a single task they are float64 (2, 2): the positive rows and the others. For k tasks that exclude each other
+    they are float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
+    """
+    found = []
+    for first, stop in pairwise(group_ends(outcome.exclusive, outcome.truth.shape[1])):
+        count = max(stop - first, 1) + 1
+        true, guess = (
+            np.where(each[:, first:stop].any(axis=1), each[:, first:stop].argmax(axis=1), count - 1)
+            for each in (outcome.truth, outcome.predicted)
+        )
+        counts = np.bincount(true * count + guess, outcome.weights, count * count)
+        found.append(counts.reshape(count, count).astype(np.float64))
+    return found
+
+
+def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
+    """Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004)."""
+    rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
+    if np.count_nonzero(true) < 2:
+        return np.nan, np.nan
+    right, chance = np.trace(matrix) * rows, true @ guess
+    kappa = (right - chance) / (rows * rows - chance)
+    spread = (rows * rows - true @ true) * (rows * rows - guess @ guess)
+    return float(kappa), float((right - chance) / np.sqrt(spread)) if np.count_nonzero(guess) > 1 else 0.0
 
 
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
     """Precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
     some = np.where(positive > 0, 1.0, np.nan)
-    precision = some * tp / np.maximum(tp + fp, 1)
-    recall = some * tp / np.maximum(positive, 1)
-    f1 = some * 2 * tp / np.maximum(2 * tp + fp + fn, 1)
-    specificity = np.where(negative > 0, tn / np.maximum(negative, 1), np.nan)
-    return precision, recall, f1, specificity
+    specificity = np.where(negative > 0, _share(tn, negative), np.nan)
+    return some * _share(tp, tp + fp), some * _share(tp, positive), some * _share(2 * tp, 2 * tp + fp + fn), specificity
 
 
-def _ranked(truth: np.ndarray, scores: np.ndarray) -> tuple[float, float, float]:
-    """auc, p20 and bep of one task; `truth` is bool (rows,), `scores` float64 (rows,)."""
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, 0 where the whole is 0."""
+    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0))
+
+
+def _ranked(
+    truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, probabilities: bool
+) -> tuple[float, float, float, float]:
+    """auc, p20, bep and pr_auc of one task.
+
+    `truth` is bool (rows,), `scores` float64 (rows,), `weights` float64 (rows,) or None.
+    """
     if not truth.any():
-        return np.nan, np.nan, np.nan
-    _, group = np.unique(-scores, return_inverse=True)
+        return np.nan, np.nan, np.nan, np.nan
+    group = _descending(scores, 0.0 if probabilities else _typical(scores))
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
     # number of positive rows grows evenly, so the curve is straight between these points.
-    rows = np.append(0, np.bincount(group).cumsum())
-    found = np.append(0, np.bincount(group, truth).cumsum())
-    positive, negative = int(found[-1]), int(rows[-1] - found[-1])
-    auc = np.trapezoid(found, rows - found) / (positive * negative) if negative else np.nan
-    top = min(_TOP, len(truth))
+    rows = np.append(0, np.bincount(group, weights).cumsum())
+    found = np.append(0, np.bincount(group, truth if weights is None else truth * weights).cumsum())
+    positive, negative = found[-1], rows[-1] - found[-1]
+    auc = np.trapezoid(found, rows - found) / (positive * negative) if not truth.all() else np.nan
+    top = min(_TOP, rows[-1])
     p20, bep = np.interp([top, positive], rows, found) / [top, positive]
-    return float(auc), float(p20), float(bep)
+    precision = found[1:] / rows[1:]
+    return float(auc), float(p20), float(bep), float(np.diff(found) @ precision / positive)
+
+
+def _typical(scores: np.ndarray) -> float:
+    """The median size of the finite scores that are not 0, or 0."""
+    sizes = np.abs(scores[np.isfinite(scores) & (scores != 0)])
+    return float(np.median(sizes)) if len(sizes) else 0.0
+
+
+def _descending(scores: np.ndarray, typical: float) -> np.ndarray:
+    """int64 (rows,): the number of the group of equal scores that each score is in, from 0 for the highest.
+
+    Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    size = np.abs(ordered)
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = ordered[:-1] - ordered[1:] > _TIED * np.maximum(np.minimum(size[:-1], size[1:]), typical)
+    group = np.empty(len(scores), np.int64)
+    group[order] = np.append(0, np.cumsum(apart))
+    return group
 
 
 def _mean(values: np.ndarray) -> float:

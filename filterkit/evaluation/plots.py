@@ -1,4 +1,4 @@
-"""Plots of results: learning curves, and how often each method is near best."""
+"""Plots of results: learning curves, ranks with critical differences, and how often each method is near best."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.errors import UsageError
-from filterkit.evaluation.comparison import best_pair, share_near_best
+from filterkit.evaluation.comparison import alike, best_pair, critical_difference, ranks, share_near_best
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
@@ -38,9 +38,15 @@ def plot_curves(results: Results, measures: list[str], path: str) -> None:
     """Plot learning curves: one panel for each measure, with a line for each chain.
 
     A line shows the mean over the units, with its standard error, against the share of rows trained on. With a single
-    share it is a point.
+    share it is a point. Of three or more chains on several tasks, further panels show the critical-difference diagrams
+    at the largest share (Demšar 2006, Figure 1).
     """
-    figure, panels = _panels(len(measures))
+    values = [results.ranked(measure, len(results.shares) - 1) for measure in measures]
+    is_ranked = len(results.chains) > 2 and results.over_tasks and min(map(len, values)) > 1
+    figure, panels = _panels(len(measures) * (1 + is_ranked))
+    for panel, measure, each in zip(panels[len(measures) :], measures, values):
+        _draw_ranks(panel, results.chains, each)
+        panel.set_title(f"mean ranks by {measure}")
     for panel, measure in zip(panels, measures):
         summary = results.summary(measure)
         for number, name in enumerate(results.chains):
@@ -74,6 +80,37 @@ def plot_near_best(results: Results, measures: list[str], path: str) -> None:
         panel.set_xlabel("tolerance, %")
         panel.set_ylabel("% of tasks within it of the best")
     _legend(figure, panels[0], path)
+
+
+def _draw_ranks(panel: Any, names: list[str], values: np.ndarray) -> None:
+    """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
+
+    `values` is float64 (tasks, chains), see `ranks`.
+    """
+    mean_ranks = ranks(values).mean(axis=0)
+    order = np.argsort(mean_ranks, kind="stable")
+    limit = critical_difference(values.shape[1], len(values))
+    groups = alike(mean_ranks[order], limit)
+    first, last, top = 1.0, float(len(names)), 0.25 * (len(groups) + 1)
+    panel.plot([first, min(first + limit, last)], [-0.8, -0.8], "k-", lw=1, marker="|")
+    panel.text(first, -1.0, f"critical difference {limit:.2f}", ha="left", va="bottom", fontsize="x-small")
+    for height, (one, other) in enumerate(groups, 1):
+        panel.plot(mean_ranks[order[[one, other]]] + [-0.03, 0.03], [0.25 * height] * 2, "k-", lw=3)
+    for place, chain in enumerate(order.tolist()):
+        is_left = place < (len(order) + 1) // 2
+        depth = top + 0.5 * (place if is_left else len(order) - 1 - place)
+        edge, rank = (first, mean_ranks[chain]) if is_left else (last, mean_ranks[chain])
+        panel.plot([rank, rank, edge], [0, depth, depth], "k-", lw=0.8)
+        text = f"{names[chain]} {rank:.2f}"
+        side = "left" if is_left else "right"
+        panel.text(edge, depth, text, ha=side, va="bottom", fontsize="x-small", parse_math=False)
+    panel.set_ylim(top + 0.5 * ((len(order) + 1) // 2), -1.4)
+    panel.xaxis.set_ticks(range(1, len(names) + 1))
+    panel.xaxis.tick_top()
+    panel.spines["top"].set_position(("data", 0))
+    panel.spines[["left", "right", "bottom"]].set_visible(False)
+    panel.yaxis.set_visible(False)
+    panel.grid(False)
 
 
 def _panels(count: int) -> tuple[Any, list[Any]]:

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from filterkit.errors import FilterkitError
-from filterkit.evaluation.comparison import paired, spread
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.comparison import paired, signed_rank, spread
+from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
 from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
+_LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
@@ -50,7 +51,7 @@ class Results:
         """float64 (tasks, folds, chains, shares), NaN where there is no result."""
         folds = int(self._places[:, 1].max(initial=0)) + 1
         cube = np.full((len(self.tasks), folds, len(self.chains), len(self.shares)), np.nan)
-        cube[tuple(self._places.T)] = [row.values[measure] for row in self.rows]
+        cube[tuple(self._places.T)] = [row.values.get(measure, np.nan) for row in self.rows]
         return cube
 
     def units(self, measure: str) -> np.ndarray:
@@ -59,7 +60,7 @@ class Results:
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
         cube = self.values(measure)
-        return cube[0] if len(self.tasks) == 1 else mean(cube, 1)
+        return mean(cube, 1) if self.over_tasks else cube[0]
 
     def methods(self) -> list[str]:
         """The names of the methods, which are the names of chains without their variant: ``bns`` of ``bns/500``."""
@@ -84,19 +85,62 @@ class Results:
         pairs = [[spread(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
 
+    @property
+    def over_tasks(self) -> bool:
+        """Whether the units are tasks; otherwise they are the folds of the only one."""
+        return len(self.tasks) > 1
+
     def paired(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """The mean of chain `one` minus that of chain `other`, and p of a paired t-test over the units."""
-        units = self.units(measure)[:, :, share]
-        return paired(units[:, one], units[:, other])
+        """The mean of chain `one` minus that of chain `other` over the units, and the p-value of a test.
+
+        The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
+        on different splits are not paired.
+        """
+        cube, split = self.values(measure)[..., share], self._splits()[..., share]
+        both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
+        both[np.isnan(both).any(axis=-1)] = np.nan
+        if self.over_tasks:
+            return signed_rank(*mean(both, 1).T)
+        return paired(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
+
+    def ranked(self, measure: str, share: int) -> np.ndarray:
+        """float64 (tasks, chains): the means over folds from which chains are ranked, larger values being better.
+
+        Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
+        """
+        cube, split = self.values(measure)[..., share], self._splits()[..., share]
+        values = mean(cube, 1) * (-1 if measure in LOSSES else 1)
+        return np.asarray(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
+
+    def unpaired(self) -> bool:
+        """Whether two chains were measured on different splits of one task, as different seeds make them."""
+        split = self._splits()
+        return any(
+            ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
+        )
+
+    def _splits(self) -> np.ndarray:
+        """int64 (tasks, folds, chains, shares): equal numbers for equal splits of a task; −1 without a result."""
+        folds = int(self._places[:, 1].max(initial=0)) + 1
+        cube = np.full((len(self.tasks), folds, len(self.chains), len(self.shares)), -1)
+        cube[tuple(self._places.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
+        return cube
+
+    def _ratio(self, one: int, other: int, share: int) -> float:
+        """The mean number of test rows for each training row of two chains."""
+        chosen = np.isin(self._places[:, 2], (one, other)) & (self._places[:, 3] == share)
+        return float(np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]))
 
     def text(self) -> str:
         """All results as CSV."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*_KEYS, *MEASURES])
+        writer.writerow([*_KEYS, *MEASURES, *_LATER])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
-            writer.writerow([*row[: len(_KEYS)], *("" if np.isnan(v) else repr(v) for v in row.values.values())])
+            values = (row.values.get(name, np.nan) for name in MEASURES)
+            measured = ("" if np.isnan(value) else repr(value) for value in values)
+            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive])
         return out.getvalue()
 
 
@@ -111,6 +155,11 @@ def mean(values: np.ndarray, axis: int) -> np.ndarray:
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+
+def _cell(line: dict[str, str], name: str) -> str:
+    """A cell of a results file; one of a measure that earlier versions did not have is empty."""
+    return line[name] if name in EARLY_MEASURES else line.get(name, "")
 
 
 def read_results(path: str) -> list[Result]:
@@ -133,14 +182,14 @@ def read_results(path: str) -> list[Result]:
     rows = []
     for number, line in lines:
         try:
-            values = {name: float("nan" if line[name] == "" else line[name]) for name in MEASURES}
+            values = {name: float("nan" if _cell(line, name) == "" else line[name]) for name in MEASURES}
             counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
             place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
             if abs(place[2]) >= _MOST_FOLDS:
                 raise ValueError
         except (KeyError, ValueError, TypeError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        rows.append(Result(*place, *counts, values))
+        rows.append(Result(*place, *counts, values, *(line.get(name) or "" for name in _LATER)))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

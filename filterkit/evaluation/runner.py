@@ -7,6 +7,7 @@ rows stay the same (Forman and others 2009, section 4).
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 import time
@@ -45,6 +46,9 @@ class Result(NamedTuple):
     train_rows, test_rows : the numbers of rows.
     seconds : the time that fitting and predicting took.
     values : by name, from `filterkit.evaluation.measures.measures`.
+    split : a hash of the numbers of the test rows, so that results of other folds are not taken for those of the same;
+        empty if it is unknown, as in files of earlier versions.
+    positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
     """
 
     data: str
@@ -56,6 +60,8 @@ class Result(NamedTuple):
     test_rows: int
     seconds: float
     values: dict[str, float]
+    split: str = ""
+    positive: str = ""
 
 
 def named_chain(text: str, known: Registry | None = None, seed: int | None = None) -> tuple[str, str]:
@@ -196,7 +202,8 @@ class Evaluator:
         FilterkitError : a chain fails; the message names data, task, fold and chain.
         """
         batch, splits = self._tasks[data, task]
-        test = batch.take(splits.test(fold))
+        numbers = splits.test(fold)
+        test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
         results = []
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
@@ -215,7 +222,7 @@ class Evaluator:
                     raise FilterkitError(f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}: {error}") from None
                 seconds = time.perf_counter() - began
                 rows = (len(training), len(test))
-                results.append(Result(data, task, fold, shown, name, *rows, seconds, measures(outcome)))
+                results.append(Result(data, task, fold, shown, name, *rows, seconds, measures(outcome), split))
         return results
 
 

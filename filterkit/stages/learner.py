@@ -241,7 +241,8 @@ class FittedLearner(Fitted):
         """The true and the predicted classes or labels of the rows where they are known."""
         batch = self._learner._usable(batch)
         scores = self.scores(batch)
-        return Outcome(self.tasks.truth(batch), self._predicted(scores), scores, self.tasks.exclusive)
+        truth, chosen = self.tasks.truth(batch), self._predicted(scores)
+        return Outcome(truth, chosen, scores, self.tasks.exclusive, batch.weights, bool(self.model.threshold))
 
     def scores(self, batch: Batch) -> np.ndarray:
         """float64 (rows, tasks): the scores of the model."""

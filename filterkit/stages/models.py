@@ -120,12 +120,16 @@ class Outcome(NamedTuple):
     predicted : bool (rows, tasks), whether it is predicted as positive.
     scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters.
     exclusive : as in `Tasks`.
+    weights : float64 (rows,), instance weights above 0; or None if all are 1.
+    probabilities : whether the scores are probabilities.
     """
 
     truth: np.ndarray
     predicted: np.ndarray
     scores: np.ndarray
     exclusive: Exclusive
+    weights: np.ndarray | None = None
+    probabilities: bool = False
 
 
 class LinearModel:

@@ -27,7 +27,7 @@ from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
 from filterkit.cli.report import report
 from filterkit.evaluation import runner as evaluation
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
 from filterkit.evaluation.results import Results
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
@@ -92,11 +92,11 @@ def iris(tmp_path_factory):
 def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
     rows = rows_of(iris[0] / "r.csv")
     assert list(rows[0])[:8] == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
-    assert list(rows[0])[8:] == list(MEASURES)
+    assert list(rows[0])[8:] == [*MEASURES, "split", "positive"]
     places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
     assert places == [("iris", "class", fold, chain) for fold in "123" for chain in ("svm", "std")]
     assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
-    assert all(0 <= float(row[name]) <= 1 for row in rows for name in MEASURES)
+    assert all(0 <= float(row[name]) <= 1 for row in rows for name in EARLY_MEASURES)
     assert all(float(row["seconds"]) > 0 for row in rows)
 
 
@@ -108,15 +108,14 @@ def test_the_table_has_the_means_of_the_csv(iris):
     assert cells(head) == ["chain", "train", *SHOWN, *MICRO]
     assert len({len(line) for line in [head, *lines]}) == 1
     values = {
-        name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in MEASURES}
+        name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in EARLY_MEASURES}
         for name in ("svm", "std")
     }
     for name, line in zip(("svm", "std"), lines, strict=True):
         expected = [f"{mean(values[name][m]):.3f} ±{stdev(values[name][m]) / 3**0.5:.3f}" for m in (*SHOWN, *MICRO)]
         assert cells(line) == [name, "66.7%", *expected]
-    title, warning, head, line = second.splitlines()
-    assert "second minus the first" in title and "paired t-test" in title and "3 folds" in title
-    assert warning == "(training parts overlap, so p is smaller than it should be)"
+    title, head, line = second.splitlines()
+    assert title == "The second minus the first, with p of the corrected resampled t-test over 3 folds"
     assert cells(head) == ["first", "second", "train", *SHOWN, *MICRO]
     assert cells(line)[:3] == ["svm", "std", "66.7%"]
     for measure, cell in zip((*SHOWN, *MICRO), cells(line)[3:], strict=True):
@@ -537,8 +536,37 @@ def test_more_than_four_chains_are_tested_only_against_the_first(tmp_path, run_i
     for count, pairs in [(4, ["ab", "ac", "ad", "bc", "bd", "cd"]), (5, ["ab", "ac", "ad", "ae"])]:
         (tmp_path / "r.csv").write_text(Results(table(drawn(3, 2, count, 1))).text())
         done = run_in_process("report", "--measure", "f1", "r.csv", cwd=tmp_path)
-        tests = done.stdout.partition("\n\n")[2].splitlines()[2:]
+        tests = done.stdout.split("\n\n")[1].splitlines()[3:]
         assert ["".join(cells(line)[:2]) for line in tests] == pairs
+
+
+def test_chains_are_ranked_over_tasks_by_friedman_and_nemenyi(tmp_path, run_in_process):
+    cube = np.array([[0.9, 0.8, 0.7]] * 7)
+    cube[6] = [0.6, 0.8, 0.7]  # mean ranks (6 + 3) / 7, (12 + 1) / 7, (18 + 2) / 7
+    (tmp_path / "r.csv").write_text(Results(table(cube[:, None, :, None])).text())
+    done = run_in_process("report", "--measure", "f1", "r.csv", cwd=tmp_path)
+    differences, ranked = done.stdout.split("\n\n")[1:]
+    assert differences.splitlines()[0].endswith(
+        "with p of Wilcoxon's signed-rank test over 7 tasks; p adjusted for 3 comparisons (Holm)"
+    )
+    # Friedman: χ² = 12 · 7 / 12 · Σ (rank − 2)² = 62 / 7, and with 2 degrees of freedom p = exp(−χ²/2).
+    assert [cells(line) for line in ranked.splitlines()[3:]] == [
+        ["a", "90%", "1.29"],
+        ["b", "90%", "1.86"],
+        ["c", "90%", "2.86"],
+        ["Friedman's p", "90%", f"{np.exp(-31 / 7):.2g}"],
+        ["critical difference", "90%", f"{2.343 * (12 / 42) ** 0.5:.2f}"],
+    ]
+
+
+def test_results_of_different_seeds_are_not_paired(tmp_path, run_in_process):
+    for seed, chain in [("1", "a: neighbors"), ("2", "b: l2 neighbors"), ("1", "c: l2 neighbors")]:
+        command = ["evaluate", IRIS, "--chain", chain, "--folds", "2", "--seed", seed, "--jobs", "1"]
+        assert run_in_process(*command, "-o", f"{chain[0]}.csv", cwd=tmp_path).returncode == 0
+    done = run_in_process("report", "--measure", "auc", "a.csv", "b.csv", "c.csv", cwd=tmp_path)
+    _, note, _, *lines = done.stdout.split("\n\n")[1].splitlines()
+    assert note == "(chains that were measured on different folds, as of different seeds, are not paired)"
+    assert [("p=–" in line) for line in lines] == [True, False, True]
 
 
 # ---- help and mistakes ----------------------------------------------------------------------------
@@ -592,6 +620,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
         ("report {one} --within 2x", 2, "--within: '2x' is no share such as 10% or 0.1"),
         ("report {one} --within 1%", 1, "--within: there must be at least two methods to compare"),
+        ("report {one} --within 1% --measure mcc", 2, "--within: mcc has no share of its best value; choose another"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
     ],

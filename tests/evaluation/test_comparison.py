@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import sem, ttest_rel
 
-from filterkit.evaluation.comparison import best_pair, near_best, paired, residual_wins, share_near_best, spread
+from filterkit.evaluation.comparison import (
+    alike,
+    best_pair,
+    critical_difference,
+    friedman,
+    holm,
+    near_best,
+    paired,
+    ranks,
+    residual_wins,
+    share_near_best,
+    signed_rank,
+    spread,
+)
 
 NAN = float("nan")
 
@@ -122,6 +135,63 @@ def test_the_paired_t_test_worked_by_hand():
     t = 2 * 3**0.5
     found = paired(np.array([1.0, 4, 3]), np.array([0.0, 2, 0]))
     assert found == pytest.approx((2, 1 - t / (t * t + 2) ** 0.5), rel=1e-12)
+
+
+def test_the_corrected_t_test_worked_by_hand():
+    """Differences 1, 2, 3 (variance 1) with half as many test rows as training rows: t = 2 / √(1/3 + 1/2)."""
+    t = 2 / (1 / 3 + 1 / 2) ** 0.5
+    found = paired(np.array([1.0, 4, 3]), np.array([0.0, 2, 0]), 1 / 2)
+    assert found == pytest.approx((2, 1 - t / (t * t + 2) ** 0.5), rel=1e-12)
+
+
+def test_the_signed_rank_test_worked_by_hand():
+    """Of the differences 1, −2, 3, 4, 5 the negative one has rank 2. Of the 32 ways to give signs to ranks, three have
+    a sum of at most 2 (none; 1; 2), and as many on the other side."""
+    a, b = np.array([1.0, 0, 3, 4, 5, NAN]), np.array([0.0, 2, 0, 0, 0, 1])
+    assert signed_rank(a, b) == pytest.approx((11 / 5, 6 / 32), rel=1e-12)
+    assert signed_rank(b, a) == pytest.approx((-11 / 5, 6 / 32), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_signed_rank_test_of_equal_or_few_differences():
+    assert signed_rank(np.ones(3), np.ones(3)) == (0, 1)
+    assert signed_rank(np.full(3, 0.1 + 0.2), np.full(3, 0.3))[1] == 1
+    assert signed_rank(np.ones(1), np.zeros(1)) == pytest.approx((1, NAN), nan_ok=True)
+
+
+def test_p_values_are_adjusted_by_holm():
+    """Sorted: .01 · 4, .02 · 3, .03 · 2, .3 · 1; .06 stays, though .03 · 2 is not above it."""
+    assert holm(np.array([0.03, 0.01, NAN, 0.3, 0.02])).tolist() == pytest.approx(
+        [0.06, 0.04, NAN, 0.3, 0.06], nan_ok=True
+    )
+    assert holm(np.array([0.7, 0.6])).tolist() == [1, 1]
+    assert holm(np.array([0.2])).tolist() == [0.2]
+
+
+def test_ranks_and_friedmans_test_worked_by_hand():
+    """Rank sums 5, 6.5 and 12.5 over four tasks; χ² = (12 / (4·3·4) · Σ R² − 3·4·4) / (1 − 6 / (4·24)) for one tie."""
+    values = np.array([[3, 2, 1.0], [0.1 + 0.2, 0.3, 0.2], [9, 8, 7], [5, 6, 4], [NAN, 1, 1]])
+    assert ranks(values).tolist() == [[1, 2, 3], [1.5, 1.5, 3], [1, 2, 3], [2, 1, 3]]
+    sums = ranks(values).sum(axis=0)
+    statistic = (12 / 48 * (sums**2).sum() - 48) / (1 - 6 / 96)
+    assert friedman(values) == pytest.approx(np.exp(-statistic / 2), rel=1e-12)
+    assert friedman(np.ones((4, 3))) == 1
+    assert np.isnan(friedman(values[:, :2])) and np.isnan(friedman(values[:1]))
+
+
+def test_critical_differences_are_those_of_demsar():
+    """Table 5 (a) has 1.960, 2.343, 2.569 and 3.164 for 2, 3, 4 and 10 methods at 0.05; 2.291 for 4 at 0.10."""
+    for methods, quantile in [(2, 1.960), (3, 2.343), (4, 2.569), (10, 3.164)]:
+        scale = (methods * (methods + 1) / 84) ** 0.5
+        assert critical_difference(methods, 14) == pytest.approx(quantile * scale, abs=5e-4)
+    assert critical_difference(4, 14) == pytest.approx(1.25, abs=5e-3)  # the example of section 3.2.4
+    assert critical_difference(4, 14, 0.1) == pytest.approx(2.291 * (20 / 84) ** 0.5, abs=5e-4)
+
+
+def test_methods_whose_ranks_are_near_form_groups():
+    assert alike(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    assert alike(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
+    assert alike(np.array([1.0, 2.0, 3.0]), 1.0) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

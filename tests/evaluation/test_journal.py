@@ -91,7 +91,7 @@ def test_a_part_is_written_as_soon_as_it_is_done(tmp_path):
     for number, (_, results) in enumerate(run(Evaluator(rows, plan))):
         assert (tmp_path / "j").read_bytes().count(b"\n") == number + 1
         journal.add(results)
-        assert (tmp_path / "j").read_bytes().endswith(b"}}]\n")
+        assert (tmp_path / "j").read_bytes().endswith(b"}]\n")
     journal.close()
 
 

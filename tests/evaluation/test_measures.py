@@ -9,13 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import (
     accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    confusion_matrix,
     hamming_loss,
+    log_loss,
+    matthews_corrcoef,
     precision_recall_fscore_support,
     recall_score,
     roc_auc_score,
 )
 
-from filterkit.evaluation.measures import MEANINGS, MEASURES, measures
+from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEANINGS, MEASURES, confusions, measures
 from filterkit.stages.models import Outcome
 
 NAN = float("nan")
@@ -39,14 +45,16 @@ def pick(found, *names):
 
 def test_the_measures_have_these_names():
     names = "accuracy precision recall f1 micro_precision micro_recall micro_f1 sensitivity specificity auc p20 bep"
-    assert names.split() == list(MEASURES)
+    assert tuple(names.split()) == EARLY_MEASURES
+    assert (*EARLY_MEASURES, "kappa", "mcc", "pr_auc", "log_loss", "brier") == MEASURES
     assert tuple(MEANINGS) == MEASURES == tuple(measures(outcome([1, 0])))
     assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_measure_has_the_same_value_if_asked_for_alone(name):
-    given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[3, 1], [2, 2], [1, 3]])
+    given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[0.3, 0.1], [0.2, 0.2], [0.1, 1]])
+    given = given._replace(probabilities=True)
     assert measures(given, (name,)) == {name: measures(given)[name]}
 
 
@@ -85,11 +93,14 @@ def test_accuracy_of_targets_is_of_rows_and_targets():
 
 def test_measures_of_all_right_and_all_wrong_predictions():
     truth = np.array([1, 0, 1, 0, 0])
-    right = measures(outcome(truth))
+    names = tuple(name for name in MEASURES if name not in LOSSES)
+    right = measures(outcome(truth), names)
     assert right.pop("p20") == 2 / 5
     assert set(right.values()) == {1.0}
-    wrong = measures(outcome(truth, 1 - truth))
+    wrong = measures(outcome(truth, 1 - truth), names)
     assert wrong.pop("p20") == 2 / 5
+    assert (wrong.pop("mcc"), wrong.pop("kappa")) == approx(-1, -12 / 13)
+    assert wrong.pop("pr_auc") == 2 / 5
     assert set(wrong.values()) == {0.0}
 
 
@@ -127,7 +138,9 @@ def test_measures_without_positive_or_negative_rows_are_nan():
     negative, positive = measures(outcome([0, 0], [0, 1])), measures(outcome([1, 1], [0, 1]))
     assert pick(negative, "accuracy", "specificity") == (1 / 2, 1 / 2)
     assert all(np.isnan(value) for name, value in negative.items() if name not in ("accuracy", "specificity"))
-    assert {name for name, value in positive.items() if np.isnan(value)} == {"specificity", "auc"}
+    assert {name for name, value in positive.items() if np.isnan(value)} == {
+        *("specificity", "auc", "kappa", "mcc", "log_loss", "brier")
+    }
 
 
 def test_precision_is_taken_of_the_20_highest_scores():
@@ -164,6 +177,76 @@ def test_measures_of_a_nominal_class_equal_those_of_scikit_learn(seed):
     assert pick(found, "precision", "recall", "f1") == approx(*macro)
     accuracy = accuracy_score(y, guess)
     assert pick(found, "accuracy", "micro_precision", "micro_recall", "micro_f1") == approx(*[accuracy] * 4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_agreement_and_losses_equal_those_of_scikit_learn(classes, weighted):
+    rng = np.random.default_rng(classes)
+    p = rng.dirichlet(np.ones(classes), 80)
+    y, guess = rng.integers(0, classes, 80), p.argmax(axis=1)
+    weights = rng.random(80) + 0.1 if weighted else None
+    truth, predicted = (np.eye(classes, dtype=bool)[each] for each in (y, guess))
+    found = measures(Outcome(truth, predicted, p, True, weights, True))
+    names = ("accuracy", "kappa", "mcc", "log_loss", "pr_auc", "auc")
+    of_tasks = [metric(truth, p, sample_weight=weights) for metric in (average_precision_score, roc_auc_score)]
+    assert pick(found, *names) == approx(
+        accuracy_score(y, guess, sample_weight=weights),
+        cohen_kappa_score(y, guess, sample_weight=weights),
+        matthews_corrcoef(y, guess, sample_weight=weights),
+        log_loss(y, p, sample_weight=weights),
+        *of_tasks,
+    )
+    assert found["brier"] == pytest.approx(((p - truth) ** 2).sum(axis=1) @ share(weights, 80), rel=1e-12)
+    macro = precision_recall_fscore_support(y, guess, average="macro", zero_division=0, sample_weight=weights)[:3]
+    assert pick(found, "precision", "recall", "f1") == approx(*macro)
+    (matrix,) = confusions(Outcome(truth, predicted, p, True, weights, True))
+    np.testing.assert_allclose(matrix[:-1, :-1], confusion_matrix(y, guess, sample_weight=weights), rtol=1e-12)
+    assert not matrix[-1].any() and not matrix[:, -1].any()
+    if classes == 2:  # as a single task
+        one = measures(Outcome(truth[:, 1:], predicted[:, 1:], p[:, 1:], True, weights, True))
+        assert pick(one, *names[:4]) == approx(*pick(found, *names[:4]))
+        assert one["brier"] == pytest.approx(brier_score_loss(y, p[:, 1], sample_weight=weights), rel=1e-12)
+
+
+def share(weights, rows):
+    weights = np.ones(rows) if weights is None else weights
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_a_row_of_weight_3_counts_like_three_rows(exclusive):
+    rng = np.random.default_rng(4)
+    scores = np.round(rng.random((40, 3)), 1) / 2
+    truth = np.eye(3, dtype=bool)[rng.integers(0, 3, 40)]
+    predicted = np.eye(3, dtype=bool)[scores.argmax(axis=1)] if exclusive else scores > 0.2
+    times = rng.integers(1, 4, 40)
+    weighted = Outcome(truth, predicted, scores, exclusive, times.astype(float), True)
+    copied = Outcome(*(np.repeat(each, times, axis=0) for each in weighted[:3]), exclusive, None, True)
+    assert measures(weighted) == pytest.approx(measures(copied), rel=1e-12)
+
+
+def test_losses_are_of_probabilities_alone():
+    """p of the true class: 0.8, and 0.4 of a class that no training row has, for which the model has none."""
+    given = Outcome(*(np.array(a) for a in ([[True, False]], [[True, False]], [[0.8, 0.2]])), True, None, True)
+    assert pick(measures(given), "log_loss", "brier") == approx(-np.log(0.8), 0.08)
+    absent = given._replace(truth=np.zeros((1, 2), bool))
+    assert pick(measures(absent), "log_loss", "brier") == approx(52 * np.log(2), 0.64 + 0.04 + 1)
+    for scores in (given._replace(probabilities=False), given._replace(scores=np.array([[1.5, 0]]))):
+        assert pick(measures(scores), "log_loss", "brier") == approx(NAN, NAN)
+
+
+def test_scores_that_are_equal_but_for_rounding_tie():
+    """A sum in another order differs in its last digits; scores that differ more are ordered."""
+    one, other = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
+    assert one != other
+    for least in (1.0, 1e-6, -1e200):
+        assert measures(outcome([1, 0], [1, 0], [one * least, other * least]))["auc"] == 0.5
+        assert measures(outcome([1, 0], [1, 0], [one * least, one * least * (1 + 1e-11)]))["auc"] == (least < 0)
+    # A difference of two scores of ordinary size is 0 only in theory, but a small probability is one.
+    near_zero = outcome([1, 0, 1, 0], None, [0.3 - (0.1 + 0.2), 0.0, 0.5, 0.6])
+    assert measures(near_zero)["auc"] == (0.5 + 1) / 4
+    assert measures(near_zero._replace(scores=np.abs(near_zero.scores), probabilities=True))["auc"] == (1 + 1) / 4
 
 
 ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([-1.5, 0.0, 2.0])), min_size=2, max_size=30)
@@ -220,7 +303,7 @@ def test_tasks_are_averaged():
     whole = measures(Outcome(truth, scores > 4, scores, False))
     single = [measures(outcome(truth[:, j], scores[:, j] > 4, scores[:, j])) for j in range(3)]
     for name in MEASURES:
-        if not name.startswith("micro"):
+        if not name.startswith("micro") and name not in LOSSES:
             assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
 
 

@@ -61,6 +61,14 @@ def test_every_chain_and_measure_is_named(shares, tmp_path):
     assert found.count("% of all rows trained on") == (4 if len(shares) > 1 else 0)
 
 
+def test_ranks_of_several_chains_over_tasks_are_drawn(tmp_path):
+    cube = np.array([[0.9, 0.8, 0.7]] * 7)
+    plot_curves(Results(table(cube[:, None, :, None])), ["f1"], str(tmp_path / "p.svg"))
+    assert {"mean ranks by f1", "a 1.00", "b 2.00", "c 3.00", "critical difference 1.25"} <= set(
+        svg_texts(tmp_path / "p.svg")
+    )
+
+
 @pytest.mark.parametrize("name", ["_x", "a$_^_$b"])
 def test_names_are_not_interpreted_by_matplotlib(name, tmp_path):
     plot_curves(Results([result(name, 0.5), result("b", 0.5)]), ["f1"], str(tmp_path / "p.svg"))

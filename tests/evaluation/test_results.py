@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import NAN, drawn, result, table
-from scipy.stats import ttest_rel
+from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
 from filterkit.evaluation.results import Results, mean, read_results
 from filterkit.evaluation.runner import Result
 
@@ -100,24 +100,32 @@ def test_one_value_has_no_standard_error():
     equal(Results(table([[[[NAN]], [[NAN]]]])).summary("f1"), [[[NAN, NAN]]])
 
 
-def test_paired_tests_equal_those_of_scipy():
+def test_paired_tests_over_tasks_are_those_of_wilcoxon():
     cube = drawn(6, 2, 3, 2)
     results = Results(table(cube, (0.1, 0.9)))
     by_task = cube.mean(axis=1)
     for one, other, share in [(0, 1, 0), (2, 0, 1), (1, 2, 1)]:
         a, b = by_task[:, one, share], by_task[:, other, share]
-        equal(results.paired("f1", one, other, share), ((a - b).mean(), ttest_rel(a, b).pvalue))
-    folds = drawn(1, 6, 3, 2)  # of one task
-    a, b = folds[0, :, 0, 1], folds[0, :, 2, 1]
-    equal(Results(table(folds, (0.1, 0.9))).paired("f1", 0, 2, 1), ((a - b).mean(), ttest_rel(a, b).pvalue))
+        equal(results.paired("f1", one, other, share), ((a - b).mean(), wilcoxon(a - b).pvalue))
 
 
-def test_a_paired_test_worked_by_hand():
-    """Differences 1, 2, 3: mean 2, standard error 1/√3, t = 2√3 with 2 degrees of freedom."""
+def test_a_paired_test_over_folds_worked_by_hand():
+    """Differences 1, 2, 3 of three folds with 10 test rows for 90 others: t = 2 / √(1/3 + 1/9), 2 degrees of freedom,
+    where p = 1 − t / √(t² + 2)."""
     results = Results(table([[[[1.0], [0.0]], [[2.0], [0.0]], [[3.0], [0.0]]]]))
-    t = 2 * np.sqrt(3)
+    t = 2 / np.sqrt(1 / 3 + 1 / 9)
     equal(results.paired("f1", 0, 1, 0), (2, 1 - t / np.sqrt(2 + t * t)))
     equal(results.paired("f1", 1, 0, 0), (-2, 1 - t / np.sqrt(2 + t * t)))
+
+
+def test_results_of_other_splits_are_not_paired():
+    rows = table([[[[1.0], [0.0], [0.0]], [[2.0], [0.0], [1.0]]]])
+    splits = {"a": "x", "b": "y", "c": "x"}
+    results = Results(row._replace(split=splits[row.chain]) for row in rows)
+    assert results.unpaired() and not Results(rows).unpaired()
+    equal(results.paired("f1", 0, 1, 0), (NAN, NAN))
+    assert results.paired("f1", 0, 2, 0)[0] == 1
+    assert (len(results.ranked("f1", 0)), len(Results(rows).ranked("f1", 0))) == (0, 1)
 
 
 def test_pairs_with_nan_are_left_out():
@@ -157,12 +165,24 @@ def round_trip(rows, path):
 
 def test_a_file_holds_all_results(tmp_path):
     rows = [
-        Result(name, ODD[-1 - i], i, 1 / (i + 3), ODD[i - 3], 7, 3, 1e-9 / 3, dict(zip(MEASURES, column, strict=True)))
+        Result(
+            name,
+            ODD[-1 - i],
+            i,
+            1 / (i + 3),
+            ODD[i - 3],
+            7,
+            3,
+            1e-9 / 3,
+            dict(zip(MEASURES, column, strict=True)),
+            "5f",
+            name,
+        )
         for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(MEASURES), holes=0.2).tolist(), strict=True)
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
-    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict]
+    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict, str, str]
 
 
 @given(st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(MEASURES), max_size=len(MEASURES)), st.floats(1e-9, 0.99))
@@ -175,7 +195,19 @@ def test_numbers_come_back_to_the_last_bit(tmp_path_factory, values, share):
 def test_a_file_is_plain_csv():
     text = Results([result("a, b", 0.5, auc=NAN)]).text()
     head, row = csv.reader(text.splitlines())
-    assert head == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES]
+    assert head == [
+        "data",
+        "task",
+        "fold",
+        "share",
+        "chain",
+        "train_rows",
+        "test_rows",
+        "seconds",
+        *MEASURES,
+        "split",
+        "positive",
+    ]
     assert row[:8] == ["d", "t", "1", "0.9", "a, b", "90", "10", "1.5"]
     assert dict(zip(head, row, strict=True))["auc"] == ""
     assert text.endswith("\n") and "\r" not in text
@@ -193,6 +225,17 @@ def test_results_of_two_files_are_joined(tmp_path):
     assert together.chains == ["a", "b", "c"] and together.text() == Results(rows).text()
     equal(together.values("f1"), cube)
     assert together.paired("f1", 0, 2, 0) == Results(rows).paired("f1", 0, 2, 0)
+
+
+def test_files_of_earlier_versions_are_read(tmp_path):
+    """They have fewer measures, and do not say on which rows a chain was measured."""
+    (tmp_path / "r.csv").write_text(
+        f"{','.join(['data,task,fold,share,chain,train_rows,test_rows,seconds', *EARLY_MEASURES])}\n"
+        "d,t,2,0.9,a,90,10,1.5" + ",0.5" * len(EARLY_MEASURES) + "\n"
+    )
+    (found,) = read_results(str(tmp_path / "r.csv"))
+    assert (found.fold, found.split, found.positive) == (1, "", "")
+    assert [name for name, value in found.values.items() if value == 0.5] == list(EARLY_MEASURES)
 
 
 HEAD = ",".join(["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES])
