@@ -15,6 +15,7 @@ from filterkit.arff.numbers import format_number
 from filterkit.data import arrow
 
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
+_RARE = 100  # if one in so many numbers is whole, their places are found faster than all of the text is searched
 _COMMA, _BLANK, _ZERO = b", 0"
 _ROW_END, _NULL, _POINT = b"]n."
 
@@ -61,7 +62,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
         X, whole = X.astype(np.int64), np.zeros(0, bool)
     text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
     if whole.any():
-        text = _without_point_zero(text)
+        text = _without_point_zero(text, whole & ~odd)
     marks = text == _ROW_END
     if words:
         marks |= text == _NULL
@@ -122,8 +123,14 @@ def _split(text: np.ndarray) -> Any:
     return arrow.strings_at(bounds, text)
 
 
-def _without_point_zero(text: np.ndarray) -> np.ndarray:
-    """JSON without the ``.0`` at the end of numbers; the last one ends with the text."""
+def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """JSON of rows of numbers without the ``.0`` at the end of those that are `whole`."""
+    if np.count_nonzero(whole) * _RARE < whole.size:
+        last = np.append(np.flatnonzero(text == _COMMA), len(text))[np.flatnonzero(whole)]
+        last = last - (text[last - 1] == _ROW_END)
+        cuts = [0, *np.stack([last - len(".0"), last], axis=1).ravel().tolist(), len(text)]
+        view = text.data
+        return np.frombuffer(b"".join([view[first:stop] for first, stop in zip(cuts[::2], cuts[1::2])]), np.uint8)
     ends = np.append(text[2:], _ROW_END)
     points = (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
     keep = np.ones(len(text), bool)

@@ -192,6 +192,18 @@ def test_many_texts_at_once_equal_format_number():
     assert found == [",".join(expected[at : at + 7]) for at in range(0, len(expected), 7)]
 
 
+@pytest.mark.parametrize("places", [(0,), (2,), (899,), (3, 4, 5), (0, 1, 898, 899), (1, 500)])
+@pytest.mark.parametrize("number", [3.0, -0.0, 0.0, -12.0, 1e15])
+def test_few_whole_numbers_among_others_equal_format_number(places, number):
+    numbers = [(at + 0.5) * 1.01 for at in range(900)]
+    numbers[700], numbers[800] = math.nan, 1e20
+    for at in places:
+        numbers[at] = number
+    expected = [format_number(each) for each in numbers]
+    assert rows(numbers, 1) == expected
+    assert rows(numbers, 3) == [",".join(expected[at : at + 3]) for at in range(0, 900, 3)]
+
+
 @pytest.mark.parametrize("exponent", range(-8, -2))
 def test_many_texts_at_once_equal_format_number_where_exponents_begin(exponent):
     """JSON begins to write exponents elsewhere."""
