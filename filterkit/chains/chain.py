@@ -14,6 +14,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from heapq import nlargest
 from typing import Any
 
 from filterkit.chains.fitting import fit_stages
@@ -21,10 +22,11 @@ from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.given import given_batch, is_table
+from filterkit.data.html import table
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, UsageError, quoted
+from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
@@ -60,6 +62,14 @@ class Chain:
 
     def __str__(self) -> str:
         return shlex.join(word for stage in self.stages for word in stage.words())
+
+    def __repr__(self) -> str:
+        return f"<Chain: {str(self) or 'no stages'}>"
+
+    def _repr_html_(self) -> str:
+        """The stages, as a notebook shows them."""
+        rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
+        return table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
 
     def fit(
         self,
@@ -157,6 +167,24 @@ class FittedChain:
         self.stages = stages
         self._alignment: Alignment | None = None  # of the batch transformed last
 
+    def __repr__(self) -> str:
+        before, after = self.incoming, self.schema
+        what = f"from {before.width} to {after.width} columns of {quoted(before.relation)}"
+        return f"<FittedChain: {str(self.chain) or 'no stages'}; {what}>"
+
+    def _repr_html_(self) -> str:
+        """The stages with what they learned, as a notebook shows them."""
+        rows = [
+            (shlex.join(stage.words()), f"{fitted.schema.width:,}", learned(fitted, before))
+            for stage, fitted, before in zip(self.chain.stages, self.stages, self._schemas())
+        ]
+        caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
+        return table(caption, ("stage", "columns out", "learned"), rows)
+
+    def _schemas(self) -> list[Schema]:
+        """The schema of what comes into each stage."""
+        return [self.incoming, *(fitted.schema for fitted in self.stages)]
+
     @property
     def schema(self) -> Schema:
         """The schema of the batches put out."""
@@ -177,3 +205,49 @@ class FittedChain:
                 self._alignment = Alignment(batch.schema, self.incoming)
             batch = self._alignment.apply(batch)
         return transform(self.stages, batch)
+
+
+def learned(fitted: Fitted, before: Schema) -> str:
+    """What a fitted stage has learned, in a few words: its best scores, else what is saved of it, with sizes.
+
+    Parameters
+    ----------
+    fitted : the stage.
+    before : the schema of what comes into it.
+    """
+    best = _best_scores(fitted.schema, before)
+    if best:
+        return best
+    try:
+        state = fitted.get_state()
+    except (NotImplementedError, FilterkitError):
+        return "what cannot be saved"
+    parts = {name.removeprefix("state."): value for name, value in state.items() if name not in _STRUCTURE}
+    return ", ".join(f"{name} {_extent(value)}".strip() for name, value in parts.items()) or "nothing"
+
+
+_STRUCTURE = ("source", "attributes")  # what the state of a column stage says about columns, which the schema says, too
+
+
+def _best_scores(schema: Schema, before: Schema) -> str:
+    """The best attributes by the scores that a stage has left on them; empty if it has left none."""
+    first = next((a for a in schema.features if a.scores), None)
+    if first is None:
+        return ""
+    metric = first.scores[-1][0]
+    known = {a.name: a.scores for a in before.features}
+    if known.get(first.name) == first.scores:
+        return ""
+    scored = [(a.scores[-1][1], a.name) for a in schema.features if a.scores and a.scores[-1][0] == metric]
+    best = nlargest(3, scored, key=lambda each: each[0])
+    return f"{metric}: " + ", ".join(f"{name} {score:.4g}" for score, name in best)
+
+
+def _extent(value: Any) -> str:
+    """A number or text as it is, the shape of an array, and the length of anything else."""
+    if isinstance(value, (bool, int, float, str)):
+        return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return f"({len(value):,})" if hasattr(value, "__len__") else ""
+    return f"({' × '.join(f'{size:,}' for size in shape)})" if shape else f"{float(value):.6g}"

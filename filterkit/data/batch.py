@@ -64,6 +64,12 @@ class Batch:
         form, (rows, columns) = "sparse" if self.sparse else "dense", self._X.shape
         return f"<Batch of {rows} {form} rows and {columns} columns of {quoted(self.schema.relation)}>"
 
+    def _repr_html_(self) -> str:
+        """The first rows, as a notebook shows them."""
+        from filterkit.data.html import batch_table
+
+        return batch_table(self)
+
     def __len__(self) -> int:
         return int(self._X.shape[0])
 

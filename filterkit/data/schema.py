@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -172,10 +172,16 @@ class Schema:
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return (
-            f"Schema({self.relation!r}, {len(self.attributes)} attributes, "
-            f"class {self.class_attribute.name if self.class_attribute else None!r})"
-        )
+        target = self.class_attribute
+        about = f"class {target.name!r}" if target is not None else f"{len(self.labels)} labels" * bool(self.labels)
+        form = "sparse" if self.sparse else "dense"
+        return f"<Schema of {self.relation!r}: {len(self.attributes)} attributes, {form}, {about or 'no class'}>"
+
+    def _repr_html_(self) -> str:
+        """The attributes, as a notebook shows them."""
+        from filterkit.data.html import schema_table
+
+        return schema_table(self)
 
     @cached_property
     def class_attribute(self) -> Attribute | None:
@@ -227,12 +233,12 @@ class Schema:
         return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
-    def names(self) -> Set[str]:
-        """The names of all attributes."""
+    def names(self) -> TextSet:
+        """The names of all attributes, in order."""
         if "_lazy" in vars(self):
             return self._lazy[0].names
         attributes = self.attributes
-        return TextSet(attributes.names) if isinstance(attributes, Attributes) else frozenset(names_of(attributes))
+        return TextSet(attributes.names if isinstance(attributes, Attributes) else dict.fromkeys(names_of(attributes)))
 
     @cached_property
     def feature_indices(self) -> np.ndarray:

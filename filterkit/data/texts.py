@@ -15,6 +15,7 @@ S = TypeVar("S")
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
 _HASHED = 1 << 18  # characters that are hashed together
 _FACTOR, _INVERSE = 0x9E3779B97F4A7C15, 0xF1DE83E19937733D  # any large odd number; their product is 1 modulo 2^64
+_SHOWN = 20  # texts of a set, in its repr
 _LARGEST = (1 << 31) - 1  # the largest int32
 
 
@@ -214,9 +215,14 @@ class Texts(Sequence[str]):
 
 
 class TextSet(Set[str]):
-    """Texts that all differ, as an immutable set."""
+    """Texts that all differ, as an immutable set in their order; a number or slice finds them as in a list.
 
-    def __init__(self, texts: Texts) -> None:
+    Parameters
+    ----------
+    texts : many in a `Texts`, few as the keys of a dict.
+    """
+
+    def __init__(self, texts: Texts | dict[str, None]) -> None:
         self._texts = texts
 
     @classmethod
@@ -231,6 +237,13 @@ class TextSet(Set[str]):
 
     def __len__(self) -> int:
         return len(self._texts)
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return list(self._texts)[place]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, islice(self, _SHOWN)))
+        return f"{{{shown}{', …' if len(self) > _SHOWN else ''}}}"
 
 
 def _powers(factor: int, count: int) -> np.ndarray:

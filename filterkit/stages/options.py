@@ -11,15 +11,18 @@ import typing
 from collections.abc import Iterable
 from functools import cache
 from numbers import Real
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from filterkit.errors import UsageError, quoted
 
+# What an option can hold.
+T = TypeVar("T", bound=int | float | str | bool | tuple[str, ...] | None)
+
 
 def option(
-    default: Any,
+    default: T,
     help: str,
     *,
     choices: tuple[str, ...] = (),
@@ -28,7 +31,7 @@ def option(
     bare: bool = False,
     output: bool = False,
     last: bool = False,
-) -> Any:
+) -> T:
     """Declare an option of a stage or format, as the value of an annotated class attribute.
 
     Parameters
@@ -61,17 +64,17 @@ def option(
     )
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(option,))
 class Configured:
     """What has a name and options, which a class declares by `option`.
 
     Raises
     ------
-    TypeError : there is no such option.
+    TypeError : there is no such option, or the class declares one of a type that options cannot hold.
     UsageError : an option does not take the value.
     """
 
     name: ClassVar[str] = ""
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -79,7 +82,8 @@ class Configured:
         dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
 
     def __init__(self, **options: Any) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+        types_of(type(self))  # refuses types that no option can hold
+        for field in dataclasses.fields(self):
             value = field.default
             if field.name in options:
                 value = _converted(type(self), field, options.pop(field.name))
@@ -90,7 +94,7 @@ class Configured:
 
     def __post_init__(self) -> None:
         """Check the options; a class that has more to check calls this first."""
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+        for field in dataclasses.fields(self):
             _check(self, field, getattr(self, field.name))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,19 +127,36 @@ def options_of(stage: Any) -> dict[str, Any]:
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:
-    """The types of the options of a class, by name: int, float, str, bool, or tuple for a repeatable option."""
+    """The types of the options of a class, by name: int, float, str, bool, or tuple for a repeatable option.
+
+    Raises
+    ------
+    TypeError : the class declares an option of another type, or with a default that is not of its type.
+    """
     return _types_of(stage)  # type: ignore[arg-type]  # mypy takes the hash of a stage for that of its class
 
 
 @cache
 def _types_of(stage: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(stage)
-    found = {}
-    for field in dataclasses.fields(stage):
-        hint = hints[field.name]
-        if typing.get_origin(hint) in (types.UnionType, typing.Union):
-            hint = next(part for part in hint.__args__ if part is not type(None))
-        found[field.name] = typing.get_origin(hint) or hint
+    return {field.name: _held(stage, field, hints[field.name]) for field in dataclasses.fields(stage)}
+
+
+def _held(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
+    """The type of the values of an option, from its annotation."""
+    parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
+    others = [part for part in parts if part is not type(None)]
+    found = typing.get_origin(others[0]) or others[0]
+    texts = found is tuple and typing.get_args(others[0]) not in ((), (str, ...))
+    if len(others) > 1 or found not in _MEANING or texts:
+        shown = getattr(hint, "__name__", None) if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+        raise TypeError(
+            f"{stage.__name__}.{field.name}: an option cannot hold {shown}; "
+            "declare int, float, str, bool, tuple[str, ...], or one of these | None"
+        )
+    default = field.default
+    if default is not None and (_texts(default) if found is tuple else _plain(found, default)) != default:
+        raise TypeError(f"{stage.__name__}.{field.name}: the default {default!r} is not {_MEANING[found]}")
     return found
 
 
@@ -155,8 +176,6 @@ def _converted(kind: type[Configured], field: dataclasses.Field[Any], value: Any
     if value is None and field.default is None:
         return None
     type_ = types_of(kind)[field.name]
-    if type_ not in _MEANING:
-        return value
     plain = _texts(value) if type_ is tuple else _plain(type_, value)
     if plain is None:
         raise UsageError(f"{kind.name}: {kind.shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")

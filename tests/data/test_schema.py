@@ -65,7 +65,8 @@ def test_schemas_are_equal_if_all_members_are(change):
 
 
 def test_the_repr_of_a_schema_is_short():
-    assert repr(Schema("r", [A, B, C], 2)) == "Schema('r', 3 attributes, class 'c')"
+    assert repr(Schema("r", [A, B, C], 2)) == "<Schema of 'r': 3 attributes, dense, class 'c'>"
+    assert repr(Schema("r", [A], sparse=True)) == "<Schema of 'r': 1 attributes, sparse, no class>"
 
 
 def test_an_attribute_keeps_one_score_per_metric_the_latest_last():
@@ -242,3 +243,9 @@ def test_renewed_attributes_may_change_their_kind():
 def test_a_schema_with_renewed_attributes_is_pickled_with_them():
     out = renewed(Schema("r", [A, B, C], 2), [])
     assert pickle.loads(pickle.dumps(out)) == out
+
+
+def test_names_are_in_order():
+    names = Schema("r", [C, B, A]).names
+    assert list(names) == [C.name, B.name, A.name] and names[0] == C.name and names[1:] == [B.name, A.name]
+    assert names == {A.name, B.name, C.name} and A.name in names and repr(names) == "{'c', 'b', 'a'}"

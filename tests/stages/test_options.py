@@ -1,0 +1,46 @@
+"""Options: the types that they hold."""
+
+import pytest
+
+from filterkit import RowStage, option
+from filterkit.stages.options import types_of
+
+
+def declared(hint, default):
+    return type("Mine", (RowStage,), {"name": "mine", "__annotations__": {"o": hint}, "o": option(default, "What.")})
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "held"),
+    [
+        (int, 3, int),
+        (float, 3, float),
+        (str | None, None, str),
+        ("float | None", None, float),
+        (bool, False, bool),
+        (tuple[str, ...], (), tuple),
+        (int, None, int),
+    ],
+)
+def test_types_that_options_hold(hint, default, held):
+    assert types_of(declared(hint, default)) == {"o": held} and declared(hint, default)().o == default
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "message"),
+    [
+        (
+            list[int],
+            (),
+            r"Mine\.o: an option cannot hold list\[int\]; declare int, float, str, bool, tuple\[str, ...\]",
+        ),
+        (dict, None, r"Mine\.o: an option cannot hold dict"),
+        (int | str, 3, r"Mine\.o: an option cannot hold int \| str"),
+        (tuple[int, ...], (), r"Mine\.o: an option cannot hold tuple\[int, \.\.\.\]"),
+        (int, "3", r"Mine\.o: the default '3' is not a whole number"),
+        (bool, 1, r"Mine\.o: the default 1 is not True or False"),
+    ],
+)
+def test_types_that_options_cannot_hold_are_refused(hint, default, message):
+    with pytest.raises(TypeError, match=message):
+        declared(hint, default)()
