@@ -115,23 +115,24 @@ def _positive(results: Results) -> str:
 
 def show_classes(results: Results) -> None:
     """Print, for each task, share and chain, precision, recall, F1, support and the confusion matrix of each class."""
+    from filterkit.evaluation.runner import add_confusion
+
     sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
     for row in results.rows:
         whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
-        for name, names, cells in row.confusion or []:
-            counts = whole.setdefault(name, {})
-            for true, guess, weight in cells:
-                pair = (names[true], names[guess])
-                counts[pair] = counts.get(pair, 0.0) + weight
+        add_confusion(whole, row.confusion or [])
     for (data, task, share, chain), groups in sums.items():
         click.echo(f"\n{data}, {task}, chain {quoted(chain)}, trained on {share * 100:.3g}%: sums over folds")
         for name, counts in groups.items():
-            _show_confusion(name or "class", counts)
+            click.echo("\n".join(confusion_table(name or "class", counts)))
 
 
-def _show_confusion(title: str, counts: dict[tuple[str, str], float]) -> None:
-    """Print the rates of each class, and beside them how the rows that are of it were predicted."""
-    names = list(dict.fromkeys(name for pair in sorted(counts) for name in pair))
+def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[str]:
+    """Lines with the rates of each class and, beside them, how the rows that are of it were predicted.
+
+    `counts` has the weight of the rows of each true and predicted value.
+    """
+    names = sorted({name for pair in counts for name in pair})
     matrix = np.array([[counts.get((true, guess), 0.0) for guess in names] for true in names])
     right, true, guess = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
     rates = [
@@ -142,7 +143,8 @@ def _show_confusion(title: str, counts: dict[tuple[str, str], float]) -> None:
         [name, *(_number(rate[i], ".3f") for rate in rates), f"{true[i]:g}", *(f"{count:g}" for count in matrix[i])]
         for i, name in enumerate(names)
     ]
-    print_table([[title, "precision", "recall", "f1", "support", *(f"as {name}" for name in names)], *rows], left=1)
+    head = [title, "precision", "recall", "f1", "support", *(f"as {name}" for name in names)]
+    return aligned([head, *rows], range(1))
 
 
 def _show_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> None:

@@ -278,7 +278,7 @@ class Evaluator:
                     Result(
                         *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
                         batch.schema.positive or "",
-                        _confusion(learner, outcome, batch.schema),
+                        confusion(learner, outcome, batch.schema),
                     )
                 )
         return results
@@ -304,9 +304,12 @@ def _placed(error: Exception, place: str) -> FilterkitError:
     return FilterkitError(f"{place}: unexpected {type(error).__name__}: {error} (--debug shows where)")
 
 
-def _confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
+def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
     """What `Result.confusion` holds; `schema` is that of the rows."""
-    found, tasks, target = [], learner.tasks, schema.class_attribute
+    found: list[Any] = []
+    tasks, target = learner.tasks, schema.class_attribute
+    if not len(outcome.truth):
+        return found
     ends = group_ends(outcome.exclusive, len(tasks.names))
     for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
         name, values, other = "", list(tasks.names[first:stop]), REST
@@ -317,6 +320,15 @@ def _confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list
         pairs = np.argwhere(matrix).tolist()
         found.append([name, [*values, other], [[i, j, float(matrix[i, j])] for i, j in pairs]])
     return found
+
+
+def add_confusion(sums: dict[str, dict[tuple[str, str], float]], found: list[Any]) -> None:
+    """Add a `Result.confusion` to sums by name, true and predicted value."""
+    for name, values, cells in found:
+        counts = sums.setdefault(name, {})
+        for true, said, weight in cells:
+            pair = (values[true], values[said])
+            counts[pair] = counts.get(pair, 0.0) + weight
 
 
 def run(
