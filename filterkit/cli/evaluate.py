@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from filterkit.cli.inputs import check_input_options, open_input
+from filterkit.cli.inputs import check_input_options, open_input, open_like
 from filterkit.cli.options import (
     ENGINE,
     FROM,
+    LABELS,
     ONCE,
     PROGRESS,
     SETTINGS,
@@ -20,15 +22,14 @@ from filterkit.cli.options import (
     input_options,
     jobs,
     seed,
-    target_options,
 )
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.progress import FoldProgress
-from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, shown_measures
+from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, show_classes, shown_measures
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.errors import UsageError
+from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output, together
 from filterkit.plugin.formats import Formats
@@ -45,6 +46,12 @@ class EvaluateOptions(InputOptions):
 
     chains: tuple[str, ...]
     folds: int
+    repeats: int
+    group: str | None
+    test: str | None
+    classes: tuple[str, ...]
+    positives: tuple[str, ...]
+    by_class: bool
     train: str | None
     one_against_rest: bool
     min_positives: int | None
@@ -65,7 +72,28 @@ class EvaluateOptions(InputOptions):
         return [Goal(option, path) for option, path in paths.items() if path is not None]
 
 
-@click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
+class EvaluateCommand(CommandWithMeasures):
+    """Notices chains that are not in quotes."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known: Registry | None = ctx.obj
+        if known is not None:
+            self._check_quotes(args, known)
+        return super().parse_args(ctx, args)
+
+    def _check_quotes(self, args: list[str], known: Registry) -> None:
+        """Refuse stages that follow the value of ``--chain``, unless they are files."""
+        own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
+        for place, flag in enumerate(args[:-2]):
+            follows = args[place + 2]
+            if flag == "--chain" and follows in known.stages and not os.path.exists(follows):
+                rest = args[place + 1 :]
+                end = (i for i, word in enumerate(rest) if word.partition("=")[0] in own or os.path.isfile(word))
+                chain = " ".join(rest[: next(end, len(rest))])
+                raise UsageError(f"evaluate: put the chain in quotes: --chain {quoted(chain, PATH)}")
+
+
+@click.command(cls=EvaluateCommand, context_settings=SETTINGS)
 @click.option(
     "--chain",
     "chains",
@@ -75,6 +103,22 @@ class EvaluateOptions(InputOptions):
     help="A chain to evaluate, in quotes. Repeatable.",
 )
 @click.option("--folds", metavar="N", type=click.IntRange(2), default=10, show_default=True, help="Number of folds.")
+@click.option(
+    "--repeats",
+    metavar="N",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    show_default=True,
+    help="Deal the rows into folds N times.",
+)
+@click.option(
+    "--group",
+    metavar="ATTRIBUTE",
+    **ONCE,
+    help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
+)
+@click.option("--test", metavar="FILE", **ONCE, help="Instead of cross-validation, fit on DATA and test on FILE.")
+@click.option("--by-class", is_flag=True, help="Show precision, recall, F1 and confusion matrix of each class.")
 @click.option(
     "--train",
     metavar="SHARES",
@@ -96,7 +140,20 @@ class EvaluateOptions(InputOptions):
     help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
 )
 @PLOT
-@target_options
+@click.option(
+    *("-c", "--class", "classes"),
+    metavar="ATTRIBUTE",
+    multiple=True,
+    help="The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
+    "order.  [default: last, if nominal]",
+)
+@LABELS
+@click.option(
+    *("--positive", "positives"),
+    metavar="VALUE",
+    multiple=True,
+    help="The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
+)
 @FROM
 @input_options
 @jobs("processes")
@@ -112,7 +169,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
         filterkit evaluate data.arff --chain "STAGE LEARNER" --chain "NAME: STAGE STAGE LEARNER"
 
     Each chain ends in a learner, and may have a NAME before a colon. All its stages are fitted on the training folds
-    only. Folds are stratified by class. DATA is held in memory.
+    only. Folds are stratified by class or labels. DATA is held in memory.
 
     Measures are computed on each fold and averaged over folds, then over tasks. ± is the standard error over tasks or,
     with a single task, over folds. Chains are compared by Wilcoxon's signed-rank test over tasks or, with a single
@@ -126,7 +183,10 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
     _check(paths, options, known)
     design = _design(options)
-    data = [(name, _read(path, options, known)) for name, path in _names(paths).items()]
+    data = []
+    for number, (name, path) in enumerate(_names(paths).items()):
+        options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
+        data.append((name, _read(path, options, known)))
     results = _run(data, design, options, known)
     measures = shown_measures(results, options.shown)
     with together():
@@ -139,12 +199,14 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
             plot_curves(results, measures, options.plot)
     if options.output != "-":
         show(results, measures)
+        if options.by_class:
+            show_classes(results)
 
 
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     engine_of(known, options.engine, options.jobs).close()
-    check_goals(options.outputs, paths, known.files)
+    check_goals(options.outputs, [path for path in (*paths, options.test) if path is not None], known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
     check_input_options(paths, kinds, options)
@@ -154,8 +216,30 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         from filterkit.evaluation.plots import check_plot
 
         check_plot(options.plot)
+    for flag, given in {"--class": options.classes, "--positive": options.positives}.items():
+        if len(given) > 1 and len(given) != len(paths):
+            raise UsageError(f"evaluate: {flag} is given {len(given)} times for {len(paths)} inputs; give one for each")
+    if options.test is not None:
+        _check_test(paths, options)
     if options.min_positives and not options.one_against_rest:
         raise UsageError("evaluate: --min-positives needs --one-against-rest")
+
+
+def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
+    """Refuse what a given test set leaves no use for."""
+    if len(paths) > 1:
+        raise UsageError("evaluate: --test takes one DATA to fit on")
+    if options.unseen == "extend":
+        raise UsageError("evaluate: --unseen extend cannot be combined with --test; --unseen missing can")
+    given = {"--repeats": options.repeats > 1, "--group": options.group, "--train": options.train}
+    for flag, is_given in given.items():
+        if is_given:
+            raise UsageError(f"evaluate: {flag} is of cross-validation, and --test gives the rows to test on")
+
+
+def _nth(given: tuple[str, ...], number: int) -> str | None:
+    """The value for an input of an option that is given once for all inputs, or once for each."""
+    return given[number if len(given) > 1 else 0] if given else None
 
 
 def _design(options: EvaluateOptions) -> Design:
@@ -170,6 +254,8 @@ def _design(options: EvaluateOptions) -> Design:
         options.one_against_rest,
         options.min_positives or 1,
         options.seed or 0,
+        options.repeats,
+        options.group,
     )
 
 
@@ -185,14 +271,28 @@ def _read(path: str, options: EvaluateOptions, known: Registry) -> Batch:
         return concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
 
 
+def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Batch | None:
+    """The rows of ``--test``, in the schema of the training rows."""
+    if options.test is None:
+        return None
+    from filterkit.cli.plan import align
+
+    schema = training.schema
+    with open_like(options.test, schema, options, Formats(known.formats, options.from_)) as reader:
+        alignment = align(reader, schema, options.unseen == "missing")
+        return concatenate(reader.map(alignment.apply, LocalEngine(1)), schema)
+
+
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
     """Evaluate what the journal does not have yet."""
     from filterkit.evaluation.journal import Journal
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator, run
 
-    evaluator = Evaluator(data, design)
-    journal = Journal(options.journal, data, design) if options.journal is not None else None
+    test = _read_test(data[0][1], options, known)
+    evaluator = Evaluator(data, design, test)
+    rows = data if test is None else [*data, ("--test", test)]
+    journal = Journal(options.journal, rows, design) if options.journal is not None else None
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
     progress = FoldProgress(options.progress)

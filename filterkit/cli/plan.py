@@ -136,11 +136,11 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     later = []
     for source, output, is_main in outputs:
         reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects, is_main))
-        later.append(Later(reader, _align(reader, incoming, options.unseen == "missing"), output, is_main))
+        later.append(Later(reader, align(reader, incoming, options.unseen == "missing"), output, is_main))
     return Plan(training, loaded, later, rejects)
 
 
-def _align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
+def align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
     """The alignment of an input's columns with those of a chain; an error names the input.
 
     `unseen` says whether values that the chain does not know are missing; a warning tells which.

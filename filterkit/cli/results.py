@@ -15,7 +15,9 @@ from filterkit.evaluation.measures import MEANINGS, MEASURES
 if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
+_TESTED = [1.0]  # the share of the rows that are trained on where there is a test set; folds leave less
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
+_MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 _MOST_PAIRS = 6  # with more pairs of chains, each chain is compared with the first alone
 
@@ -72,7 +74,7 @@ def show(results: Results, measures: list[str]) -> None:
     pairs = [(i, j) for i in range(chains) for j in range(i + 1, chains)]
     if len(pairs) > _MOST_PAIRS:
         pairs = [(0, j) for j in range(1, chains)]
-    if pairs:
+    if pairs and results.shares != _TESTED:
         _show_differences(results, measures, pairs)
     if chains > 2 and results.over_tasks:
         _show_ranks(results, measures)
@@ -81,7 +83,8 @@ def show(results: Results, measures: list[str]) -> None:
 def _show_means(results: Results, measures: list[str]) -> None:
     """Print the mean of each measure, for each chain and share of rows."""
     over, folds = _units(results), _folds(results)
-    click.echo(f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}")
+    title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
+    click.echo("Measures on the test set" if results.shares == _TESTED else title)
     summaries = [results.summary(measure) for measure in measures]
     rows = [
         [
@@ -93,6 +96,55 @@ def _show_means(results: Results, measures: list[str]) -> None:
         for c, name in enumerate(results.chains)
     ]
     print_table([["chain", "train", *measures], *rows], left=1)
+    if positive := _positive(results):
+        click.echo(positive)
+
+
+def _positive(results: Results) -> str:
+    """Which class is positive; empty if the results are of a version that did not write it."""
+    values = {(row.data, row.task): row.positive for row in results.rows if row.split}
+    if not values:
+        return ""
+    if len(set(values.values())) == 1:
+        value = next(iter(values.values()))
+        return f"(positive is {quoted(value)})" if value else "(each class or label in turn is positive)"
+    texts = [f"{quoted(value) if value else 'each in turn'} in {data}" for (data, _), value in values.items()]
+    texts = list(dict.fromkeys(texts))
+    return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
+
+
+def show_classes(results: Results) -> None:
+    """Print, for each task, share and chain, precision, recall, F1, support and the confusion matrix of each class."""
+    from filterkit.evaluation.runner import add_confusion
+
+    sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
+    for row in results.rows:
+        whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
+        add_confusion(whole, row.confusion or [])
+    for (data, task, share, chain), groups in sums.items():
+        click.echo(f"\n{data}, {task}, chain {quoted(chain)}, trained on {share * 100:.3g}%: sums over folds")
+        for name, counts in groups.items():
+            click.echo("\n".join(confusion_table(name or "class", counts)))
+
+
+def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[str]:
+    """Lines with the rates of each class and, beside them, how the rows that are of it were predicted.
+
+    `counts` has the weight of the rows of each true and predicted value.
+    """
+    names = sorted({name for pair in counts for name in pair})
+    matrix = np.array([[counts.get((true, guess), 0.0) for guess in names] for true in names])
+    right, true, guess = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    rates = [
+        np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
+        for part, whole in ((right, guess), (right, true), (2 * right, true + guess))
+    ]
+    rows = [
+        [name, *(_number(rate[i], ".3f") for rate in rates), f"{true[i]:g}", *(f"{count:g}" for count in matrix[i])]
+        for i, name in enumerate(names)
+    ]
+    head = [title, "precision", "recall", "f1", "support", *(f"as {name}" for name in names)]
+    return aligned([head, *rows], range(1))
 
 
 def _show_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> None:

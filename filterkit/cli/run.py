@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Mapping, TrainingRows
 from filterkit.cli.inputs import naming
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
@@ -92,11 +92,17 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
         this = ["--test", reader.path, output, *command]
         if plan.training is None:
             this = [*words_of_options(options), reader.path]
+        from filterkit.cli.measured import measured  # which imports what learners need
+
         with naming(reader):
-            mapping = Transformed(reader, alignment, fitted, job.engine)
+            mapping: Mapping = Transformed(reader, alignment, fitted, job.engine)
+            tells = None if is_main else measured(mapping, fitted.stages)
+            mapping = tells or mapping
             onward = options.rejects is not None or number < len(plan.later)
             comments = [*reader.history, command_comment(this)]
             count = writer.write(output, mapping, comments, reader, onward, is_main, later=True)
+        if tells is not None:
+            tells.tell(reader.name)
         done(f"{reader.name}: {count} rows")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,13 @@ class Design:
     Attributes
     ----------
     chains : the name and the text of each chain.
-    folds : the number of folds of the cross-validation, which is stratified by class.
+    folds : the number of folds of the cross-validation, which is stratified by class or labels.
     shares : the shares of all rows to train on, ascending; if empty, all rows outside the fold.
     one_against_rest : whether each of several classes, or each label, is a task of its own.
     min_positives : how many rows a class or label must have to be a task.
     seed : the seed for folds and subsamples; stages that draw random numbers have their own seeds.
+    repeats : how often the rows are dealt into folds anew.
+    group : the name of an attribute whose equal values stay in one fold; no chain sees it. None if there is none.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -30,6 +33,8 @@ class Design:
     one_against_rest: bool = False
     min_positives: int = 1
     seed: int = 0
+    repeats: int = 1
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if self.folds < 2:
@@ -58,18 +63,34 @@ class Splits:
 
     Parameters
     ----------
-    y : int (rows,), the codes that are spread evenly over the folds.
+    y : int (rows,), the codes that are spread evenly over the folds; or bool (rows, labels), for each row whether it
+        has each label, which all are spread evenly.
     design : how the rows are split.
+    groups : int (rows,): rows of the same number stay in one fold. None if there are no groups.
+    tested : the number of rows at the end that are the only test rows; 0 for cross-validation.
+
+    Attributes
+    ----------
+    count : the number of folds of all repeats; 1 if there are only test rows.
     """
 
-    def __init__(self, y: np.ndarray, design: Design) -> None:
-        self._y = y
+    def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None, tested: int = 0) -> None:
+        self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
         self._design = design
-        self._fold = draw_folds(y, design.folds, design.seed)
+        self.count = 1 if tested else design.folds * design.repeats
+        if tested:
+            self._folds = [(np.arange(len(y)) < len(y) - tested).astype(np.int32)]
+        else:
+            self._folds = [_deal(y, groups, design.folds, _seed(design.seed, n)) for n in range(design.repeats)]
+
+    def _of(self, fold: int) -> np.ndarray:
+        """bool (rows,): whether each row is in a fold."""
+        repeat, number = divmod(fold, self._design.folds)
+        return np.asarray(self._folds[repeat] == number)
 
     def test(self, fold: int) -> np.ndarray:
         """int64 (n,): the numbers of the rows to test on."""
-        return np.flatnonzero(self._fold == fold)
+        return np.flatnonzero(self._of(fold))
 
     def training(self, fold: int, share: float | None) -> np.ndarray:
         """int64 (n,): the numbers of the rows to train on, ascending.
@@ -77,7 +98,7 @@ class Splits:
         Without `share` they are all rows outside the fold. With it, each class has that share of all its rows, but at
         least one. A larger share contains all rows of a smaller one.
         """
-        rows = np.flatnonzero(self._fold != fold)
+        rows = np.flatnonzero(~self._of(fold))
         if share is None or share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
@@ -86,3 +107,51 @@ class Splits:
         whole = np.bincount(self._y)
         rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
         return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
+
+
+def _seed(seed: int, repeat: int) -> int:
+    """The seed of a repeat, which for the first is `seed` itself."""
+    return int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]) if repeat else seed
+
+
+def _deal(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
+    """The fold of each row, int32 (rows,); parameters are as for `Splits`."""
+    if groups is not None:
+        return _deal_groups(y, groups, folds, seed)
+    return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_labels(y, folds, seed)
+
+
+def _deal_groups(y: np.ndarray, groups: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
+        y = np.zeros(len(y), np.int32)
+    fold = np.full(len(y), folds, np.int32)
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed % (1 << 32))
+    with warnings.catch_warnings(action="ignore"):  # of rare classes, which are in some folds only
+        for number, (_, rows) in enumerate(splitter.split(y, y, groups)):
+            fold[rows] = number
+    return fold
+
+
+def _deal_labels(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """Spread each label and all rows evenly over folds (Sechidis and others 2011, for all rows of a label at once).
+
+    The rarest label comes first. Each of its rows that are in no fold yet goes to the fold that lacks most of them.
+    Rows with the same labels follow each other, so that they go to different folds.
+    """
+    rng = np.random.default_rng(seed)
+    fold = np.full(len(truth), -1, np.int32)
+    _, kind = np.unique(np.packbits(truth, axis=1), axis=0, return_inverse=True)
+    order = rng.permutation(len(truth))
+    order = order[np.argsort(kind.ravel()[order], kind="stable")]
+    for label in [*np.argsort(truth.sum(axis=0), kind="stable").tolist(), None]:
+        chosen = np.ones(len(truth), bool) if label is None else truth[:, label]
+        rows = order[(chosen & (fold < 0))[order]]
+        have = np.bincount(fold[chosen & (fold >= 0)], minlength=folds)
+        all_rows = np.bincount(fold[fold >= 0], minlength=folds)
+        # A fold that has h of the rows takes turns from h on, so that folds with fewer come first.
+        turns = (have[:, None] + np.arange(-(-len(rows) // folds) + int(have.max()) + 1)).ravel()
+        owner = np.repeat(np.arange(folds), len(turns) // folds)
+        fold[rows] = owner[np.lexsort((rng.permutation(folds)[owner], all_rows[owner], turns))[: len(rows)]]
+    return fold

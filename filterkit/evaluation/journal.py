@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import IO, Any
 
 from filterkit.data.batch import Batch
@@ -79,6 +79,7 @@ class Journal:
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise FilterkitError(f"{self._path}: this is no journal of an evaluation")
+        found = {**{field.name: field.default for field in fields(Design)}, **found}  # earlier versions had fewer
         other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
         if other:
             raise FilterkitError(
@@ -105,6 +106,8 @@ def _digest(batch: Batch) -> str:
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())
+    if schema.labels or batch.weights is not None:
+        digest.update(b"2")  # earlier versions dealt these rows into other folds, or did not weigh them
     parts = [*(batch.csr[:3] if batch.sparse else [batch.X]), batch.y, batch.weights]
     for part in parts:
         digest.update(b"-" if part is None else part.tobytes())

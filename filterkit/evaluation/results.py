@@ -189,7 +189,7 @@ def read_results(path: str) -> list[Result]:
                 raise ValueError
         except (KeyError, ValueError, TypeError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        rows.append(Result(*place, *counts, values, *(line.get(name) or "" for name in _LATER)))
+        rows.append(Result(*place, *counts, values, line.get("split") or "", line.get("positive") or ""))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

@@ -18,17 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.chain import Chain
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, UsageError, not_nominal, quoted
 from filterkit.evaluation.folds import Design, Splits
-from filterkit.evaluation.measures import measures
+from filterkit.evaluation.measures import confusions, measures
 from filterkit.messages import show_warnings
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage, transform
 from filterkit.stages.learner import REST, FittedLearner, Learner
-from filterkit.stages.models import tasks_of_labels
+from filterkit.stages.models import Outcome, group_ends, tasks_of_labels
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that imports may take in the first part
@@ -49,6 +50,8 @@ class Result(NamedTuple):
     split : a hash of the numbers of the test rows, so that results of other folds are not taken for those of the same;
         empty if it is unknown, as in files of earlier versions.
     positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
+    confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
+        numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
     """
 
     data: str
@@ -62,6 +65,7 @@ class Result(NamedTuple):
     values: dict[str, float]
     split: str = ""
     positive: str = ""
+    confusion: list[Any] | None = None
 
 
 def named_chain(text: str, known: Registry | None = None, seed: int | None = None) -> tuple[str, str]:
@@ -107,30 +111,62 @@ def _known(data: Batch) -> Batch:
 
 
 def _strata(data: Batch, task: Batch) -> np.ndarray:
-    """int (rows,): the codes by which rows are spread over folds: the whole class, a label, or 0 for all rows."""
+    """What is spread evenly over folds, as for `Splits`: the values of the whole class or of a label, or all labels."""
     assert data.y is not None and task.y is not None
     y = data.y if data.y.ndim == 1 else task.y
-    return y if y.ndim == 1 else np.zeros(len(y), np.int32)
+    return y if y.ndim == 1 else tasks_of_labels(task).truth(task)
 
 
-def _tasks(data: Batch, design: Design) -> Iterator[tuple[str, Batch]]:
-    """The name and the rows of each task of some data."""
+def _grouped(data: Batch, name: str) -> tuple[np.ndarray, Batch]:
+    """The group of each row, int64 (rows,), and the rows without the attribute that says it.
+
+    Raises
+    ------
+    FilterkitError : there is no such attribute, or it is the class or a label.
+    """
+    schema = data.schema
+    places = {a.name: i for i, a in enumerate(schema.attributes)}
+    place = places.get(name)
+    if place is None or place in schema.targets:
+        what = "it is what is to be predicted" if place is not None else "there is no such attribute"
+        raise FilterkitError(f"--group {quoted(name)}: {what}")
+    left = [i for i in range(len(schema.attributes)) if i != place]
+    attributes = [schema.attributes[i] for i in left]
+    others = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
+    if place not in schema.feature_indices:
+        assert data.passthrough is not None
+        number = data.passthrough.column_names.index(name)
+        codes = data.passthrough.column(number).combine_chunks().dictionary_encode(null_encoding="encode").indices
+        rest = data.passthrough.remove_column(number)
+        return codes.to_numpy().astype(np.int64), data.replace(
+            schema=others, passthrough=rest if others.passthrough else None
+        )
+    column = int(np.flatnonzero(np.asarray(schema.feature_indices) == place)[0])
+    kept = np.delete(np.arange(schema.width), column)
+    one = data.csr.only(np.array([column])).matrix().toarray()[:, 0] if data.sparse else data.X[:, column]
+    X: Any = data.csr.only(kept) if data.sparse else np.ascontiguousarray(data.X[:, kept])
+    return np.unique(one, return_inverse=True)[1], data.replace(schema=others, X=X)
+
+
+def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
+    """The name and the rows of each task of some data, of which the last `tested` rows are for tests alone."""
     schema, target = data.schema, data.schema.class_attribute
-    y = data.y
+    seen = data.take(np.arange(len(data) - tested)) if tested else data
+    y = seen.y
     assert y is not None
     names = list(schema.label_values.names if target is None else target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
         if target is not None and len(names) == 2 and schema.positive is None:  # the same for all folds
-            first, second = np.bincount(y, data.weights, 2).tolist()
+            first, second = np.bincount(y, seen.weights, 2).tolist()
             data = data.replace(schema=schema.replace(positive=names[0 if first < second else 1]))
         yield (schema.relation if target is None else schema.positive or target.name), data
         return
     if target is None:
-        tasks = tasks_of_labels(data)
-        rows = dict(zip(tasks.codes.tolist(), tasks.truth(data).sum(axis=0).tolist()))
+        tasks = tasks_of_labels(seen)
+        rows = dict(zip(tasks.codes.tolist(), tasks.truth(seen).sum(axis=0).tolist()))
     else:
         rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
-    chosen = [i for i, count in rows.items() if design.min_positives <= count < len(data) and count]
+    chosen = [i for i, count in rows.items() if design.min_positives <= count < len(seen) and count]
     if not chosen:
         raise FilterkitError(f"no class has {design.min_positives} rows, and others beside it")
     for i in chosen:
@@ -162,33 +198,53 @@ class Evaluator:
     ----------
     data : the name and the rows of each data set; all are held in memory.
     design : how the chains are compared.
+    test : the rows to test on, in the schema of the only data set, whose rows then are all for training; or None for
+        cross-validation.
 
     Attributes
     ----------
-    data, design : as given.
+    data, design, test : as given.
     parts : data, task and fold of each part.
     """
 
-    def __init__(self, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+    def __init__(self, data: Iterable[tuple[str, Batch]], design: Design, test: Batch | None = None) -> None:
         self.data = list(data)
         self.design = design
+        self.test = test
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
         self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
         for name, rows in self.data:
             try:
-                rows = _known(rows)
-                for task, batch in _tasks(rows, design):
-                    splits = Splits(_strata(rows, batch), design) if design.folds <= len(batch) else None
-                    if splits is None or not all(len(splits.test(fold)) for fold in range(design.folds)):
-                        rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
-                        raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
-                    self._tasks[name, task] = batch, splits
+                self._add(name, _known(rows))
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
-        self.parts = [(*key, fold) for key in self._tasks for fold in range(design.folds)]
+        self.parts = [(*key, fold) for key, (_, splits) in self._tasks.items() for fold in range(splits.count)]
+
+    def _add(self, name: str, rows: Batch) -> None:
+        """Add the tasks of a data set."""
+        design, groups, tested = self.design, None, 0
+        if self.test is not None:
+            test = _known(self.test)
+            tested = len(test)
+            if not tested:
+                raise FilterkitError("the class of no row to test on is known")
+            rows = concatenate([rows, test], rows.schema)
+        elif design.group is not None:
+            groups, rows = _grouped(rows, design.group)
+            if (count := len(np.unique(groups))) < design.folds:
+                raise FilterkitError(
+                    f"--group {quoted(design.group)}: {count} values are too few for {design.folds} folds"
+                )
+        for task, batch in _tasks(rows, design, tested):
+            enough = tested or design.folds <= len(batch)
+            splits = Splits(_strata(rows, batch), design, groups, tested) if enough else None
+            if splits is None or not all(len(splits.test(fold)) for fold in range(splits.count)):
+                rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
+                raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
+            self._tasks[name, task] = batch, splits
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Evaluator, (self.data, self.design)  # the tasks, which hold the rows again, are made anew
+        return Evaluator, (self.data, self.design, self.test)  # the tasks, which hold the rows again, are made anew
 
     def evaluate_part(self, part: Part) -> list[Result]:
         """As `evaluate`, for one of the `parts`."""
@@ -207,23 +263,72 @@ class Evaluator:
         results = []
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
-            shown = share or self.design.most
+            shown = 1.0 if self.test is not None else share or self.design.most
             for name, chain in self._chains:
                 began = time.perf_counter()
                 try:
-                    fitted = chain.fit(training)
-                    learner = fitted.stages[-1]
-                    assert isinstance(learner, FittedLearner)
-                    outcome = learner.outcome(transform(fitted.stages[:-1], test))
-                    if not len(outcome.truth):
-                        raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
-                except StageError as error:
-                    error.row = None  # a number within the part, which means nothing to the user
-                    raise FilterkitError(f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}: {error}") from None
+                    learner, outcome = _outcome(chain, training, test)
+                except (MemoryError, OSError):
+                    raise
+                except Exception as error:
+                    place = f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}"
+                    raise _placed(error, place) from error
                 seconds = time.perf_counter() - began
-                rows = (len(training), len(test))
-                results.append(Result(data, task, fold, shown, name, *rows, seconds, measures(outcome), split))
+                results.append(
+                    Result(
+                        *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
+                        batch.schema.positive or "",
+                        confusion(learner, outcome, batch.schema),
+                    )
+                )
         return results
+
+
+def _outcome(chain: Chain, training: Batch, test: Batch) -> tuple[FittedLearner, Outcome]:
+    """The learner at the end of a chain that is fitted on training rows, and what it predicts of test rows."""
+    fitted = chain.fit(training)
+    learner = fitted.stages[-1]
+    assert isinstance(learner, FittedLearner)
+    outcome = learner.outcome(transform(fitted.stages[:-1], test))
+    if not len(outcome.truth):
+        raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
+    return learner, outcome
+
+
+def _placed(error: Exception, place: str) -> FilterkitError:
+    """An error of a chain that names where it happened; one of a plugin that nobody foresaw also says its kind."""
+    if isinstance(error, StageError):
+        error.row = None  # a number within the part, which means nothing to the user
+    if isinstance(error, FilterkitError):
+        return FilterkitError(f"{place}: {error}")
+    return FilterkitError(f"{place}: unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
+    """What `Result.confusion` holds; `schema` is that of the rows."""
+    found: list[Any] = []
+    tasks, target = learner.tasks, schema.class_attribute
+    if not len(outcome.truth):
+        return found
+    ends = group_ends(outcome.exclusive, len(tasks.names))
+    for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
+        name, values, other = "", list(tasks.names[first:stop]), REST
+        if target is None:
+            name = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name
+        elif len(values) == 1 and len(target.values) == 2:
+            other = target.values[1 - tasks.codes[first]]
+        pairs = np.argwhere(matrix).tolist()
+        found.append([name, [*values, other], [[i, j, float(matrix[i, j])] for i, j in pairs]])
+    return found
+
+
+def add_confusion(sums: dict[str, dict[tuple[str, str], float]], found: list[Any]) -> None:
+    """Add a `Result.confusion` to sums by name, true and predicted value."""
+    for name, values, cells in found:
+        counts = sums.setdefault(name, {})
+        for true, said, weight in cells:
+            pair = (values[true], values[said])
+            counts[pair] = counts.get(pair, 0.0) + weight
 
 
 def run(

@@ -244,6 +244,14 @@ class FittedLearner(Fitted):
         truth, chosen = self.tasks.truth(batch), self._predicted(scores)
         return Outcome(truth, chosen, scores, self.tasks.exclusive, batch.weights, bool(self.model.threshold))
 
+    def outcome_of(self, batch: Batch) -> Outcome:
+        """As `outcome`, of rows that it has transformed already; there may be none whose class or labels are known."""
+        batch = batch.take(np.flatnonzero(counted_rows(batch)))
+        columns = np.arange(batch.schema.width)[-len(self.tasks.names) :]  # the scores are the last columns
+        scores = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        truth, chosen = self.tasks.truth(batch), self._predicted(scores)
+        return Outcome(truth, chosen, scores, self.tasks.exclusive, batch.weights, bool(self.model.threshold))
+
     def scores(self, batch: Batch) -> np.ndarray:
         """float64 (rows, tasks): the scores of the model."""
         check_finite(self._learner.name, batch)

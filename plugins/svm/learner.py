@@ -37,6 +37,9 @@ class Svm(Learner):
     calibrate: bool = option(False, "Produce probabilities, and predict what has more than one half.")
     folds: int | None = option(None, "Number of folds of the inner cross-validation.  [default: 5]", minimum=2)
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
+    class_weights: str | None = option(
+        None, "Multiply the weights of rows by that of their class: balanced, or VALUE=W,VALUE=W."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,6 +50,8 @@ class Svm(Learner):
         if not self._costs or not all(0 < cost < np.inf for cost in self._costs):
             raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{self.c}'")
 
+        self._class_weights = _parsed(self.class_weights)
+
     def inner_folds(self) -> int:
         return (self.folds or 5) if self.calibrate or len(self._costs) > 1 else 0
 
@@ -54,14 +59,35 @@ class Svm(Learner):
         return self.seed
 
     def learn(self, training: Training) -> Model:
-        return Hyperplanes(self.name, training).solve_all(training.truth, self._costs[0])
+        return Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[0])
+
+    def _weighted(self, training: Training) -> Training:
+        """The rows with ``--class-weights``; balanced, as in scikit-learn, gives all classes the same sum."""
+        if self.class_weights is None:
+            return training
+        target, names = training.schema.class_attribute, list(training.tasks.names)
+        if target is None:
+            raise StageError(self.name, "--class-weights needs a class; labels have none in common")
+        code = training.truth.argmax(axis=1)
+        if len(names) == 1:
+            code = 1 - training.truth[:, 0]
+            names += [value for value in target.values if value != names[0]] if len(target.values) == 2 else ["rest"]
+        weights = np.ones(len(code)) if training.weights is None else training.weights
+        totals = np.bincount(code, weights, len(names))
+        factor = totals.sum() / (len(names) * np.where(totals > 0, totals, np.inf))
+        if self._class_weights is not None:
+            unknown = [value for value in self._class_weights if value not in names]
+            if unknown:
+                raise StageError(self.name, f"--class-weights: '{unknown[0]}' is not one of {', '.join(names)}")
+            factor = np.array([self._class_weights.get(name, 1.0) for name in names])
+        return training._replace(weights=weights * factor[code])
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
             raise StageError(self.name, f"{self.folds} folds: there are only {rows} rows")
         trials = []
         for inner, outer in inner_splits:
-            planes = Hyperplanes(self.name, inner)
+            planes = Hyperplanes(self.name, self._weighted(inner))
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
@@ -76,7 +102,7 @@ class Svm(Learner):
         )
         told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
         best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
-        model = Hyperplanes(self.name, training).solve_all(training.truth, self._costs[best])
+        model = Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[best])
         if not self.calibrate:
             return model
         truth = np.concatenate([truth for truth, _ in trials])
@@ -85,6 +111,20 @@ class Svm(Learner):
 
         sigmoids = np.array([sigmoid(s, t) for s, t in zip(scores.T, truth.T)]).T
         return LinearModel(model.coefficients, model.intercepts, sigmoids, exclusive)
+
+
+def _parsed(text: str | None) -> dict[str, float] | None:
+    """The weight of each class that ``--class-weights`` names; None if it names none."""
+    if text in (None, "balanced"):
+        return None
+    try:
+        pairs = [pair.rpartition("=")[::2] for pair in text.split(",")]
+        weights = {value.strip(): float(weight) for value, weight in pairs}
+    except ValueError:
+        weights = {}
+    if not weights or not all(value and 0 < weight < np.inf for value, weight in weights.items()):
+        raise UsageError(f"svm: --class-weights must be balanced, or weights above 0 as in yes=5,no=1, not '{text}'")
+    return weights
 
 
 def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool | np.ndarray, criterion: str) -> float:

@@ -106,11 +106,13 @@ def test_the_table_has_the_means_of_the_csv(iris):
     title, head, *lines = first.splitlines()
     assert title.startswith("Means over ") and "3 folds" in title
     assert cells(head) == ["chain", "train", *SHOWN, *MICRO]
-    assert len({len(line) for line in [head, *lines]}) == 1
+    assert len({len(line) for line in [head, *lines[:-1]]}) == 1
     values = {
         name: {m: [float(row[m]) for row in rows_of(folder / "r.csv") if row["chain"] == name] for m in EARLY_MEASURES}
         for name in ("svm", "std")
     }
+    *lines, positive = lines
+    assert positive == "(each class or label in turn is positive)"
     for name, line in zip(("svm", "std"), lines, strict=True):
         expected = [f"{mean(values[name][m]):.3f} ±{stdev(values[name][m]) / 3**0.5:.3f}" for m in (*SHOWN, *MICRO)]
         assert cells(line) == [name, "66.7%", *expected]
@@ -163,7 +165,8 @@ def test_one_against_rest_tasks_have_learning_curves(tmp_path, run_in_process):
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     assert tasks == ["class_0", "class_1"]  # of 59, 71 and 48 rows
     assert len(rows) == 2 * 2 * 3 * 2
-    title, head, *lines = done.stdout.partition("\n\n")[0].splitlines()
+    title, head, *lines, positive = done.stdout.partition("\n\n")[0].splitlines()
+    assert positive == "(positive is 'class_0' in wine, 'class_1' in wine)"
     assert title.startswith("Means over 2 tasks") and "2 folds" in title
     assert cells(head) == ["chain", "train", "auc", "f1"]
     shares = {"0.1": "10%", "0.25": "25%", "0.5": "50%"}
@@ -569,6 +572,71 @@ def test_results_of_different_seeds_are_not_paired(tmp_path, run_in_process):
     assert [("p=–" in line) for line in lines] == [True, False, True]
 
 
+CANCER = str(SAMPLES / "breast-cancer.arff")
+
+
+def test_a_test_set_gives_measures_and_a_table_of_each_class(tmp_path, run_in_process):
+    """Three of the four test rows are like training rows, and one is near the other class."""
+    head = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n"
+    (tmp_path / "train.arff").write_text(head + "1,x\n2,x\n8,y\n9,y\n10,y\n")
+    (tmp_path / "test.arff").write_text(head + "1,x\n3,y\n8,y\n9,y\n")
+    command = ["evaluate", "train.arff", "--test", "test.arff", "--chain", "neighbors --k 1 --distance euclidean"]
+    done = run_in_process(*command, "--by-class", "--measure", "accuracy", "--measure", "kappa", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    title, head, line, positive, _, about, *table = done.stdout.splitlines()
+    assert (title, positive) == ("Measures on the test set", "(positive is 'x')")
+    assert cells(line)[1:] == ["100%", "0.750 ±–", "0.500 ±–"]  # chance: (1 · 2 + 3 · 2) / 16 = 1/2
+    assert about.startswith("train, c, chain 'neighbors --k 1 --distance euclidean', trained on 100%")
+    assert [cells(line) for line in table] == [
+        ["class", "precision", "recall", "f1", "support", "as x", "as y"],
+        ["x", "0.500", "1.000", "0.667", "1", "1", "0"],
+        ["y", "1.000", "0.667", "0.800", "3", "1", "2"],
+    ]
+
+
+def test_values_that_only_the_test_set_has_follow_unseen(tmp_path, run_in_process):
+    head = "@relation r\n@attribute a numeric\n@attribute c {{{}}}\n@data\n"
+    (tmp_path / "train.arff").write_text(head.format("x,y") + "1,x\n2,x\n9,y\n")
+    (tmp_path / "test.arff").write_text(head.format("x,y,z") + "1,x\n9,z\n9,y\n")
+    command = ["evaluate", "train.arff", "--test", "test.arff", "--chain", "neighbors --k 1 --distance euclidean"]
+    done = run_in_process(*command, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("filterkit: test.arff: 1 value of attribute 'c' is not among those fitted on: 'z'; ")
+    done = run_in_process(*command, "--unseen", "missing", "-o", "r.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [(row["test_rows"], row["accuracy"], row["share"]) for row in rows_of(tmp_path / "r.csv")] == [
+        ("2", "1.0", "1.0")
+    ]
+
+
+def test_each_input_may_have_a_class_of_its_own(tmp_path, run_in_process):
+    given = ["evaluate", WINE, CANCER, "--chain", "impute neighbors", "--folds", "2", "-o", "r.csv", "--jobs", "1"]
+    done = run_in_process(*given, "-c", "first", "-c", "last", "--measure", "auc", "--repeats", "2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(positive is each in turn in wine, 'malignant' in breast-cancer)" in done.stdout.splitlines()
+    places = [(row["data"], row["positive"], row["fold"]) for row in rows_of(tmp_path / "r.csv")]
+    assert places == [(*at, f) for at in [("wine", ""), ("breast-cancer", "malignant")] for f in "1234"]
+
+
+def test_an_error_of_a_plugin_names_fold_and_chain(tmp_path, run_in_process):
+    (tmp_path / "broken.py").write_text(
+        "import filterkit\n"
+        "class Broken(filterkit.RowStage):\n"
+        '    """Fail."""\n'
+        '    name = "broken"\n'
+        "    def transform(self, batch):\n"
+        '        return {}["nothing"]\n'
+        "@filterkit.hookimpl\n"
+        "def filterkit_stages():\n"
+        "    return [Broken]\n"
+    )
+    done = run("--plugin", "broken.py", "evaluate", IRIS, "--chain", "x: broken svm", "--folds", "2", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "filterkit: iris, class, fold 1, chain 'x': unexpected KeyError: 'nothing' (--debug shows where)\n"
+    )
+
+
 # ---- help and mistakes ----------------------------------------------------------------------------
 
 
@@ -620,6 +688,21 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
         ("report {one} --within 2x", 2, "--within: '2x' is no share such as 10% or 0.1"),
         ("report {one} --within 1%", 1, "--within: there must be at least two methods to compare"),
+        (
+            "evaluate iris.arff --chain standardize svm",
+            2,
+            "evaluate: put the chain in quotes: --chain 'standardize svm'",
+        ),
+        (
+            "evaluate --chain words select --top 5 svm --folds 3 iris.arff",
+            2,
+            "evaluate: put the chain in quotes: --chain 'words select --top 5 svm'",
+        ),
+        ("evaluate iris.arff --chain svm -c 1 -c 2", 2, "evaluate: --class is given 2 times for 1 inputs; give one"),
+        ("evaluate iris.arff wine.arff --chain svm --test iris.arff", 2, "evaluate: --test takes one DATA to fit on"),
+        ("evaluate iris.arff --chain svm --test iris.arff --repeats 2", 2, "evaluate: --repeats is of cross-val"),
+        ("evaluate iris.arff --chain svm --test iris.arff --unseen extend", 2, "evaluate: --unseen extend cannot be"),
+        ("evaluate iris.arff --chain svm --group nobody", 1, "iris: --group 'nobody': there is no such attribute"),
         ("report {one} --within 1% --measure mcc", 2, "--within: mcc has no share of its best value; choose another"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),

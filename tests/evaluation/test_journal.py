@@ -12,6 +12,8 @@ from agreement import make, sample
 from filterkit import FilterkitError
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
+from filterkit.evaluation.measures import EARLY_MEASURES
+from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, named_chain, run
 
 HALF = (1 / 3, 2 / 3)
@@ -238,3 +240,24 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(journal, "_file", Full())
     with pytest.raises(FilterkitError, match="j: No space left on device"):
         journal.add([])
+
+
+def test_a_journal_of_an_earlier_version_is_continued(tmp_path, ran):
+    """It has fewer measures, and does not say on which rows a chain was measured, nor how often they were dealt."""
+    rows, plan = [data()[0]], design()
+    go_on(tmp_path / "j", rows, plan, 2)
+    head, *parts = map(json.loads, (tmp_path / "j").read_text().splitlines())
+    for name in ("repeats", "group"):
+        del head[name]
+    for each in [each for part in parts for each in part]:
+        each["values"] = {name: each["values"][name] for name in EARLY_MEASURES}
+        for name in ("split", "positive", "confusion"):
+            del each[name]
+    (tmp_path / "j").write_text("".join(json.dumps(line) + "\n" for line in [head, *parts]))
+    ran.clear()
+    found = go_on(tmp_path / "j", rows, plan)
+    assert (len(ran), len(found)) == (1, 6)
+    again = Results(found)
+    assert again.values("auc").shape == (1, 3, 2, 1) and np.isnan(again.values("kappa")[0, :2]).all()
+    with pytest.raises(FilterkitError, match="not the same repeats"):
+        go_on(tmp_path / "j", rows, design(repeats=2))

@@ -182,7 +182,7 @@ def test_a_file_holds_all_results(tmp_path):
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
-    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict, str, str]
+    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict, str, str, type(None)]
 
 
 @given(st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(MEASURES), max_size=len(MEASURES)), st.floats(1e-9, 0.99))

@@ -1,8 +1,11 @@
 """Evaluation: designs, tasks, folds, learning curves and results, also in several processes."""
 
+import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from agreement import dense, make, sample
 from hypothesis import given
@@ -337,13 +340,99 @@ def test_the_share_without_a_curve_is_that_of_the_folds(rows):
     assert {result.share for result in evaluated(batch, design())} == {2 / 3}
 
 
+# ---- repeats, groups, labels and test sets ---------------------------------------------------------
+
+
+PLAN = Design((("a", "b"),), 3, seed=5)
+
+
+def folds_of(y, **changes):
+    """The fold of each row in each repeat, (repeats, rows)."""
+    groups = changes.pop("groups", None)
+    plan = replace(PLAN, **changes)
+    splits, fold = Splits(y, plan, groups), np.full((plan.repeats, len(y)), -1)
+    for number in range(splits.count):
+        repeat, own = number // plan.folds, number % plan.folds
+        assert (fold[repeat, splits.test(number)] == -1).all()
+        fold[repeat, splits.test(number)] = own
+        assert set(splits.training(number, None)) == set(range(len(y))) - set(splits.test(number))
+    assert (fold >= 0).all()
+    return fold
+
+
+def test_each_repeat_deals_the_rows_anew_and_the_first_as_without_repeats():
+    y = np.arange(60) % 3
+    fold = folds_of(y, repeats=3)
+    assert (fold[0] == folds_of(y)[0]).all()
+    assert len(np.unique(fold, axis=0)) == 3
+    for each in fold:
+        assert (np.bincount(each * 3 + y) >= 6).all()
+
+
+def test_rows_of_one_group_stay_in_one_fold_and_classes_are_spread():
+    groups = np.repeat(np.arange(30), 4)
+    y = (groups % 3 == 0).astype(int)
+    for fold in folds_of(y, repeats=2, groups=groups):
+        assert all(len(set(fold[groups == group])) == 1 for group in range(30))
+        assert np.bincount(fold[y == 1]).tolist() == [16, 12, 12] or np.bincount(fold[y == 1]).max() <= 16
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_label_is_spread_evenly(seed):
+    """The rarest as evenly as can be, and the others nearly."""
+    truth = np.random.default_rng(seed).random((300, 5)) < [0.02, 0.1, 0.3, 0.5, 0.9]
+    (fold,) = folds_of(truth, seed=seed)
+    apart = np.array([np.ptp(np.bincount(fold[label], minlength=3)) for label in truth.T])
+    assert apart[truth.sum(axis=0).argmin()] <= 1 and apart.max() <= 4
+    assert np.ptp(np.bincount(fold)) <= 2
+
+
+def test_the_attribute_of_the_groups_is_not_seen_by_chains(fits):
+    for at in ("person", "text"):
+        rows = 24
+        X = np.column_stack([np.arange(rows) // 4, np.arange(rows) % 2]).astype(float)
+        attributes = [Attribute("person"), Attribute("x"), Attribute("c", "nominal", ("n", "y"))]
+        batch = Batch(Schema("g", attributes, 2), X, np.arange(rows, dtype=np.int32) % 2)
+        if at == "text":
+            table = pa.table({"text": [f"p{i // 4}" for i in range(rows)]})
+            attributes.insert(0, Attribute("text", "string"))
+            batch = Batch(Schema("g", attributes, 3), X, batch.y, None, table)
+        fits.clear()
+        evaluated(batch, replace(design("neighbors"), group=at))
+        assert [a.name for a in fits[0].schema.attributes] == [a.name for a in attributes if a.name != at]
+    for name, problem in [("c", "it is what is to be predicted"), ("d", "there is no such attribute")]:
+        with pytest.raises(FilterkitError, match=rf"^d: --group '{name}': {problem}$"):
+            Evaluator([("d", batch)], replace(design("neighbors"), group=name))
+    with pytest.raises(FilterkitError, match=r"^d: --group 'text': 6 values are too few for 7 folds$"):
+        Evaluator([("d", batch)], replace(design("neighbors", folds=7), group="text"))
+
+
+def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
+    batch = sample("breast-cancer")
+    training, test = batch.take(np.arange(0, 400)), batch.take(np.arange(400, 500))
+    evaluator = Evaluator([("d", training)], design("standardize svm"), test)
+    assert evaluator.parts == [("d", "diagnosis", 0)]
+    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(*evaluator.parts[0])
+    assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 100, "malignant")
+    out = filterkit.chain("standardize svm").fit(training).transform(test)
+    said = dense(out)[:, [a.name for a in out.schema.features].index("prediction")]
+    assert result.values["accuracy"] == (said == test.y).mean()
+    ((name, values, cells),) = result.confusion
+    assert (name, values) == ("", ["malignant", "benign"])
+    code = batch.schema.class_attribute.values.index("malignant")
+    assert cells[0] == [0, 0, float(((said == code) & (test.y == code)).sum())]
+
+
 # ---- results --------------------------------------------------------------------------------------
 
 
 def reference(batch, text, folds, seed, fold):
     """Accuracy, f1, recall and auc of one fold, from the columns that the chain puts out and by scikit-learn."""
-    strata = batch.y if batch.y.ndim == 1 else np.zeros(len(batch), int)
-    own = draw_folds(strata, folds, seed) == fold
+    own = np.zeros(len(batch), bool)
+    plan = Design((("a", "b"),), folds, seed=seed)
+    own[Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan).test(fold)] = True
+    if batch.y.ndim == 1:
+        assert (own == (draw_folds(batch.y, folds, seed) == fold)).all()
     if batch.schema.positive:
         batch = against_others(batch)
     test = batch.take(np.flatnonzero(own))

@@ -494,3 +494,38 @@ def test_sigmoids_cause_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sigmoid(scores, positive) == pytest.approx((0, 0))
+
+
+# ---- class weights ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("libsvm_rows", [0, 11_000])
+def test_class_weights_are_those_of_scikit_learn(libsvm_rows, monkeypatch):
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
+    rng = np.random.default_rng(0)
+    y = (np.arange(60) % 5 == 0).astype(int)
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    batch = make(X, y, ("no", "yes"))
+    for given, expected in [("balanced", "balanced"), ("yes=3,no=0.5", {0: 0.5, 1: 3}), ("yes=4", {1: 4})]:
+        reference = SVC(kernel="linear", class_weight=expected).fit(X, y)
+        w, b = plane(f"svm --class-weights {given}", batch)
+        np.testing.assert_allclose(np.append(w, b), np.append(reference.coef_, reference.intercept_), atol=5e-3)
+
+
+def test_balanced_weights_of_several_classes_are_by_class():
+    batch = sample("iris").take(np.r_[0:50, 50:70, 100:105])
+    weights = np.where(batch.y == 0, 75 / (3 * 50), np.where(batch.y == 1, 75 / (3 * 20), 75 / (3 * 5)))
+    found = model("svm --class-weights balanced", batch)
+    np.testing.assert_array_equal(found.coefficients, model("svm", batch.replace(weights=weights)).coefficients)
+
+
+@pytest.mark.parametrize("text", ["", "yes", "yes=0", "yes=-1", "yes=x", "=2", "yes=inf"])
+def test_class_weights_must_be_positive_numbers(text):
+    with pytest.raises(UsageError, match="--class-weights must be balanced, or weights above 0"):
+        learner.Svm(class_weights=text)
+
+
+def test_class_weights_name_a_class():
+    batch = make([[0.0], [1.0], [2.0]], [0, 1, 1], ("no", "yes"))
+    with pytest.raises(StageError, match=r"--class-weights: 'maybe' is not one of (yes, no|no, yes)"):
+        model("svm --class-weights maybe=2", batch)

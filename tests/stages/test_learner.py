@@ -666,7 +666,14 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     write_text(tmp_path, "@relation r\n@attribute x numeric\n@data\n5\n3\n", "bare.arff")
     files = ["--test", "test.arff", "t.arff", "--test", "bare.arff", "b.arff", "-o", "o.arff", "--save", "c"]
     done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # Only rows of a known class are measured, and bare.arff has none.
+    assert done.stderr.splitlines()[0] == "filterkit: test.arff: 0.000 of the predictions are right (0 of 1)"
+    assert [line.split() for line in done.stderr.splitlines()[1:]] == [
+        ["class", "precision", "recall", "f1", "support", "as", "no", "as", "yes"],
+        ["no", "0.000", "–", "0.000", "0", "0", "0"],
+        ["yes", "–", "0.000", "0.000", "1", "1", "0"],
+    ]
     assert rows(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
     assert rows(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
     assert rows(tmp_path / "b.arff") == ["5,yes,8,?", "3,no,0,?"]

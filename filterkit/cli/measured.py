@@ -1,0 +1,63 @@
+"""How well a chain that ends in a learner predicts the rows of ``--test``, counted while they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from filterkit.chains.rows import Mapping
+from filterkit.data.batch import Batch
+from filterkit.messages import say
+from filterkit.stages.base import Fitted
+from filterkit.stages.learner import FittedLearner
+
+T = TypeVar("T")
+
+
+class Measured:
+    """A mapping over rows that come out of a learner, which counts how many are predicted as what.
+
+    Only counts are kept, so memory does not grow with the number of rows; ``evaluate --test`` has all measures.
+
+    Parameters
+    ----------
+    rows : the mapping over the rows.
+    learner : the last stage of the chain.
+    """
+
+    def __init__(self, rows: Mapping, learner: FittedLearner) -> None:
+        self._rows, self._learner = rows, learner
+        self._counts: dict[str, dict[tuple[str, str], float]] = {}
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        from filterkit.evaluation.runner import add_confusion
+
+        self._counts = {}
+        for result, found in self._rows(partial(_both, function, self._learner)):
+            add_confusion(self._counts, found)
+            yield result
+
+    def tell(self, name: str) -> None:
+        """Print the counts on standard error, with the rates of each class; `name` is that of the input."""
+        from filterkit.cli.results import confusion_table
+
+        for target, counts in self._counts.items():
+            whole, right = sum(counts.values()), sum(count for (true, said), count in counts.items() if true == said)
+            of = f" of '{target}'" if target else ""
+            say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
+            for line in confusion_table(target or "class", counts):
+                say(line)
+
+
+def measured(rows: Mapping, stages: list[Fitted]) -> Measured | None:
+    """The mapping over rows that come out of fitted stages, counted; None if the last of these is no learner."""
+    last = stages[-1] if stages else None
+    return Measured(rows, last) if isinstance(last, FittedLearner) else None
+
+
+def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any]]:
+    """``function`` of a batch that comes out of a learner, and the confusion in it."""
+    from filterkit.evaluation.runner import confusion
+
+    return function(batch), confusion(learner, learner.outcome_of(batch), batch.schema)
