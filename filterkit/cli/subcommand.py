@@ -37,6 +37,8 @@ def run_subcommand(command: click.Command, name: str, words: list[str], whole: c
     for option, flags, value in given_options(whole):
         for own in command.params:
             if flags & {*own.opts, *own.secondary_opts}:
+                if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):  # --test IN OUT
+                    raise UsageError(f"{min(flags)} of '{name}' takes other values; put it after '{name}'")
                 taken.append(option)
                 before[str(own.name)] = _value(value, own, bool(flags & {*own.secondary_opts}))
     _refuse_others(whole, name, taken)

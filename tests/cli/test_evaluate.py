@@ -673,6 +673,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svn", 2, "no stage 'svn'; did you mean 'svm'?"),
         ("evaluate iris.arff --chain l2", 2, "chain 'l2' must end in a learner: "),
         ("evaluate iris.arff --chain svm --chain svm", 2, "two chains are named 'svm'"),
+        ("--test a b evaluate iris.arff --chain svm", 2, "--test of 'evaluate' takes other values; put it after 'eval"),
         ("--save x evaluate iris.arff --chain svm", 2, "--save is not an option of 'evaluate'"),
         ("evaluate wine.arff --chain svm", 1, "wine: there is no nominal class and there are no labels to predict"),
         ("evaluate none.arff --chain svm", 1, "none.arff: No such file or directory"),
