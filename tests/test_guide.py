@@ -214,7 +214,12 @@ SAID = {
         "errors are one line",
         "memory does not matter",
     ],
-    "DECLARATION_CHECKS": ["options come back", "help is there", "scores are numbers"],
+    "DECLARATION_CHECKS": [
+        "options come back",
+        "other values of options can be set",
+        "help is there",
+        "scores are numbers",
+    ],
     "FORMAT_CHECKS": [
         *("it is declared well", "rows come back", "the class comes back", "blocks come back"),
         *("writing is the same again", "a missing file is an error"),

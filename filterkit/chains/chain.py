@@ -14,7 +14,6 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from heapq import nlargest
 from typing import Any
 
 from filterkit.chains.fitting import fit_stages
@@ -239,7 +238,7 @@ def _best_scores(schema: Schema, before: Schema) -> str:
     if known.get(first.name) == first.scores:
         return ""
     scored = [(a.scores[-1][1], a.name) for a in schema.features if a.scores and a.scores[-1][0] == metric]
-    best = nlargest(3, scored, key=lambda each: each[0])
+    best = sorted(scored, key=lambda each: -each[0])[:3]
     return f"{metric}: " + ", ".join(f"{name} {score:.4g}" for score, name in best)
 
 

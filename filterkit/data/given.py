@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_given
-from filterkit.data.interop import from_columns
-from filterkit.data.losses import ConversionWarning
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
@@ -95,6 +92,10 @@ def mixed_rows(rows: Any) -> Batch | None:
         return _mixed_array(rows) if rows.ndim == 2 and rows.dtype.kind in "OUT" else None
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
+    import warnings
+
+    from filterkit.data.losses import ConversionWarning
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
         if _is_of_pandas(rows):
@@ -127,6 +128,8 @@ def _is_numeric(column: Any) -> bool:
 
 def _mixed_array(rows: np.ndarray) -> Batch | None:
     """As `mixed_rows`, of an array of objects or texts: a column with a text is a string attribute."""
+    from filterkit.data.interop import from_columns
+
     attributes, columns = [], []
     for number, column in enumerate(rows.T.tolist()):
         name = f"x{number}"
@@ -147,4 +150,6 @@ def _mixed_array(rows: np.ndarray) -> Batch | None:
 
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
     """Texts as a batch of one string attribute."""
+    from filterkit.data.interop import from_columns
+
     return from_columns("X", [Attribute(name or "text", "string")], [list(texts)], "none")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,8 @@ _LENGTH = 100  # of a text that is shown
 
 def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
     """A table; `left_out` says below it what it does not show."""
+    from html import escape  # takes long to import
+
     head = "".join(f"<th>{_cell(each)}</th>" for each in header)
     body = "".join("<tr>" + "".join(f"<td>{_cell(each)}</td>" for each in row) + "</tr>" for row in rows)
     more = f"<p>{escape(left_out)}</p>" if left_out else ""
@@ -29,6 +30,8 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], le
 
 
 def _cell(value: Any) -> str:
+    from html import escape
+
     text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else visible(str(value))
     return escape(text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}…")
 

@@ -62,6 +62,7 @@ from filterkit.testing.stages import (
     check_help_is_there,
     check_input_is_left_alone,
     check_memory_does_not_matter,
+    check_options_can_be_set,
     check_options_come_back,
     check_schema_is_what_comes_out,
     check_the_order_of_rows_does_not_matter,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
     check_options_come_back,
+    check_options_can_be_set,
     check_help_is_there,
     check_scores_are_numbers,
 ]

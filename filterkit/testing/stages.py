@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from typing import Any
@@ -17,7 +18,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage
-from filterkit.stages.options import fields_of, options_of
+from filterkit.stages.options import fields_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
 
 
@@ -326,6 +327,55 @@ def check_options_come_back(stage: Stage) -> None:
     assert made == [stage] and options_of(made[0]) == options_of(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
+
+
+def check_options_can_be_set(stage: Stage) -> None:
+    """A stage with another value of any option is the stage that its own words describe, and keeps all options as they
+    were given, as searches over options and their clones need it.
+
+    A value that the stage refuses by a `UsageError` is left out.
+    """
+    known = Registry()
+    known.add_stage(type(stage))
+    for field in fields_of(stage):
+        given = options_of(stage) | {field.name: _another(stage, field)}
+        try:
+            made = type(stage)(**given)
+        except FilterkitError:
+            continue
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+            raise AssertionError(
+                f"{stage.name}: {field.name}={given[field.name]!r} fails with {found}; raise a UsageError that says "
+                "what is wrong"
+            ) from error
+        kept = options_of(made)
+        assert kept == given, (
+            f"{stage.name}: of {field.name}={given[field.name]!r}, {kept[field.name]!r} is kept: keep options as they "
+            "were given, and what is made of them under another name"
+        )
+        again = parse_stages(made.words(), known)
+        assert [options_of(each) for each in again] == [given], (
+            f"{stage.name}: '{' '.join(made.words())}' does not give {field.name}={given[field.name]!r} again"
+        )
+
+
+def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
+    """A value of an option that it does not have, of its type and within its limits."""
+    value, kind = getattr(stage, field.name), types_of(type(stage))[field.name]
+    if field.metadata["choices"]:
+        return next((choice for choice in field.metadata["choices"] if choice != value), value)
+    if kind is bool:
+        return not value
+    if kind is tuple:
+        return ("a b", "c'd")
+    if kind is str:
+        return "a b"
+    least, most = field.metadata["minimum"], field.metadata["maximum"]
+    start = value if value is not None else least if least is not None else 1
+    if most is None or start + 1 <= most:
+        return kind(start + 1)
+    return kind((start + (least if least is not None else start - 1)) / 2)
 
 
 def check_help_is_there(stage: Stage) -> None:

@@ -176,6 +176,27 @@ class Crashes(RowStage):
         raise KeyError("what")
 
 
+class Shouts(RowStage):
+    """Make an option something else."""
+
+    name = "broken"
+    by: str = filterkit.option("X", "By what.")
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.by = self.by.upper()
+
+
+class Stumbles(RowStage):
+    """Fail for other values of an option."""
+
+    name = "broken"
+    top: int = filterkit.option(1, "How many.")
+
+    def __post_init__(self):
+        self.first = ["only"][self.top - 1]
+
+
 class Rounds(RowStage):
     """Change its own option."""
 
@@ -281,6 +302,8 @@ BROKEN = [
 # Of each check of the declaration, what it finds.
 MISDECLARED = [
     (testing.check_options_come_back, Rounds()),
+    (testing.check_options_can_be_set, Shouts()),
+    (testing.check_options_can_be_set, Stumbles()),
     (testing.check_help_is_there, Silent()),
     (testing.check_help_is_there, HelplessOption()),
 ]
