@@ -268,6 +268,8 @@ def test_texts_are_taken(form):
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(transformer)).transform(["slow"]).toarray(), out[[2]].toarray()
     )
+    if form == "pandas":
+        assert transformer.transform(texts.rename(None)).shape == out.shape  # a series without a name
     with pytest.raises(ValueError, match="among the texts is '1', which is not one"):
         transformer.transform(["slow", 1])
 

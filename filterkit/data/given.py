@@ -57,9 +57,7 @@ def _is_of_pandas(rows: Any) -> bool:
 def texts_given(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
     """The name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
     name = getattr(rows, "name", None)
-    if np.ndim(rows) != 1 if isinstance(rows, np.ndarray) else not isinstance(rows, (list, tuple)) and name is None:
-        return None
-    if len(getattr(rows, "shape", (0,))) != 1:
+    if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
     values = rows.tolist() if hasattr(rows, "tolist") else rows.to_list() if hasattr(rows, "to_list") else list(rows)
     if not any(isinstance(value, str) for value in values):
