@@ -192,8 +192,8 @@ def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     done = run("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "halve: all well in 13 checks on 14 samples, and 3 of its declaration",
-        "share: all well in 13 checks on 14 samples, 3 of which it refuses, and 3 of its declaration",
+        "halve: all well in 13 checks on 14 samples, and 4 of its declaration",
+        "share: all well in 13 checks on 14 samples, 3 of which it refuses, and 4 of its declaration",
         "format written (.written): all well in 6 checks on 14 samples; it is only written",
         "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
