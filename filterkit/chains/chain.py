@@ -21,7 +21,6 @@ from filterkit.chains.rows import TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.given import given_batch, is_table
-from filterkit.data.html import table
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -67,6 +66,8 @@ class Chain:
 
     def _repr_html_(self) -> str:
         """The stages, as a notebook shows them."""
+        from filterkit.data.html import table
+
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
         return table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
 
@@ -173,6 +174,8 @@ class FittedChain:
 
     def _repr_html_(self) -> str:
         """The stages with what they learned, as a notebook shows them."""
+        from filterkit.data.html import table
+
         rows = [
             (shlex.join(stage.words()), f"{fitted.schema.width:,}", learned(fitted, before))
             for stage, fitted, before in zip(self.chain.stages, self.stages, self._schemas())
