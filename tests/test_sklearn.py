@@ -132,6 +132,7 @@ TEXTS = {
     ("rows", "numbers"): "1,3-last",
     ("set", "assignment"): "'a b' = x + 1",
     ("where", "expression"): "x > 1 and y = 'a b'",
+    ("svm", "class_weights"): "balanced",
     ("keep", "range"): "2-3",
     ("label", "positive"): "b",
     ("normal", "subset"): "1/2",
