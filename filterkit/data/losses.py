@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
@@ -28,7 +29,13 @@ def named(names: Sequence[str]) -> str:
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Warn once of all that a conversion leaves out; `losses` are a text each."""
+    """Warn once of all that a conversion leaves out; `losses` are a text each.
+
+    The warning is for the line outside of filterkit that asked for the conversion.
+    """
     found = list(losses)
     if found:
-        warnings.warn(ConversionWarning(visible(f"{conversion}: {'; '.join(found)}")), stacklevel=3)
+        frame, level = sys._getframe(1), 2
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("filterkit."):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(ConversionWarning(visible(f"{conversion}: {'; '.join(found)}")), stacklevel=level)

@@ -484,3 +484,12 @@ def test_chains_and_write_take_frames(tmp_path):
     assert (tmp_path / "one.arff").read_text() == (tmp_path / "other.arff").read_text()
     with pytest.raises(FilterkitError, match="expected a Batch, found a str"):
         filterkit.write(["x"], tmp_path / "none.arff")
+
+
+def test_a_warning_is_for_the_line_that_asked():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [True, False]})
+    chain = filterkit.chain("standardize")
+    for convert in (lambda: filterkit.from_pandas(frame), lambda: chain.fit(frame)):
+        with pytest.warns(filterkit.ConversionWarning) as told:
+            convert()
+        assert {each.filename for each in told} == {__file__}
