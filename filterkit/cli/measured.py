@@ -39,15 +39,19 @@ class Measured:
             yield result
 
     def tell(self, name: str) -> None:
-        """Print the counts on standard error, with the rates of each class; `name` is that of the input."""
-        from filterkit.cli.results import confusion_table
+        """Print the counts on standard error, with the rates of each class unless there are very many.
+
+        `name` is that of the input.
+        """
+        from filterkit.cli.results import MOST_SHOWN, confusion_table
 
         for target, counts in self._counts.items():
             whole, right = sum(counts.values()), sum(count for (true, said), count in counts.items() if true == said)
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
-            for line in confusion_table(target or "class", counts):
-                say(line)
+            if len({name for pair in counts for name in pair}) <= MOST_SHOWN:
+                for line in confusion_table(target or "class", counts):
+                    say(line)
 
 
 def measured(rows: Mapping, stages: list[Fitted]) -> Measured | None:

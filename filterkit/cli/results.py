@@ -19,6 +19,7 @@ _TESTED = [1.0]  # the share of the rows that are trained on where there is a te
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
 _MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
+MOST_SHOWN = 20  # classes in a table of how rows were predicted
 _MOST_PAIRS = 6  # with more pairs of chains, each chain is compared with the first alone
 
 MEASURE = click.option(
@@ -130,20 +131,31 @@ def show_classes(results: Results) -> None:
 def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[str]:
     """Lines with the rates of each class and, beside them, how the rows that are of it were predicted.
 
-    `counts` has the weight of the rows of each true and predicted value.
+    `counts` has the weight of the rows of each true and predicted value. How rows were predicted is left out if there
+    are more than `MOST_SHOWN` values.
     """
     names = sorted({name for pair in counts for name in pair})
-    matrix = np.array([[counts.get((true, guess), 0.0) for guess in names] for true in names])
-    right, true, guess = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    place = {name: i for i, name in enumerate(names)}
+    true, guess, right = np.zeros((3, len(names)))
+    for (of, said), count in counts.items():
+        true[place[of]] += count
+        guess[place[said]] += count
+        right[place[of]] += count if of == said else 0
     rates = [
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
         for part, whole in ((right, guess), (right, true), (2 * right, true + guess))
     ]
+    shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
-        [name, *(_number(rate[i], ".3f") for rate in rates), f"{true[i]:g}", *(f"{count:g}" for count in matrix[i])]
+        [
+            name,
+            *(_number(rate[i], ".3f") for rate in rates),
+            f"{true[i]:g}",
+            *(f"{counts.get((name, said), 0.0):g}" for said in shown),
+        ]
         for i, name in enumerate(names)
     ]
-    head = [title, "precision", "recall", "f1", "support", *(f"as {name}" for name in names)]
+    head = [title, "precision", "recall", "f1", "support", *(f"as {name}" for name in shown)]
     return aligned([head, *rows], range(1))
 
 

@@ -743,3 +743,14 @@ def test_an_output_that_cannot_be_written_is_reported_at_once(option, tmp_path, 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "filterkit: no/x.svg: No such file or directory; make the folder first\n"
     assert not (tmp_path / "j").exists() or (tmp_path / "j").read_text().count("\n") < 2
+
+
+def test_of_very_many_classes_a_table_has_no_column_for_each():
+    from filterkit.cli.results import MOST_SHOWN, confusion_table
+
+    for number in (MOST_SHOWN, MOST_SHOWN + 1):
+        counts = {(f"c{i:02}", f"c{i // 2:02}"): 1.0 for i in range(number)}
+        head, first, second, *_ = confusion_table("kind", counts)
+        assert ("as c00" in head) == (number == MOST_SHOWN)
+        assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]
+        assert second.split()[:5] == ["c01", "0.000", "0.000", "0.000", "1"]
