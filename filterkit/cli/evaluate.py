@@ -118,7 +118,11 @@ class EvaluateCommand(CommandWithMeasures):
     help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
 )
 @click.option("--test", metavar="FILE", **ONCE, help="Instead of cross-validation, fit on DATA and test on FILE.")
-@click.option("--by-class", is_flag=True, help="Show precision, recall, F1 and confusion matrix of each class.")
+@click.option(
+    "--by-class",
+    is_flag=True,
+    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix.",
+)
 @click.option(
     "--train",
     metavar="SHARES",
