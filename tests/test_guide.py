@@ -213,22 +213,25 @@ SAID = {
         ),
         "errors are one line",
         "memory does not matter",
+        "one missing value among the training rows does not spread",
+        "a stage with other options is kept apart",
     ],
     "DECLARATION_CHECKS": [
         "options come back",
         "other values of options can be set",
         "help is there",
         "scores are numbers",
+        "no method is misspelt",
     ],
     "FORMAT_CHECKS": [
         *("it is declared well", "rows come back", "the class comes back", "blocks come back"),
-        *("writing is the same again", "a missing file is an error"),
+        *("writing is the same again", "a missing file is an error", "every row is written"),
     ],
     "ENGINE_CHECKS": [
         *("it is declared well", "order is kept", "failures come in their place", "pauses are passed on"),
         *("few items are taken ahead", "results that it keeps are merged", "output is that of local"),
     ],
-    "SUBCOMMAND_CHECKS": ["it has a name", "it has help", "unknown options are refused"],
+    "SUBCOMMAND_CHECKS": ["it has a name", "it has help", "unknown options are refused", "its function has a body"],
 }
 
 

@@ -6,16 +6,15 @@ import os
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
-from filterkit.errors import FilterkitError, PluginError, StageError, UsageError, quoted, suggestion, visible
+from filterkit.errors import FilterkitError, StageError, UsageError, quoted, suggestion, visible
 from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Plugin, Registry
@@ -24,12 +23,13 @@ from filterkit.stages.base import Stage
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat
     from filterkit.formats.simple import Format
+    from filterkit.testing import Findings
 
 
 # Options after the name of a stage belong to the stage.
 @click.command("check-plugin", context_settings=SETTINGS | {"allow_interspersed_args": False})
 @DEBUG
-@click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE|SUBCOMMAND...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     """Check a plugin or a stage against the conformance kit.
@@ -37,20 +37,20 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     \b
         filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
         filterkit check-plugin STAGE [OPTIONS]
+        filterkit check-plugin SUBCOMMAND ARGUMENTS
 
     Of a plugin, all stages, metrics, file formats, engines and subcommands are checked. Stages
     have their default options; a single STAGE may have others behind its name. A format that is only read needs a file
-    to read.
+    to read. A subcommand is only run with the ARGUMENTS behind its name.
     """
     if not words:
         raise UsageError(
             "check-plugin takes the name of a plugin or package, a Python file, or a stage with its options"
         )
-    plugins, files = _plugins(known, list(words))
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     with warnings.catch_warnings(action="ignore"):
-        for kind, found in _checked(parse_stages(list(words), known) if plugins is None else plugins, files, debug):
+        for kind, found in _found(known, list(words), debug):
             counts[kind] += 1
             wrong[kind] += found
     if wrong.total():
@@ -60,11 +60,25 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         raise FilterkitError(f"check-plugin: nothing was checked of {quoted(words[0])}")
 
 
+def _found(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, bool]]:
+    """Check what the words name; yields as `_checked`."""
+    name, arguments = words[0], words[1:]
+    command = known.subcommands.get(name) if arguments and name not in known.stages else None
+    if command is not None and command not in known.own.subcommands:
+        yield "subcommand", _check_subcommand(command, arguments, debug)
+        return
+    plugins, files = _plugins(known, words)
+    yield from _checked(parse_stages(words, known) if plugins is None else plugins, files, debug)
+    for plugin in plugins or ():
+        for hook in () if plugin.listed() else plugin.empty:
+            click.echo(visible(f"plugin {plugin}: {hook} gives nothing; return a list of what the plugin offers"))
+
+
 def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, bool]]:
     """Check things one by one and print the findings. Yields the kind of each, and whether something is wrong."""
     from filterkit import testing
 
-    samples = [testing.sample(name) for name in testing.SAMPLES]
+    samples = {name: testing.sample(name) for name in testing.SAMPLES}
     for thing in things:
         if isinstance(thing, Stage):
             yield "stage", _check_stage(thing, samples, debug)
@@ -75,81 +89,122 @@ def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) 
             form = offered() if isinstance(offered, type) else offered
             yield "format", _check_format(form, samples, files, debug)
         for engine in thing.engines:
-            checks = [partial(check, engine) for check in testing.ENGINE_CHECKS]
-            yield "engine", _report(f"engine {engine.name}", checks, f"{len(checks)} checks", debug)
+            found = testing.Findings(testing.BASIC_CHECKS)
+            found.run(testing.ENGINE_CHECKS, engine, debug=debug)
+            yield "engine", _report(f"engine {engine.name}", found, f"{len(testing.ENGINE_CHECKS)} checks")
         for command in thing.subcommands:
-            checks = [partial(check, command) for check in testing.SUBCOMMAND_CHECKS]
-            what = f"{len(checks)} checks of its name and help; it is not run"
-            yield "subcommand", _report(f"subcommand {command.name}", checks, what, debug)
+            yield "subcommand", _check_subcommand(command, None, debug, thing)
 
 
-def _check_stage(stage: Stage, samples: list[Batch], debug: bool) -> bool:
+def _check_subcommand(
+    command: click.Command, arguments: list[str] | None, debug: bool, plugin: Plugin | None = None
+) -> bool:
+    """Check a subcommand of a plugin, and run it if there are arguments; whether something is wrong."""
+    from filterkit.testing import BASIC_CHECKS, SUBCOMMAND_CHECKS, Findings, check_command_runs
+
+    found = Findings(BASIC_CHECKS)
+    found.run(SUBCOMMAND_CHECKS, command, debug=debug)
+    tried = f"{len(SUBCOMMAND_CHECKS)} checks"
+    if arguments is None:
+        file = f"--plugin {plugin.origin} " if plugin is not None and plugin.origin.endswith(".py") else ""
+        tried += f"; to run it, too: filterkit {file}check-plugin {command.name} ARGUMENTS"
+    elif not found:
+        found.run([check_command_runs], command, {"": arguments}, debug)
+        tried += " and a run"
+    return _report(f"subcommand {command.name}", found, tried)
+
+
+def _check_stage(stage: Stage, samples: dict[str, Batch], debug: bool) -> bool:
     """Check a stage on samples; whether something is wrong."""
-    from filterkit.testing import CHECKS, DECLARATION_CHECKS, refusal
+    from filterkit.testing import BASIC_CHECKS, CHECKS, DECLARATION_CHECKS, Findings, refusal
+    from filterkit.testing.findings import own
+    from filterkit.testing.stages import idle_options
 
-    refusals: list[StageError] = []
-    for data in samples:
+    refusals: dict[str, StageError] = {}
+    for name, data in samples.items():
         with suppress(Exception):  # which the checks will find
-            refusals += filter(None, [refusal(stage, data)])
+            refused = refusal(stage, own(data))
+            refusals |= {} if refused is None else {name: refused}
     about = " ".join(stage.words())
+    found = Findings(BASIC_CHECKS)
+    found.run(DECLARATION_CHECKS, stage, debug=debug)
     if len(refusals) == len(samples):
-        click.echo(visible(f"{about}: nothing was checked, as it refuses every sample ({refusals[0]})"))
+        _report(about, found, f"{len(DECLARATION_CHECKS)} checks of its declaration")
+        (first, *_) = refusals.values()
+        click.echo(visible(f"{about}: no rows were checked, as it refuses every sample ({_bare(first, about)})"))
         return True
-    checks: list[Callable[[], None]] = [partial(check, stage, data) for check in CHECKS for data in samples]
-    checks += [partial(check, stage) for check in DECLARATION_CHECKS]
+    found.run(CHECKS, stage, samples, debug)
     tried = f"{len(CHECKS)} checks on {len(samples)} samples"
     if refusals:
         tried += f", {len(refusals)} of which it refuses"
     tried += f", and {len(DECLARATION_CHECKS)} of its declaration"
-    return _report(about, checks, tried, debug)
+    _report_refusals(about, refusals, found)
+    for flag in () if found else idle_options(stage, samples.values()):
+        click.echo(visible(f"{about}: note: another value of {flag} makes no difference on any sample"))
+    return _report(about, found, tried)
 
 
-def _check_format(form: Format | FileFormat, samples: list[Batch], files: list[str], debug: bool) -> bool:
+def _report_refusals(about: str, refusals: dict[str, StageError], found: Findings) -> None:
+    """Print which samples a stage refuses, and why."""
+    from filterkit.testing.findings import listed
+
+    reasons: dict[str, list[str]] = {}
+    for name, error in refusals.items():
+        reasons.setdefault(_bare(error, about), []).append(name)
+    for reason, names in reasons.items():
+        click.echo(visible(f"{about}: refuses {', '.join(names)}: {reason}"))
+    for reason, names in found.refusals.items():
+        later = [name for name in names if name not in refusals]
+        if later:
+            click.echo(visible(f"{about}: refuses later rows like those of {listed(later)}: {_bare(reason, about)}"))
+
+
+def _bare(text: object, about: str) -> str:
+    """A message without the name of the stage that it is about."""
+    return str(text).removeprefix(f"{about.partition(' ')[0]}: ")
+
+
+def _check_format(form: Format | FileFormat, samples: dict[str, Batch], files: list[str], debug: bool) -> bool:
     """Check a format on samples, and on files of its endings; whether something is wrong."""
-    from filterkit.testing import FORMAT_CHECKS, check_reading
+    from filterkit.testing import BASIC_CHECKS, FORMAT_CHECKS, Findings, check_reading
     from filterkit.testing.formats import written
 
     about = f"format {form.name} ({', '.join(map(str, form.endings))})"
-    own = [path for path in files if os.path.splitext(path)[1].lower() in form.endings]
-    checks = [partial(check, form, data) for check in FORMAT_CHECKS for data in samples]
-    checks += [partial(check_reading, form, path) for path in own]
+    own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
+    found = Findings(BASIC_CHECKS)
+    found.run(FORMAT_CHECKS, form, samples, debug)
+    found.run([check_reading], form, own, debug)
     tried = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
     if not is_format_written(form) and not own:
-        wrong = _report(about, checks, "its declaration", debug)
+        wrong = _report(about, found, "its declaration")
         click.echo(visible(f"{about}: no rows were read; name such a file after the plugin"))
         return wrong
     if not is_format_written(form):
         tried = f"its declaration and {len(own)} {'file' if len(own) == 1 else 'files'}"
     else:
-        refused = 0
+        refused = []
         with tempfile.TemporaryDirectory() as folder:
-            for data in samples:
+            for name, data in samples.items():
                 with suppress(Exception):  # which the checks will find
-                    refused += written(form, data, folder) is None
-        if refused == len(samples):
+                    refused += [name] * (written(form, data, folder) is None)
+        if len(refused) == len(samples):
             click.echo(visible(f"{about}: nothing was checked, as it refuses every sample"))
             return True
-        tried += f", {refused} of which it refuses" if refused else ""
+        tried += f", {len(refused)} of which it refuses ({', '.join(refused)})" if refused else ""
         tried += "; it is only written" if not is_format_read(form) else ""
         tried += f"; it loses {' and '.join(form.losses)}" if form.losses else ""
-    return _report(about, checks, tried, debug)
+    return _report(about, found, tried)
 
 
-def _report(about: str, checks: Sequence[Callable[[], None]], tried: str, debug: bool) -> bool:
-    """Run checks, and print their findings about something and what was tried; whether something is wrong."""
-    found: Counter[str] = Counter()
-    for check in checks:
-        try:
-            check()
-        except Exception as error:  # an assertion, or what the plugin breaks with
-            if debug:
-                raise
-            name = getattr(check, "func", check).__name__
-            kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            found[str(error) if isinstance(error, PluginError) else f"{name}: {kind}{error}"] += 1
-    for text, count in found.items():
-        click.echo(visible(f"{about}: {text}" + (f" ({count} times)" if count > 1 else "")))
-    click.echo(visible(f"{about}: {f'{len(found)} findings' if found else 'all well'} in {tried}"))
+def _report(about: str, found: Findings, tried: str) -> bool:
+    """Print the findings about something and what was tried; whether something is wrong."""
+    for line in found.lines():
+        check, _, text = line.partition(": ")
+        name = about.removeprefix("engine ").removeprefix("subcommand ").removeprefix("format ").split(" (")[0]
+        click.echo(visible(f"{about}: {check}: {_bare(text, name)}"))
+    result = "all well" if not found else "1 finding" if len(found) == 1 else f"{len(found)} findings"
+    rest = "; checks that build on what failed were left out" if found.left_out else ""
+    click.echo(visible(f"{about}: {result} in {tried}{rest}"))
     return bool(found)
 
 

@@ -18,9 +18,9 @@ from filterkit.counts.class_runs import ClassCells, best_of_runs, class_cells, c
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.data.contract import check_numbers
+from filterkit.data.contract import broken, check_numbers
 from filterkit.data.ragged import begins_run
-from filterkit.errors import StageError, quoted
+from filterkit.errors import quoted
 
 COMBINATIONS = ("max", "mean", "weighted")
 
@@ -167,7 +167,7 @@ class Thresholds:
 
         Raises
         ------
-        StageError : a score is not finite.
+        PluginError : a score is not finite.
         PluginError : the metric returns something else than float64 (n,).
         """
         tp, fp, pair, pos, neg = self.against(task)
@@ -192,18 +192,15 @@ class Thresholds:
 
         Raises
         ------
-        StageError, PluginError : as for `score`.
+        PluginError : as for `score`.
         """
         tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
         scores = check_numbers(metric.score(tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
         for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
             columns = column(at)[:1]
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
-            raise StageError(
-                metric.name,
-                f"{name}the score is {scores[at]:g} for tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}; "
-                "a metric must be finite",
-            )
+            counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
+            raise broken(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
         return scores[:-1], float(scores[-1])
 
     def best_of_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
@@ -287,12 +284,15 @@ class Thresholds:
         return np.append(sums[self._tests] + nothing, nothing)
 
 
+_FINITE = "a metric must be finite for all counts; take care of 0 / 0"
+
+
 def _scores_of_columns(table: ContingencyTable, metric: Metric) -> np.ndarray:
     """float64 (columns,): the scores by a metric that looks at whole columns.
 
     Raises
     ------
-    StageError, PluginError : as for `Thresholds.score`.
+    PluginError : as for `Thresholds.score`.
     """
     assert metric.by_table is not None
     if metric.needs_class and table.schema.positive is not None:
@@ -301,7 +301,7 @@ def _scores_of_columns(table: ContingencyTable, metric: Metric) -> np.ndarray:
     scores = check_numbers(found, table.columns.shape, metric.name, "by_table of the metric", metric)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
-        raise StageError(metric.name, f"{name}: the score is {scores[column]:g}; a metric must be finite")
+        raise broken(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
     return scores
 
 
@@ -369,7 +369,7 @@ def score_columns(
 
     Raises
     ------
-    StageError, PluginError : as for `Thresholds.score`.
+    PluginError : as for `Thresholds.score`.
     """
     table = thresholds.table
     if metric.by_column is not None:

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Offers:
-    """Stages, metrics, formats, engines and subcommands. Among the stages are those that metrics become."""
+    """Stages, metrics, formats, engines and subcommands. Among the stages are those that metrics become.
+
+    `empty` has the names of the hooks that give nothing.
+    """
 
     stages: list[type[Stage]] = field(default_factory=list)
     metrics: list[Metric] = field(default_factory=list)
     formats: list[Format | type[FileFormat]] = field(default_factory=list)
     engines: list[type[Engine]] = field(default_factory=list)
     subcommands: list[click.Command] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
 
     def add(self, other: Offers) -> None:
         """Add the items of `other`."""
@@ -39,6 +43,7 @@ class Offers:
         self.formats += other.formats
         self.engines += other.engines
         self.subcommands += other.subcommands
+        self.empty += other.empty
 
     def listed(self) -> tuple[str, ...]:
         """The kind and name of every offer, as `filterkit.plugin.discovery` remembers them."""
@@ -106,6 +111,7 @@ class HookCaller:
             formats=_checked("filterkit_formats", given, _is_format, "Format or FileFormat"),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
+            empty=[hook for hook, items in given.items() if not items],
         )
 
     def unregister(self, module: ModuleType) -> None:

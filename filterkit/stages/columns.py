@@ -275,9 +275,11 @@ class FittedColumns(Fitted):
         if self.schema.zero and any(image.any() for image in self._images_of_zero()):
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
-            raise FilterkitError(
-                f"{stage.name} turns zero into something else where zero is special: let apply return 0 for 0 if "
-                "table.schema.zero is true, or override output to return schema.replace(zero=False)"
+            raise broken(
+                stage.name,
+                "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero is "
+                "true, or override output to return schema.replace(zero=False)",
+                type(stage),
             )
 
     def _images_of_zero(self) -> Iterator[np.ndarray]:

@@ -17,12 +17,13 @@ A check raises an `AssertionError` whose message says how to repair the plugin. 
 
 `DECLARATION_CHECKS` take a stage; `CHECKS` a stage and a sample; `FORMAT_CHECKS` a `Format` and a sample;
 `ENGINE_CHECKS` an engine class; `SUBCOMMAND_CHECKS` a click command. A metric is checked as the stage that it becomes.
+The checks of a list stand in the order in which they are best run. Those in `BASIC_CHECKS` come before others that
+build on them, and that would only report the same mistake once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from filterkit.data.batch import Batch, same
@@ -40,17 +41,19 @@ from filterkit.testing.engines import (
     check_output_is_that_of_local,
     check_pauses_are_passed_on,
 )
+from filterkit.testing.findings import Findings
 from filterkit.testing.formats import (
     check_a_missing_file_is_an_error,
     check_blocks_come_back,
     check_class_comes_back,
     check_format_is_declared,
     check_reading,
+    check_rows_are_written,
     check_rows_come_back,
     check_writing_is_the_same_again,
 )
 from filterkit.testing.metrics import check_scores_are_numbers
-from filterkit.testing.missing import check_missing_values_stay
+from filterkit.testing.missing import check_missing_values_do_not_spread, check_missing_values_stay
 from filterkit.testing.samples import SAMPLES, sample
 from filterkit.testing.stages import (
     check_a_saved_chain_is_the_same,
@@ -62,6 +65,8 @@ from filterkit.testing.stages import (
     check_help_is_there,
     check_input_is_left_alone,
     check_memory_does_not_matter,
+    check_methods_are_known,
+    check_options_are_kept_apart,
     check_options_can_be_set,
     check_options_come_back,
     check_schema_is_what_comes_out,
@@ -73,49 +78,55 @@ from filterkit.testing.stages import (
     refusal,
 )
 from filterkit.testing.subcommands import (
+    check_command_does_something,
     check_command_has_a_name,
     check_command_has_help,
     check_command_refuses_unknown_options,
+    check_command_runs,
 )
 
 if TYPE_CHECKING:
     import click
 
 DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
+    check_help_is_there,
+    check_methods_are_known,
     check_options_come_back,
     check_options_can_be_set,
-    check_help_is_there,
     check_scores_are_numbers,
 ]
-CHECKS: list[Callable[[Stage, Batch], None]] = [
+CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
+    check_input_is_left_alone,
+    check_errors_are_clear,
+    check_schema_is_what_comes_out,
+    check_fitting_again_is_the_same,
     check_blocks_do_not_matter,
     check_memory_does_not_matter,
-    check_input_is_left_alone,
-    check_fitting_again_is_the_same,
     check_zeros_stay_zeros,
     check_missing_values_stay,
-    check_schema_is_what_comes_out,
+    check_missing_values_do_not_spread,
     check_a_saved_chain_is_the_same,
     check_columns_are_matched_by_name,
     check_the_order_of_rows_does_not_matter,
     check_another_header_is_refused,
     check_unchosen_columns_stay,
-    check_errors_are_clear,
+    check_options_are_kept_apart,
 ]
 FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_format_is_declared,
+    check_a_missing_file_is_an_error,
+    check_writing_is_the_same_again,
+    check_rows_are_written,
     check_rows_come_back,
     check_class_comes_back,
     check_blocks_come_back,
-    check_writing_is_the_same_again,
-    check_a_missing_file_is_an_error,
 ]
 ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [
     check_engine_is_declared,
     check_order_is_kept,
+    check_few_items_are_taken_ahead,
     check_failures_come_in_their_place,
     check_pauses_are_passed_on,
-    check_few_items_are_taken_ahead,
     check_kept_results_are_merged,
     check_output_is_that_of_local,
 ]
@@ -123,11 +134,24 @@ SUBCOMMAND_CHECKS: list[Callable[[click.Command], None]] = [
     check_command_has_a_name,
     check_command_has_help,
     check_command_refuses_unknown_options,
+    check_command_does_something,
 ]
+BASIC_CHECKS = frozenset(
+    check.__name__
+    for check in (
+        check_options_come_back,
+        check_options_can_be_set,
+        check_scores_are_numbers,
+        *CHECKS[: CHECKS.index(check_memory_does_not_matter)],
+        *FORMAT_CHECKS,
+        *ENGINE_CHECKS,
+        check_command_has_a_name,
+    )
+)
 
 
 def check_stage(stage: Stage, data: Batch) -> StageError | None:
-    """Run all `CHECKS` of a stage on some rows.
+    """Run all `CHECKS` of a stage on some rows, up to the first of `BASIC_CHECKS` that fails.
 
     Returns
     -------
@@ -137,40 +161,34 @@ def check_stage(stage: Stage, data: Batch) -> StageError | None:
     ------
     AssertionError : a check fails; the message names each check that does.
     """
-    _run([partial(check, stage, data) for check in CHECKS])
+    found = Findings(BASIC_CHECKS)
+    found.run(CHECKS, stage, {"": data})
+    found.raise_any()
     return refusal(stage, data)
 
 
 def check_declaration(stage: Stage) -> None:
-    """Run all `DECLARATION_CHECKS` of a stage.
+    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
 
     Raises
     ------
     AssertionError : a check fails; the message names each check that does.
     """
-    _run([partial(check, stage) for check in DECLARATION_CHECKS])
-
-
-def _run(checks: list[partial[None]]) -> None:
-    """Run all checks and report those that fail together."""
-    failures: dict[str, Exception] = {}
-    for check in checks:
-        try:
-            check()
-        except Exception as error:  # an assertion, or whatever the plugin fails with
-            kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-            failures[f"{check.func.__name__}: {kind}{error}"] = error
-    if failures:
-        raise AssertionError("\n".join(failures)) from next(iter(failures.values()))
+    found = Findings(BASIC_CHECKS)
+    found.run(DECLARATION_CHECKS, stage)
+    found.raise_any()
 
 
 __all__ = [
+    "BASIC_CHECKS",
     "CHECKS",
     "DECLARATION_CHECKS",
     "ENGINE_CHECKS",
     "FORMAT_CHECKS",
     "SAMPLES",
     "SUBCOMMAND_CHECKS",
+    "Findings",
+    "check_command_runs",
     "check_declaration",
     "check_reading",
     "check_stage",

@@ -46,12 +46,22 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 
 def check_order_is_kept(engine: type[Engine]) -> None:
     """Results come in the order of the items, whichever is ready first, and no items give no results."""
+    name = engine.name
     for jobs in _JOBS:
         with engine(jobs) as made:
             for count in (0, 1, 2, 50):
                 found = list(made.map(_square_slowly, iter(range(count))))
+                assert len(found) == count, (
+                    f"{name}: with {jobs} jobs, map gives {len(found)} results for {count} items: yield "
+                    "function(item) for each"
+                )
+                assert sorted(found) == [item * item for item in range(count)], (
+                    f"{name}: with {jobs} jobs, map gives {found[:4]} for {list(range(count))[:4]}, whose squares are "
+                    "asked for: yield function(item) for each"
+                )
                 assert found == [item * item for item in range(count)], (
-                    f"{engine.name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}"
+                    f"{name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}: give "
+                    "them in the order of the items"
                 )
 
 
@@ -72,12 +82,16 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
             except Stopped:
                 pass
             except Exception as error:
-                raise AssertionError(f"{engine.name}: what the {what} raise becomes {type(error).__name__}") from error
+                raise AssertionError(
+                    f"{engine.name}: what the {what} raise becomes {type(error).__name__}: let it come out as it is"
+                ) from error
             else:
-                raise AssertionError(f"{engine.name}: with {jobs} jobs what the {what} raise is lost")
+                raise AssertionError(
+                    f"{engine.name}: with {jobs} jobs what the {what} raise is lost: let it come out of map"
+                )
             assert found == list(due), (
                 f"{engine.name}: with {jobs} jobs an exception of the {what} comes after {len(found)} results; "
-                f"{len(due)} come before it"
+                f"{len(due)} come before it: give out what is done first"
             )
 
 
@@ -101,7 +115,9 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
         except TypeError as error:  # the function was called with PAUSE
             raise AssertionError(f"{engine.name}: the function is called with PAUSE; pass it on instead") from error
         due = [item if item is PAUSE else -item for item in items]
-        assert found == due, f"{engine.name}: with {jobs} jobs there comes {found} and not {due}"
+        assert found == due, (
+            f"{engine.name}: with {jobs} jobs there comes {found} and not {due}: give out each PAUSE in its place"
+        )
         assert not late, (
             f"{engine.name}: with {jobs} jobs the item behind a PAUSE is asked for before the results in front of it "
             "are given out"
@@ -120,7 +136,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
         made = engine(jobs)
         results = made.map(str, items())
-        assert next(results) == "0"
+        assert next(results) == "0", f"{engine.name}: the first result is not that of the first item"
         most = 8 * jobs + 8
         assert len(taken) <= most, (
             f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for; "
@@ -128,7 +144,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
         )
         count = len(taken)
         results.close()
-        assert len(taken) == count, f"{engine.name}: items are taken after the map was closed"
+        assert len(taken) == count, f"{engine.name}: items are taken after the map was closed: end at GeneratorExit"
         made.close()
 
 
@@ -143,7 +159,7 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
             whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
             found = made.fetch(whole)
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
-                f"{engine.name}: with {jobs} jobs kept results are merged to {found!r}"
+                f"{engine.name}: with {jobs} jobs kept results are merged to {found!r}: let fetch give what merge made"
             )
 
 
@@ -158,7 +174,9 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
-            assert found == expected, f"{engine.name}: the sample {name} gives other bytes with {jobs} jobs"
+            assert found == expected, (
+                f"{engine.name}: the sample {name} gives other bytes with {jobs} jobs: give every result, in order"
+            )
 
 
 def _output(engine: Engine, text: str) -> bytes:

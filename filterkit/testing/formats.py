@@ -15,7 +15,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.columns import to_columns
 from filterkit.data.labels import join
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
 from filterkit.formats.base import LOSSES, FileFormat
 from filterkit.formats.opening import open_table
@@ -122,9 +122,24 @@ def check_writing_is_the_same_again(form: Format | FileFormat, data: Batch) -> N
         if None in paths:
             return
         contents = [_content(str(path)) for path in paths]
-        assert contents[0] or not len(data), f"{form.name}: write leaves the file empty"
+        assert contents[0] or not len(data), (
+            f"{form.name}: write leaves the file empty: write to the stream it is given"
+        )
         assert contents[0] == contents[1], (
             f"{form.name}: writing the same rows twice gives other bytes: leave out times and what is random"
+        )
+
+
+def check_rows_are_written(form: Format | FileFormat, data: Batch) -> None:
+    """What is written of some rows differs from what is written of none."""
+    if not is_format_written(form) or not len(data) or not data.schema.attributes:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        some, none = (
+            written(form, rows, folder, name=name) for rows, name in ((data, "some"), (data.rows(0, 0), "none"))
+        )
+        assert some is None or none is None or _content(some) != _content(none), (
+            f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
         )
 
 
@@ -190,7 +205,7 @@ def written(
     lines = "" if refusal is None else "".join(map(str, refusal.args))
     assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"
     assert not closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
-    assert refusal or not left, f"{form.name}: write does not ask for all batches"
+    assert refusal or not left, f"{form.name}: write does not ask for all batches: loop over them to the end"
     return None if refusal else path
 
 
@@ -278,5 +293,7 @@ def _read(
             batches = list(reader.batches())
     except Exception as error:
         asked = f" with the class {class_}" if class_ is not None else ""
-        raise AssertionError(f"{form.name}: reading{asked} fails with {type(error).__name__}: {error}") from error
+        text = str(error).removeprefix(os.path.join(os.path.dirname(path), ""))
+        kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
+        raise AssertionError(f"{form.name}: reading{asked} fails with {kind}{text}") from error
     return concatenate(batches, reader.schema)

@@ -1,4 +1,4 @@
-"""The check that missing values stay missing unless a stage says that it fills them."""
+"""The checks of missing values: they stay missing unless a stage fills them, and do not make other values missing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from filterkit.data.batch import Batch
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.columns import FittedColumns
-from filterkit.testing.stages import fit
+from filterkit.testing.stages import fit, refusable
 
 
+@refusable
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
     """A missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
 
@@ -28,8 +29,30 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
             continue
         if not stage.fills_missing:
             _check_columns(stage, fitted.stages[0], holed, out)
+            _check_new_columns(stage, fitted.stages[0], holed, out)
         assert stage.reads_class or out.y is None or holed.y is None or not (_unknown(holed) & ~_unknown(out)).any(), (
             f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
+        )
+
+
+@refusable
+def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
+    """One missing value of a column among the training rows does not make the whole column missing in other rows."""
+    if len(data) < 3 or not data.schema.width:
+        return
+    X = data.in_form(False).X.copy()
+    columns = np.arange(data.schema.width)
+    X[columns % len(data), columns] = np.nan
+    whole, holed = fit(stage, data), fit(stage, data.replace(X=X).in_form(data.sparse))
+    if whole is None or holed is None:
+        return
+    before, after = ((~np.isnan(each.transform(data).in_form(False).X)).sum(axis=0) for each in (whole, holed))
+    place = {a.name: column for column, a in enumerate(whole.schema.features)}
+    for column, attribute in enumerate(holed.schema.features):
+        known = before[place[attribute.name]] if attribute.name in place else 0
+        assert after[column] or not known, (
+            f"{stage.name}: one missing value among the training rows makes all values of '{attribute.name}' missing: "
+            "leave missing values out of what is learned, as np.nanmean does, or refuse them with a StageError"
         )
 
 
@@ -57,6 +80,26 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
                 f"{stage.name} turns the missing values of '{out.schema.features[column].name}' into {value:g}: keep "
                 "NaN, or declare fills_missing = True if that is what the stage is for"
             )
+
+
+def _check_new_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
+    """Where every column has a new name, a row without any value does not become a row of numbers."""
+    if (
+        not holed.schema.width
+        or not out.schema.width
+        or set(out.schema.names) & {a.name for a in holed.schema.features}
+    ):
+        return
+    if any(origin is not None for origin in _origins(fitted, holed, out)):
+        return
+    before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
+    rows = np.flatnonzero(before.all(axis=1) & ~after.any(axis=1))
+    if len(rows):
+        name, value = out.schema.features[0].name, out.in_form(False).X[rows[0], 0]
+        raise AssertionError(
+            f"{stage.name} turns a row of missing values into numbers, as {value:g} for '{name}': keep NaN, or declare "
+            "fills_missing = True if that is what the stage is for"
+        )
 
 
 def _origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -16,10 +21,29 @@ from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage
-from filterkit.stages.options import fields_of, options_of, types_of
+from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.columns import ColumnStage, FittedColumns
+from filterkit.stages.options import fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
+from filterkit.testing.findings import own as separate
+from filterkit.testing.findings import place
+
+
+def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
+    """A check of a stage on a sample that returns the `StageError` by which the stage refuses rows, or None.
+
+    A stage may refuse the training rows, and also later rows that it cannot transform.
+    """
+
+    @wraps(check)
+    def checked(stage: Stage, data: Batch) -> StageError | None:
+        try:
+            check(stage, data)
+        except StageError as error:
+            return error
+        return None
+
+    return checked
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
@@ -54,6 +78,7 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
     return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
 
 
+@refusable
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
     """Cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same output."""
     all_at_once = fit_transform(stage, data)
@@ -66,8 +91,12 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         if all_at_once is None or in_steps is None:
             continue
         (whole, training), (fitted, training_in_steps) = all_at_once, in_steps
-        parts = concatenate([fitted.transform(part) for part in cut(data, step)], fitted.schema)
-        assert same(parts, whole.transform(data)), (
+        parts, together = _transformed(fitted, cut(data, step)), _transformed(whole, [data])
+        assert (parts is None) == (together is None), (
+            f"{stage.name} refuses to transform these rows in one block or in blocks of {step}, but not in both: "
+            "decide for each row by itself"
+        )
+        assert parts is None or together is None or same(parts, together), (
             f"{stage.name} gives other values when the rows come in blocks of {step}: "
             "in transform, use nothing of the other rows of the batch; in fit, let sums not depend on how rows are "
             "grouped"
@@ -78,6 +107,15 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         )
 
 
+def _transformed(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
+    """The transformed rows of some batches together, or None if the chain refuses one of them."""
+    try:
+        return concatenate([fitted.transform(batch) for batch in batches], fitted.schema)
+    except StageError:
+        return None
+
+
+@refusable
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
     """With no memory to spare, so that columns are fitted one by one, the rows give the same output."""
     plenty = fit_transform(stage, data, 3)
@@ -91,31 +129,68 @@ def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
     assert same(none[1], plenty[1]), f"{stage.name} makes other training rows with less memory: {hint}"
 
 
+@refusable
 def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
     """Neither fitting nor transforming changes the batch that it is given."""
-    before = data.replace(
-        X=data.X.copy(),
-        y=None if data.y is None else data.y.copy(),
-        weights=None if data.weights is None else data.weights.copy(),
-    )
-    fitted = fit(stage, data)
-    assert same(before, data), f"{stage.name} changes its training rows: work on copies"
-    if fitted is not None:
-        fitted.transform(data)
-        assert same(before, data), f"{stage.name} changes the batch it transforms: return a new one"
+    before = separate(data)
+    with suppress(Exception):  # which other checks report
+        fitted = fit(stage, data)
+        if fitted is not None:
+            fitted.transform(data)
+    assert same(before, data), f"{stage.name} changes the batch that it is given: work on a copy, as of batch.X.copy()"
 
 
+@refusable
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Fitting twice gives the same bits, and so does transforming twice."""
-    one, other = fit(stage, data), fit(stage, data)
-    if one is None or other is None:
+    """Fitting twice gives the same bits, and so does transforming twice. What is fitted later changes nothing."""
+    one = fit(stage, data)
+    first = None if one is None else one.transform(data)
+    other = fit(stage, data)
+    if one is None or other is None or first is None:
         assert one is other, f"{stage.name} refuses these rows only sometimes"
         return
-    first = one.transform(data)
-    assert same(first, other.transform(data)), f"{stage.name} fits differently each time: seed what is random"
-    assert same(first, one.transform(data)), f"{stage.name} changes itself in transform: it must be pure"
+    assert same(first, one.transform(data)), (
+        f"{stage.name} gives other values when it transforms again: seed what is random, and change nothing that "
+        "outlives transform"
+    )
+    assert same(first, other.transform(data)), (
+        f"{stage.name} fits differently each time: seed what is random, and count nothing that outlives fit"
+    )
+    fit(stage, data.rows(0, len(data) // 2))
+    assert same(first, one.transform(data)), (
+        f"{stage.name} gives other values once it has been fitted again on other rows: keep what it learns in what fit "
+        "returns, and not in the stage itself"
+    )
 
 
+@refusable
+def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
+    """A stage with another value of an option does not change what this one does, and does the same whichever way it
+    was made: with its options, from its words, or as a copy, as searches over options make it."""
+    twin = type(stage)(**options_of(stage))
+    before = fit_transform(twin, data)
+    for field, given in other_options(stage):
+        made = type(stage)(**given)
+        again = parse_stages(made.words(), _registry_of(stage))[0]
+        shown = f"{field.name}={given[field.name]!r}"
+        expected = fit_transform(made, data)
+        for other, how in ((again, "from its words"), (copy.copy(made), "as a copy")):
+            assert _same_fit(expected, fit_transform(other, data)), (
+                f"{stage.name}: with {shown}, a stage made {how} gives other values: make what depends on an option "
+                "from the option, in __post_init__ or later"
+            )
+        assert _same_fit(before, fit_transform(twin, data)), (
+            f"{stage.name}: once there is a stage with {shown}, one with other options gives other values: keep what "
+            "depends on an option on self, and not on the class or in the module"
+        )
+
+
+def _same_fit(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
+    """Whether two stages give the same training rows, or both refuse them."""
+    return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
+
+
+@refusable
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     """Where zero is special before and after the stage, a row of zeros stays a row of zeros.
 
@@ -147,6 +222,10 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     assert not image[:, numbers].any(), f"{stage.name} turns a zero into something else"
 
 
+_LABELS = ": leave nominal columns as they are, or declare what they become"
+
+
+@refusable
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     """The batches that the fitted stage puts out fit the schema that it declares."""
     try:
@@ -155,7 +234,13 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
             return
         out = fitted.transform(data)
     except PluginError as error:  # the chain checks some of this itself
-        raise AssertionError(str(error)) from None
+        raise AssertionError(str(error)) from error
+    for made in fitted.stages:
+        if isinstance(made, FittedColumns):
+            try:
+                made.check_codes()
+            except FilterkitError as error:
+                raise AssertionError(f"{error}{_LABELS}") from None
     schema = fitted.schema
     assert out.schema == schema, f"{stage.name}: the batch has another schema than the fitted stage declares"
     assert out.X.shape == (len(data), schema.width), (
@@ -173,7 +258,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
         if attribute.kind == "nominal":
             codes = dense[:, column][~np.isnan(dense[:, column])]
             assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
-                f"{stage.name}: the nominal '{attribute.name}' has values that are not the index of a label"
+                f"{stage.name} gives the nominal '{attribute.name}' values that are not among its labels{_LABELS}"
             )
     names = [] if out.passthrough is None else out.passthrough.column_names
     assert names == [a.name for a in schema.passthrough], (
@@ -184,13 +269,13 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     )
 
 
+@refusable
 def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     """After it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
     fitted = fit(stage, data)
     if fitted is None:
         return
-    known = Registry()
-    known.add_stage(type(stage))
+    known = _registry_of(stage)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "chain")
         try:
@@ -199,12 +284,19 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
             raise AssertionError(
                 f"{error}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
             ) from None
-        loaded = load(path, known)
+        try:
+            loaded = load(path, known)
+        except FilterkitError as error:
+            raise AssertionError(
+                f"{stage.name} cannot be loaded again ({str(error).rpartition(': ')[2]}): let from_state build what "
+                "get_state describes"
+            ) from error
     assert same(loaded.transform(data), fitted.transform(data)), (
         f"{stage.name} gives other values after it was saved and loaded: put all that transform uses into get_state"
     )
 
 
+@refusable
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     """Later rows give the same output in any order of columns, with or without their class, and one by one."""
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
@@ -234,6 +326,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     )
 
 
+@refusable
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
     """A column stage learns the same from the rows in another order, because it learns from a table.
 
@@ -251,6 +344,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
     )
 
 
+@refusable
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     """Rows that lack a column are refused."""
     fitted = fit(stage, data)
@@ -268,13 +362,18 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     raise AssertionError(f"{stage.name} transforms rows of another header: leave the check to the chain")
 
 
+@refusable
 def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     """A stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own name."""
     try:
         error = refusal(stage, data)
+    except PluginError:  # check_schema_is_what_comes_out reports it
+        return
     except Exception as raised:
-        found = f"{type(raised).__name__}: {raised}"
-        raise AssertionError(f"{stage.name} fails with {found}; raise a StageError that says what is wrong") from raised
+        found = f"{type(raised).__name__}: {raised}{place(raised)}"
+        raise AssertionError(
+            f"{stage.name} fails with {found}; if the rows are at fault, raise a StageError that says what is wrong"
+        ) from raised
     if error is None:
         return
     one_line = error.message.strip() and "\n" not in error.message
@@ -282,6 +381,7 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
 
 
+@refusable
 def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     """With `--except`, the columns that are left out pass unchanged, and the others as though these did not exist."""
     width = data.schema.width
@@ -321,9 +421,7 @@ def check_options_come_back(stage: Stage) -> None:
     assert type(stage)(**options_of(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )
-    known = Registry()
-    known.add_stage(type(stage))
-    made = parse_stages(stage.words(), known)
+    made = parse_stages(stage.words(), _registry_of(stage))
     assert made == [stage] and options_of(made[0]) == options_of(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
@@ -335,20 +433,9 @@ def check_options_can_be_set(stage: Stage) -> None:
 
     A value that the stage refuses by a `UsageError` is left out.
     """
-    known = Registry()
-    known.add_stage(type(stage))
-    for field in fields_of(stage):
-        given = options_of(stage) | {field.name: _another(stage, field)}
-        try:
-            made = type(stage)(**given)
-        except FilterkitError:
-            continue
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-            raise AssertionError(
-                f"{stage.name}: {field.name}={given[field.name]!r} fails with {found}; raise a UsageError that says "
-                "what is wrong"
-            ) from error
+    known = _registry_of(stage)
+    for field, given in other_options(stage):
+        made = type(stage)(**given)
         kept = options_of(made)
         assert kept == given, (
             f"{stage.name}: of {field.name}={given[field.name]!r}, {kept[field.name]!r} is kept: keep options as they "
@@ -358,6 +445,48 @@ def check_options_can_be_set(stage: Stage) -> None:
         assert [options_of(each) for each in again] == [given], (
             f"{stage.name}: '{' '.join(made.words())}' does not give {field.name}={given[field.name]!r} again"
         )
+
+
+def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+    """Each option that can have another value, and all options with this value of it.
+
+    Raises
+    ------
+    AssertionError : a value is refused by an error that is not filterkit's.
+    """
+    for field in fields_of(stage):
+        given = options_of(stage) | {field.name: _another(stage, field)}
+        try:
+            type(stage)(**given)
+        except FilterkitError:
+            continue
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+            raise AssertionError(
+                f"{stage.name}: {field.name}={given[field.name]!r} fails with {found}; raise a UsageError that says "
+                "what is wrong"
+            ) from error
+        yield field, given
+
+
+def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
+    """The flags of the options of the plugin's own whose other values make no difference on any of the samples."""
+    own = {name for kind in _own_classes(stage) for name in vars(kind)}
+    left = {flag_of(field): given for field, given in other_options(stage) if field.name in own}
+    for data in samples:
+        if not left:
+            break
+        before = fit_transform(stage, data)
+        after = {flag: fit_transform(type(stage)(**given), data) for flag, given in left.items()}
+        left = {flag: given for flag, given in left.items() if _same_fit(before, after[flag])}
+    return list(left)
+
+
+def _registry_of(stage: Stage) -> Registry:
+    """The plugins of filterkit's own, and a stage."""
+    known = Registry()
+    known.add_stage(type(stage))
+    return known
 
 
 def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
@@ -384,3 +513,28 @@ def check_help_is_there(stage: Stage) -> None:
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
     for field in fields_of(stage):
         assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"
+
+
+def check_methods_are_known(stage: Stage) -> None:
+    """No method or attribute of the stage has almost the name of one that filterkit uses, and is never used itself."""
+    for kind in _own_classes(stage):
+        for name in vars(kind).keys() - types_of(type(stage)).keys():
+            meant = misspelt(name, type(stage))
+            assert meant is None, (
+                f"{stage.name}: filterkit does not use {kind.__name__}.{name}; did you mean {meant}? If not, "
+                "give it a less similar name"
+            )
+
+
+def _own_classes(stage: Stage) -> list[type]:
+    """The class of a stage and its bases, as far as they are not filterkit's."""
+    return [kind for kind in type(stage).__mro__ if not kind.__module__.startswith(("filterkit.", "builtins"))]
+
+
+def misspelt(name: str, kind: type) -> str | None:
+    """The name of a method or attribute of filterkit's stages that `name`, which a plugin defines, nearly is."""
+    bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
+    known = {each for base in (*bases, Fitted) for each in dir(base) if not each.startswith("_")}
+    if name.startswith("_") or name in known:
+        return None
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)

@@ -1,13 +1,22 @@
-"""The checks of subcommands. They do not run the command, because nobody knows what it would do."""
+"""The checks of subcommands.
+
+Only `check_command_runs` runs the command, with the arguments that the author gives. Without them nobody knows what it
+would do.
+"""
 
 from __future__ import annotations
 
+import dis
 import io
+import os
 import re
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 import click
+
+from filterkit.errors import FilterkitError, one_line
 
 
 def check_command_has_a_name(command: Any) -> None:
@@ -46,6 +55,67 @@ def check_command_refuses_unknown_options(command: Any) -> None:
         except Exception as error:
             raise AssertionError(f"{name}: an unknown option fails with {type(error).__name__}: {error}") from error
         raise AssertionError(f"{name} takes an option that it does not declare")
+
+
+def check_command_does_something(command: Any) -> None:
+    """The function of the command, and of each command of a group, has a body."""
+    for name, each in _all(command, command.name):
+        if isinstance(each, click.Group):
+            assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
+            continue
+        code = getattr(each.callback, "__code__", None)
+        empty = code is not None and {step.opname for step in dis.get_instructions(code)} <= _NOTHING
+        assert each.callback is not None and not empty, f"{name} does nothing: its function has no body; write one"
+
+
+# The instructions of a function that does nothing, in all versions of Python.
+_NOTHING = {
+    "RESUME",
+    "NOP",
+    "LOAD_CONST",
+    "RETURN_CONST",
+    "RETURN_VALUE",
+    "RETURN_GENERATOR",
+    "POP_TOP",
+    "COPY_FREE_VARS",
+}
+
+
+def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
+    """Run the command with some arguments: it ends well, and prints something or changes a file that it is given.
+
+    Returns
+    -------
+    What it prints.
+
+    Raises
+    ------
+    AssertionError : it fails, prints nothing, or ends with another status than 0.
+    """
+    from click.testing import CliRunner
+
+    about = " ".join((command.name, *arguments))
+    before = [_stamp(path) for path in arguments]
+    done = CliRunner().invoke(command, list(arguments), prog_name=f"filterkit {command.name}")
+    error = done.exception
+    if error is not None and not isinstance(error, SystemExit):
+        hint = "" if isinstance(error, FilterkitError) else "; raise a FilterkitError that says what is wrong"
+        raise AssertionError(f"{about}: fails with {type(error).__name__}: {error}{hint}") from error
+    assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {one_line(done.output)}"
+    changed = before != [_stamp(path) for path in arguments]
+    assert done.output.strip() or changed, (
+        f"{about}: prints nothing, and changes no file among its arguments: print what it finds, with click.echo"
+    )
+    return done.output
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """Size and time of a file; None if there is none of this name."""
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return about.st_size, about.st_mtime_ns
 
 
 def _all(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:

@@ -50,7 +50,11 @@ def filterkit_stages():
 def test_check_plugin_accepts_a_stage_that_conforms():
     done = run("check-plugin", "shape", "--neighbors", "2")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("shape --neighbors 2: all well in ")
+    *refusals, last = done.stdout.splitlines()
+    assert last.startswith("shape --neighbors 2: all well in ")
+    assert any(
+        line.startswith("shape --neighbors 2: refuses no-class: there is no class attribute") for line in refusals
+    )
 
 
 def test_check_plugin_reports_a_stage_that_does_not_conform(tmp_path):
@@ -125,7 +129,7 @@ def refuse(batches, out):
 
 def write(batches, out):
     for batch in batches:
-        out.write(str(batch.schema).encode())
+        out.write(f"{batch.schema} {len(batch)}".encode())
 
 
 def read(path, class_, positive):
@@ -136,8 +140,11 @@ def read(path, class_, positive):
 
 
 @click.command("good")
-def good():
+@click.argument("text")
+def good(text):
     """Do good."""
+    if text != "silence":
+        click.echo("good")
 
 
 @click.command("silent")
@@ -191,15 +198,27 @@ def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     }
     done = run("check-plugin", plugin(tmp_path, **offers), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "halve: all well in 13 checks on 14 samples, and 4 of its declaration",
-        "share: all well in 13 checks on 14 samples, 3 of which it refuses, and 4 of its declaration",
-        "format written (.written): all well in 6 checks on 14 samples; it is only written",
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if not line.startswith("share: refuses ")] == [
+        "halve: all well in 15 checks on 14 samples, and 5 of its declaration",
+        "share: all well in 15 checks on 14 samples, 3 of which it refuses, and 5 of its declaration",
+        "format written (.written): all well in 7 checks on 14 samples; it is only written",
         "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
         "engine mine: all well in 7 checks",
-        "subcommand good: all well in 3 checks of its name and help; it is not run",
+        "subcommand good: all well in 4 checks; to run it, too: filterkit --plugin my.py check-plugin good ARGUMENTS",
     ]
+    refused = [line.split(":")[1] for line in lines if line.startswith("share: refuses ")]
+    assert refused == [" refuses multi-label", " refuses no-class", " refuses no-features"]
+
+
+def test_check_plugin_runs_a_subcommand_with_arguments(tmp_path):
+    name = plugin(tmp_path, commands="good")
+    done = run("--plugin", name, "check-plugin", "good", "what", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "subcommand good: all well in 4 checks and a run\n"), done.stderr
+    done = run("--plugin", name, "check-plugin", "good", "silence", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("subcommand good: check_command_runs: good silence: prints nothing, and changes no")
 
 
 def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
@@ -209,12 +228,13 @@ def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
     for line in (
         "fills: check_missing_values_stay: fills turns the missing values of 'a' into 0: keep NaN, or declare "
         "fills_missing = True if that is what the stage is for",
-        "refuses: nothing was checked, as it refuses every sample (refuses: not today)",
-        "precision: check_scores_are_numbers: precision: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
+        "refuses: no rows were checked, as it refuses every sample (not today)",
+        "precision: check_scores_are_numbers: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
         "return a finite number for all counts; take care of 0 / 0",
         "format refusing (.refusing): nothing was checked, as it refuses every sample",
-        "engine hasty: check_pauses_are_passed_on: hasty: the function is called with PAUSE; pass it on instead",
-        "engine hasty: 3 findings in 7 checks",
+        "engine hasty: check_few_items_are_taken_ahead: with 1 jobs 5000 items are taken before the second result is "
+        "asked for; take 16 at most, because items are large",
+        "engine hasty: 1 finding in 7 checks; checks that build on what failed were left out",
         "subcommand silent: check_command_has_help: silent does not say what it does: give the function a docstring",
     ):
         assert line in done.stdout
@@ -236,7 +256,11 @@ def test_check_plugin_checks_a_read_only_format_with_a_given_file(tmp_path):
 
 def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
     done = run("check-plugin", plugin(tmp_path), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
+    hooks = ("stages", "metrics", "formats", "engines", "subcommands")
+    given = [
+        f"plugin my (my.py): filterkit_{hook} gives nothing; return a list of what the plugin offers" for hook in hooks
+    ]
+    assert done.returncode == 1 and sorted(done.stdout.splitlines()) == sorted(given)
     assert done.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
     (tmp_path / "my.py").write_text(BROKEN.replace("[Centre, Needs]", "[Needs]"))
     done = run("check-plugin", "my.py", cwd=tmp_path)

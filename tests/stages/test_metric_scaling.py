@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from filterkit import Attribute, Batch, Chain, Metric, Schema, StageError
+from filterkit import Attribute, Batch, Chain, Metric, PluginError, Schema
 from filterkit.stages.metric_scaling import (
     ClassScaling,
     MetricScaling,
@@ -132,5 +132,5 @@ def test_a_metric_of_whole_columns_sees_the_positive_class_and_the_rest():
 def test_a_score_of_a_whole_column_that_is_no_number_is_an_error():
     schema = Schema("r", [Attribute("a"), CLASS], 1)
     batch = Batch(schema, np.array([[1.0], [2.0]]), np.array([0, 1], np.int32))
-    with pytest.raises(StageError, match=r"^broken: 'a': the score is nan; a metric must be finite"):
+    with pytest.raises(PluginError, match=r"^broken: 'a': the score is nan; a metric must be finite"):
         Chain([metric_stage(Metric("broken", acc, by_table=lambda table: np.array([np.nan])))()]).fit(batch)

@@ -1,7 +1,9 @@
 """The conformance kit against plugins that break its rules: each check finds its fault and says how to repair it."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 
 import click
@@ -132,21 +134,102 @@ class FittedLiesAboutColumns(filterkit.Fitted):
 
 
 class SeesOrder(ColumnStage):
-    """Add how often it has been fitted, as if the order of rows had told it."""
+    """Take off the first training value of all."""
+
+    name = "broken"
+    first = 0.0
+
+    def fit_in(self, fitting):
+        with suppress(StopIteration, IndexError):
+            self.first = float(next(iter(fitting._batches()())).in_form(False).X[0, 1])
+        super().fit_in(fitting)
+
+    def fit_columns(self, table):
+        return {"shift": np.full(len(table), self.first)}
+
+    def apply(self, values, columns, state):
+        return values - state["shift"][columns]
+
+
+class KeepsOnItself(RowStage):
+    """Divide by the number of training rows, which it keeps on itself."""
+
+    name = "broken"
+    rows = 1.0
+
+    def fit(self, rows, schema):
+        self.rows = float(sum(len(batch) for batch in rows())) or 1.0
+        return super().fit(rows, schema)
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X / self.rows)
+
+
+class KeepsOnItsClass(RowStage):
+    """Divide by an option, whose inverse the class keeps."""
+
+    name = "broken"
+    by: float = filterkit.option(2.0, "By what.")
+
+    def __post_init__(self):
+        super().__post_init__()
+        type(self).inverse = 1 / self.by
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X * self.inverse)
+
+
+class ForgetsInCopies(KeepsOnItself):
+    """Divide by an option, but by 1 in a copy."""
+
+    by: float = filterkit.option(2.0, "By what.")
+
+    def fit(self, rows, schema):
+        return RowStage.fit(self, rows, schema)
+
+    def __copy__(self):
+        made = object.__new__(type(self))
+        made.__dict__.update(by=1.0)
+        return made
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch.replace(X=batch.X / self.by)
+
+
+class Spreads(filterkit.Stage):
+    """Take the mean off each column, which one missing value makes missing."""
 
     name = "broken"
 
-    def fit_columns(self, table):
-        return {"shift": np.full(len(table), 0.0)}
+    def fit(self, rows, schema):
+        X = np.vstack([np.zeros((1, schema.width)), *(batch.X for batch in rows())])
+        return FittedSpreads(schema, X.mean(axis=0))
 
-    def finish(self, schema, state, totals):
-        fitted = super().finish(schema, state, totals)
-        SeesOrder.calls = getattr(SeesOrder, "calls", 0) + 1
-        fitted.state["shift"] = fitted.state["shift"] + SeesOrder.calls
-        return fitted
+    def from_state(self, state, schema):
+        return FittedSpreads(schema, state["mean"])
 
-    def apply(self, values, columns, state):
-        return values + state["shift"][columns]
+
+class FittedSpreads(filterkit.Fitted):
+    def __init__(self, schema, mean):
+        self.schema, self.mean = schema, mean
+
+    def get_state(self):
+        return {"mean": self.mean}
+
+    def transform(self, batch):
+        return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X - self.mean))
+
+
+class Misspells(RowStage):
+    """Pass every row."""
+
+    name = "broken"
+
+    def most_colums(self, width):
+        return width
+
+    def transform(self, batch: Batch) -> Batch:
+        return batch
 
 
 class TakesAnything(RowStage):
@@ -269,7 +352,8 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
     """Otherwise sparse rows would keep zeros that the table has not."""
     for name in ("sparse-two-classes", "sparse-many-classes"):
         with pytest.raises(
-            filterkit.FilterkitError, match="broken turns zero into something else where zero is special"
+            filterkit.FilterkitError,
+            match=r"^broken: apply turns zero into something else where zero is special; return 0 for 0",
         ):
             testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
     testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
@@ -296,6 +380,10 @@ BROKEN = [
     (testing.check_a_saved_chain_is_the_same, Forgets(), "dense-two-classes"),
     (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
     (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
+    (testing.check_fitting_again_is_the_same, KeepsOnItself(), "dense-two-classes"),
+    (testing.check_options_are_kept_apart, KeepsOnItsClass(), "dense-two-classes"),
+    (testing.check_options_are_kept_apart, ForgetsInCopies(), "dense-two-classes"),
+    (testing.check_missing_values_do_not_spread, Spreads(), "dense-two-classes"),
     (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
     (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
 ]
@@ -306,6 +394,7 @@ MISDECLARED = [
     (testing.check_options_can_be_set, Stumbles()),
     (testing.check_help_is_there, Silent()),
     (testing.check_help_is_there, HelplessOption()),
+    (testing.check_methods_are_known, Misspells()),
 ]
 
 
@@ -353,17 +442,73 @@ def test_a_refusal_that_depends_on_blocks_is_found():
         testing.check_stage(RefusesHalf(), testing.sample("dense-two-classes"))
 
 
-def test_every_failing_check_is_named_with_what_it_found():
-    class Fails(TakesAnything):
-        """Fail with an unexpected error."""
+class RefusesLaterRows(RowStage):
+    """Refuse rows without a class."""
 
-        def transform(self, batch):
-            return {}[0]
+    name = "broken"
 
-    with pytest.raises(AssertionError) as caught:
-        testing.check_stage(Fails(), testing.sample("dense-two-classes"))
-    lines = str(caught.value).splitlines()
-    assert "check_input_is_left_alone: KeyError: 0" in lines and len(lines) == len(testing.CHECKS) - 2
+    def transform(self, batch: Batch) -> Batch:
+        if batch.y is None or (batch.y < 0).any():
+            raise filterkit.StageError(self.name, "a class is missing")
+        return batch
+
+
+def test_a_stage_may_refuse_later_rows():
+    data = testing.sample("dense-two-classes")
+    assert testing.check_stage(RefusesLaterRows(), data) is None
+    refusals = [check(RefusesLaterRows(), data) for check in testing.CHECKS]
+    assert {str(each) for each in refusals if each} == {"broken: a class is missing"}
+
+
+class Fails(TakesAnything):
+    """Fail with an unexpected error."""
+
+    def transform(self, batch):
+        return {}[batch.schema.width]
+
+
+class FailsTwice(DependsOnBatch, Misspells):
+    """Centre each batch, with a method that nobody calls."""
+
+
+def findings(stage, names=SAMPLES):
+    found = testing.Findings(testing.BASIC_CHECKS)
+    found.run(testing.DECLARATION_CHECKS, stage)
+    found.run(testing.CHECKS, stage, {name: sample(name) for name in names})
+    return list(found.lines()), found
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        (Fails(), r"check_errors_are_clear: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); if the rows"),
+        (ChangesInput(), "check_input_is_left_alone: broken changes the batch that it is given: work on a copy"),
+        (LosesColumn(), "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features"),
+        (KeepsOnItself(), "check_fitting_again_is_the_same: broken gives other values once it has been fitted again"),
+        (KeepsOnItsClass(), "check_options_are_kept_apart: broken: once there is a stage with by=3.0, one with other"),
+        (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
+        (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
+        (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_one_cause_gives_one_finding(stage, said):
+    """On all samples of numbers, whatever else the cause leads to."""
+    lines, found = findings(stage, ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
+    assert len(lines) == len(found) == 1 and re.match(said, lines[0]), lines
+
+
+def test_two_causes_give_two_findings():
+    lines, found = findings(FailsTwice(), ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
+    assert [line.partition(":")[0] for line in lines] == ["check_methods_are_known", "check_blocks_do_not_matter"]
+    assert lines[1].endswith(" (dense-two-classes, dense-three-classes, no-class)") and found.left_out
+
+
+def test_a_finding_does_not_spoil_the_samples_of_later_checks():
+    data = sample("dense-two-classes")
+    found = testing.Findings()
+    found.run(testing.CHECKS, ChangesInput(), {"x": data})
+    assert len(found) > 1 and testing.same(data, sample("dense-two-classes"))
 
 
 # ---- missing values ------------------------------------------------------------------------------
@@ -415,6 +560,15 @@ class Fans(Compares):
         return (values > 0).astype(np.float64)
 
 
+class Renames(Zeroes):
+    """The same, where every attribute has a new name."""
+
+    def output(self, schema):
+        return schema.with_features(
+            [filterkit.Attribute(f"new {a.name}") for a in schema.features], np.arange(schema.width)
+        )
+
+
 class Classifies(RowStage):
     """Take the first class for what is missing."""
 
@@ -430,6 +584,12 @@ def test_missing_values_that_vanish_are_found(stage, name):
     message = r"^broken turns the missing values of '.*' into .*: keep NaN, or declare fills_missing = True"
     with pytest.raises(AssertionError, match=message):
         testing.check_missing_values_stay(stage, sample(name))
+
+
+@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "no-class", "multi-label"])
+def test_missing_values_that_vanish_under_new_names_are_found(name):
+    with pytest.raises(AssertionError, match=r"^broken turns a row of missing values into numbers, as 0 for 'new "):
+        testing.check_missing_values_stay(Renames(), sample(name))
 
 
 @pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "multi-label"])
@@ -645,6 +805,11 @@ def failing(batches, out):
     raise KeyError("x")
 
 
+def greets(batches, out):
+    list(batches)
+    out.write(b"hello")
+
+
 def rambling(batches, out):
     raise FilterkitError("two\nlines")
 
@@ -654,7 +819,8 @@ def changed(batch):
 
 
 ROWS, CLASS, BLOCKS = testing.check_rows_come_back, testing.check_class_comes_back, testing.check_blocks_come_back
-AGAIN, MISSING, DECLARED = (
+WRITTEN, AGAIN, MISSING, DECLARED = (
+    testing.check_rows_are_written,
     testing.check_writing_is_the_same_again,
     testing.check_a_missing_file_is_an_error,
     testing.check_format_is_declared,
@@ -695,6 +861,7 @@ FORMATS = [
     (AGAIN, form(write=numbered), "writing the same rows twice gives other bytes"),
     (AGAIN, form(write=lambda batches, out: list(batches)), "write leaves the file empty"),
     (AGAIN, form(write=first_only), None),  # of one batch it takes all
+    (WRITTEN, form(write=greets, read=None), "write gives the same bytes for 6 rows as for none: write every row"),
     (MISSING, form(read=lambda *_: [sample("one-row")]), "a file that is not there is read as if it were"),
 ]
 
@@ -869,7 +1036,8 @@ ENGINES = [
     (ENGINE, engine(__init__=lambda self, jobs: None), "broken: jobs is None"),
     (ENGINE, engine(a_list), "broken: map gives no generator; write it with yield"),
     (ORDER, engine(as_ready), "results of 2 items are not in their order"),
-    (ORDER, engine(without_the_last), "results of 1 items are not in their order"),
+    (ORDER, engine(without_the_last), "map gives 0 results for 1 items: yield function"),
+    (ORDER, engine(lambda self, function, items: (item for item in items)), "whose squares are asked for: yield"),
     (FAILURES, engine(swallows), "with 1 jobs what the function raise is lost"),
     (FAILURES, engine(fails_at_once), "an exception of the function comes after 0 results; 7 come before it"),
     (FAILURES, engine(other_failure), "what the function raise becomes RuntimeError"),
@@ -915,12 +1083,25 @@ class Failing(click.Command):
 
 
 GROUP = click.Group("mine", help="Do things.", commands=[command("first"), command("second", help=None)])
-NAME, HELP, UNKNOWN = (
+NAME, HELP, UNKNOWN, BODY = (
     testing.check_command_has_a_name,
     testing.check_command_has_help,
     testing.check_command_refuses_unknown_options,
+    testing.check_command_does_something,
 )
+
+
+@click.command("idle")
+@click.option("--size", help="How much.")
+def idle(size):
+    """Do nothing."""
+
+
 COMMANDS = [
+    (BODY, idle, "idle does nothing: its function has no body; write one"),
+    (BODY, click.Command("mine", help="Do it."), "mine does nothing"),
+    (BODY, click.Group("mine", help="Do things."), "mine is a group without commands"),
+    (BODY, click.Group("mine", help="Do things.", commands=[idle]), "mine idle does nothing"),
     (NAME, len, "is no click command: decorate it"),
     (NAME, command(None), "the name None is not one word"),
     (NAME, command("two words"), "the name 'two words' is not one word"),
@@ -952,6 +1133,36 @@ def test_a_broken_subcommand_is_found(check, broken, message):
 def test_a_sound_subcommand_conforms_and_is_not_run(check):
     check(command(options=[click.Option(["--size"], help="How much."), click.Argument(["path"])]))
     check(click.Group("mine", help="Do things.", commands=[command("first"), command("second")]))
+
+
+def running(function, **settings):
+    """A command that takes paths and calls a function with them."""
+    arguments = [click.Argument(["paths"], nargs=-1)]
+    return click.Command("mine", help="Do it.", params=arguments, callback=lambda paths: function(paths), **settings)
+
+
+def refuse_it(paths):
+    raise FilterkitError("there are no rows")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (len, "^mine a.arff: prints nothing, and changes no file among its arguments: print what it finds"),
+        (lambda paths: 1 / 0, "^mine a.arff: fails with ZeroDivisionError: .*; raise a FilterkitError that says"),
+        (refuse_it, "^mine a.arff: fails with FilterkitError: there are no rows$"),
+        (lambda paths: click.get_current_context().exit(3), "^mine a.arff: ends with status 3"),
+    ],
+)
+def test_a_run_of_a_broken_subcommand_is_found(function, message):
+    with pytest.raises(AssertionError, match=message):
+        testing.check_command_runs(running(function), ["a.arff"])
+
+
+def test_a_run_of_a_sound_subcommand_prints_or_writes(tmp_path):
+    path = tmp_path / "out.txt"
+    assert testing.check_command_runs(running(lambda paths: click.echo(paths[0])), ["a.arff"]) == "a.arff\n"
+    assert testing.check_command_runs(running(lambda paths: path.write_text("x")), [str(path)]) == ""
 
 
 def test_every_check_is_tried_on_something_broken():

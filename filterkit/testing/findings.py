@@ -1,0 +1,137 @@
+"""What the checks find in one thing: each cause once, and the samples that it shows on."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from filterkit.data.batch import Batch
+from filterkit.errors import PluginError, StageError
+
+# What differs between two messages of one cause: names and values in quotes, and numbers.
+_DETAIL = re.compile(r"'[^']*'|[-+]?\b\d[\d.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
+
+
+class Findings:
+    """What checks of one thing find.
+
+    A mistake often makes several checks fail, on several samples. After a basic check has failed on a sample, the
+    checks behind it do not run on this sample. Messages of one check that differ only in names and numbers count once.
+
+    Parameters
+    ----------
+    basic : the names of the basic checks.
+
+    Attributes
+    ----------
+    refusals : the samples that the thing refuses, by what it says.
+    left_out : whether a check has not run because a basic one has failed.
+    """
+
+    def __init__(self, basic: Collection[str] = ()) -> None:
+        self.refusals: dict[str, list[str]] = {}
+        self.left_out = False
+        self._basic = basic
+        self._found: dict[tuple[str, str], tuple[str, Exception]] = {}  # by `_key`: the first message and error
+        self._samples: dict[tuple[str, str], list[str]] = {}
+        self._over: set[str] = set()  # samples on which a basic check has failed
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def run(
+        self,
+        checks: Sequence[Callable[..., Any]],
+        thing: Any,
+        samples: Mapping[str, Any] | None = None,
+        debug: bool = False,
+    ) -> None:
+        """Run checks of a thing, on each of some samples, or without one.
+
+        Parameters
+        ----------
+        checks : in order; each takes the thing, and a sample if there are any.
+        thing : the stage, format, engine or command.
+        samples : by name.
+        debug : raises the first error instead of noting it.
+        """
+        for check in checks:
+            for name, given in (("", ()),) if samples is None else ((key, (one,)) for key, one in samples.items()):
+                if name in self._over or "" in self._over:
+                    self.left_out = True
+                else:
+                    self._run(check, name, (thing, *given), debug)
+
+    def _run(self, check: Callable[..., Any], name: str, arguments: tuple[Any, ...], debug: bool) -> None:
+        try:
+            refused = check(*map(own, arguments))
+        except Exception as error:  # an assertion, or whatever the plugin fails with
+            if debug:
+                raise
+            self._note(check.__name__, name, error)
+            return
+        if isinstance(refused, StageError):
+            samples = self.refusals.setdefault(str(refused), [])
+            samples += [name] * (name not in samples)
+
+    def _note(self, check: str, name: str, error: Exception) -> None:
+        kind = "" if isinstance(error, (AssertionError, PluginError)) else f"{type(error).__name__}: "
+        key = _key(check, error)
+        self._found.setdefault(key, (f"{check}: {kind}{error}", error))
+        samples = self._samples.setdefault(key, [])
+        samples += [name] * (name not in samples)
+        if check in self._basic:
+            self._over.add(name)
+
+    def lines(self) -> Iterator[str]:
+        """Each finding as a line: the check, what it found, and where."""
+        for key, (text, _) in self._found.items():
+            where = listed(self._samples[key])
+            yield text + (f" ({where})" if where else "")
+
+    def raise_any(self) -> None:
+        """Raise an `AssertionError` that has all findings, if there are any."""
+        if self._found:
+            raise AssertionError("\n".join(self.lines())) from next(iter(self._found.values()))[1]
+
+
+def _key(check: str, error: Exception) -> tuple[str, str]:
+    """What the errors of one cause have in common.
+
+    A `PluginError` may come up in any check, an exception of the plugin in one place of its code on many samples.
+    """
+    cause = error.__cause__ or error
+    if isinstance(cause, PluginError):
+        return "", _DETAIL.sub("", str(cause))
+    return check, _DETAIL.sub("", str(error)) if cause is error else f"{type(cause).__name__}{place(cause)}"
+
+
+def own(given: Any) -> Any:
+    """A batch with arrays of its own, which a check may spoil for others; anything else as it is."""
+    if not isinstance(given, Batch):
+        return given
+    y, weights = (None if array is None else array.copy() for array in (given.y, given.weights))
+    return given.replace(X=given.X.copy(), y=y, weights=weights)
+
+
+def place(error: BaseException) -> str:
+    """Where a plugin has raised an error, for a message: the last place at which filterkit has called other code."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame.filename.startswith(folder) for frame in frames]
+    called = [frame for frame, before, now in zip(frames[1:], inside, inside[1:]) if before and not now]
+    return f" ({os.path.basename(called[-1].filename)}, line {called[-1].lineno})" if called else ""
+
+
+def listed(samples: list[str]) -> str:
+    """Names of samples for a message; nothing if they have none."""
+    named = [name for name in samples if name]
+    if len(named) > 3:
+        return f"{named[0]} and {len(named) - 1} other samples"
+    return ", ".join(named)
