@@ -15,6 +15,7 @@ import numpy as np
 from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
 from filterkit.data.batch import Batch, concatenate, itself
+from filterkit.data.contract import blaming
 from filterkit.stages.base import Batches, Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome, SelectiveStage
@@ -120,7 +121,9 @@ class Fitting:
             start = self._trials or _Start(self._rows)
             return inner_splits(self._stages[start.skipped :], start.rows, learner, self._memory)
 
-        self._add(learner, learner.fit_with_inner_cv(self._batches(), self._rows.schema, trials, self._rows.jobs))
+        with blaming(learner):
+            made = learner.fit_with_inner_cv(self._batches(), self._rows.schema, trials, self._rows.jobs)
+        self._add(learner, made)
 
     def finish(self) -> tuple[list[Fitted], TrainingRows]:
         """The fitted stages, and the training rows as they come out of the last one."""
@@ -135,7 +138,8 @@ class Fitting:
     def _fit(self, stage: Stage) -> Fitted:
         """A stage, fitted by its own method."""
         self._prepare(stage)
-        return check_fitted(stage, stage.fit(self._batches(), self._rows.schema))
+        with blaming(stage):
+            return check_fitted(stage, stage.fit(self._batches(), self._rows.schema))
 
     def _batches(self) -> Batches:
         """The batches as they come out of the stages fitted so far."""

@@ -25,6 +25,7 @@ from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
+from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.stages.base import check_class, check_fitted
@@ -87,7 +88,8 @@ def _fit_from_whole(stages: list[ColumnStage], statistic: Statistic, taking: Sta
 
 
 def _finished(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-    fitted = stage.finish(schema, state, totals)
+    with blaming(stage):
+        fitted = stage.finish(schema, state, totals)
     check_fitted(stage, fitted)
     return fitted
 

@@ -70,7 +70,7 @@ class RowSource:
 
         def once(function: Callable[[Batch], T]) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads take the next batch first
-            return engine.map(function, _numbered(check_arranged(stage, stage.arrange(rows), rows.schema)))
+            return engine.map(function, _numbered(check_arranged(stage, partial(stage.arrange, rows), rows.schema)))
 
         to_the_end = self.to_the_end or stage.to_the_end
         arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)

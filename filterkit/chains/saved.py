@@ -209,7 +209,11 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
 def _stage(note: dict[str, Any], known: Registry) -> Stage:
     name = note["words"][0]
     if name not in known.stages:
-        raise _Missing(f"it needs the stage '{name}'; install {note['plugin']}")
+        plugin = note["plugin"]
+        file = plugin.rpartition(" of ")[2]
+        if file.endswith(".py"):
+            raise _Missing(f"it needs the stage '{name}' of a plugin file; give that file again, as in --plugin {file}")
+        raise _Missing(f"it needs the stage '{name}'; install {plugin}")
     stages = parse_stages(list(note["words"]), known)
     if len(stages) != 1:
         raise _Damaged(f"'{' '.join(note['words'])}' is not one stage")

@@ -220,8 +220,7 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
     """
     name, files = words[0], words[1:]
     if name.endswith(".py"):
-        known.add_file(name, "check-plugin")
-        found = known.plugins[-1:]
+        found = [known.add_file(name, "check-plugin")]
     else:
         found = [each for each in known.plugins if name in (each.name, each.origin.partition(" ")[0])]
         if files and name in known.stages:

@@ -275,7 +275,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError):
         return "out of memory; a smaller --memory or --jobs may help", 1
-    return f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1
+    where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)", 1
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,7 +5,8 @@ Types, shapes and the order of the indices of sparse rows are checked. Only the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,6 +57,27 @@ def broken(name: str, fault: str, thing: Any) -> PluginError:
     return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 
+def blame(error: Exception, stage: Named | None) -> None:
+    """Add to an unexpected error of a plugin the stage that raised it, as a note.
+
+    Errors of filterkit's own say what is at fault, and keep their text.
+    """
+    if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
+        return
+    _, plugin = _plugins.get(id(type(stage)), (None, None))
+    error.add_note(f"in the stage {quoted(stage.name)}" + ("" if plugin is None else f" (plugin {plugin})"))
+
+
+@contextmanager
+def blaming(stage: Named) -> Iterator[None]:
+    """Add to an unexpected error the stage whose method is called; see `blame`."""
+    try:
+        yield
+    except Exception as error:
+        blame(error, stage)
+        raise
+
+
 def kind_of(thing: Any) -> str:
     """The type of something, for a message."""
     name = type(thing).__name__
@@ -79,20 +101,22 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     return out  # type: ignore[no-any-return]
 
 
-def check_arranged(stage: Named, batches: Any, schema: Schema) -> Iterator[Batch]:
-    """Check the batches that a training stage returns, and yield them.
+def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
+    """Check the batches that a training stage returns from `arrange`, and yield them.
 
     Raises
     ------
     PluginError : one does not fit `schema`, that of the rows to be arranged.
     """
-    if not hasattr(batches, "__iter__"):
-        raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
-    for batch in batches:
-        fault = misfit(batch, schema)
-        if fault is not None:
-            raise broken(stage.name, fault, type(stage))
-        yield batch
+    with blaming(stage):
+        batches = arrange()
+        if not hasattr(batches, "__iter__"):
+            raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
+        for batch in batches:
+            fault = misfit(batch, schema)
+            if fault is not None:
+                raise broken(stage.name, fault, type(stage))
+            yield batch
 
 
 def check_given(batch: Any) -> Batch:

@@ -32,5 +32,4 @@ def _load_plugins(paths: list[str]) -> None:
     from filterkit.plugin.registry import registry
 
     for path in paths:
-        if path not in registry().files:
-            registry().add_file(path)
+        registry().add_file(path)

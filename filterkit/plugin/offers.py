@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from filterkit.engines.engine import Engine
-from filterkit.errors import PluginError
+from filterkit.errors import PluginError, quoted
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 from filterkit.stages.base import Stage
 
@@ -82,10 +82,12 @@ class HookCaller:
 
         Raises
         ------
-        pluggy.PluginValidationError : a hook does not exist, or takes other arguments.
+        PluginError : a hook does not exist, or is not marked.
+        pluggy.PluginValidationError : a hook takes other arguments.
         ValueError : the module is registered already.
         """
         known_as = f"{name} {module.__name__}"
+        _check_names(module)
         try:
             self._manager.register(module, name=known_as)
             self._manager.check_pending()
@@ -130,6 +132,39 @@ class HookCaller:
             if all(map(_wraps, here)):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
                 self._manager.subset_hook_caller(caller.name, others)()
+
+
+_HOOKS = [name for name in vars(Hooks) if name.startswith(PROJECT)]
+
+
+def _check_names(module: Any) -> None:
+    """Refuse functions that are marked as hooks and are none, and functions that look like hooks and are not marked.
+
+    Raises
+    ------
+    PluginError : names the function, and the hook that was probably meant.
+    """
+    for name, member in list(getattr(module, "__dict__", {}).items()):
+        marked = getattr(member, f"{PROJECT}_impl", None) if isinstance(member, FunctionType) else None
+        if marked is not None and (marked["specname"] or name) not in _HOOKS:
+            meant = _meant(name)
+            hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
+            raise PluginError(f"there is no hook {quoted(name)}; {hint}")
+        own = name.startswith(PROJECT) and getattr(member, "__module__", None) == getattr(module, "__name__", None)
+        if own and isinstance(member, FunctionType) and marked is None:
+            meant = _meant(name)
+            if meant is not None:
+                other = "" if meant == name else f", and call it {meant}"
+                raise PluginError(f"{name} is not marked as a hook; write @filterkit.hookimpl above it{other}")
+
+
+def _meant(name: str) -> str | None:
+    """The hook that a similar name probably means."""
+    from difflib import get_close_matches
+
+    prefix = f"{PROJECT}_"
+    close = get_close_matches(name.removeprefix(prefix), [hook.removeprefix(prefix) for hook in _HOOKS], n=1)
+    return prefix + close[0] if close else None
 
 
 def _names_of(form: Any) -> list[str]:

@@ -31,7 +31,7 @@ from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.errors import PluginError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, PluginError, UsageError, quoted, suggestion
 from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
@@ -116,6 +116,7 @@ class Registry:
         self._waiting: dict[str, Installed] = {}  # by what they offer; none once all are loaded
         self._installed: dict[Installed, Plugin] = {}  # those that are loaded
         self._others: list[Plugin] = []  # from files
+        self._by_file: dict[str, Plugin] = {}  # by the path of the file
         self._is_whole = False  # whether no installed plugin is left out
         self._items: dict[str, dict[str, Any]] = {}  # by kind and name
         self._owners: dict[tuple[str, str], list[Plugin]] = {}
@@ -205,8 +206,8 @@ class Registry:
             found = [point._replace(offers=()) for point in found]
         remember(PROJECT, found)
 
-    def add_file(self, path: str, by: str = "--plugin") -> None:
-        """Load the plugin in a Python file.
+    def add_file(self, path: str, by: str = "--plugin") -> Plugin:
+        """Load the plugin in a Python file, once; returns it.
 
         Parameters
         ----------
@@ -220,8 +221,13 @@ class Registry:
         import importlib.util
 
         self.load_all()
+        place = os.path.realpath(path)
+        if place in self._by_file:
+            return self._by_file[place]
         name = os.path.splitext(os.path.basename(path))[0]
-        spec = importlib.util.spec_from_file_location(f"filterkit_plugin_file_{name}", path)
+        others = sum(each.name == name for each in self._by_file.values())  # files of this name in other folders
+        module_name = f"filterkit_plugin_file_{name}" + (f"_{others + 1}" if others else "")
+        spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
             raise PluginError(f"{by} {path}: no such Python file")
         module = importlib.util.module_from_spec(spec)
@@ -238,6 +244,8 @@ class Registry:
             if plugin.problem.startswith("two plugins"):
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
+        self._by_file[place] = plugin
+        return plugin
 
     def add_own(self, module: ModuleType) -> None:
         """Take what one of filterkit's own modules offers through its hooks, once."""
@@ -404,7 +412,8 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
     except BaseException as error:  # a module may even exit
         import traceback
 
-        plugin.problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+        kind = "" if isinstance(error, FilterkitError) else f"{type(error).__name__}: "
+        plugin.problem = f"{kind}{error}".partition("\n")[0]
         plugin.trace = "".join(traceback.format_exception(error))
 
 

@@ -16,15 +16,27 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from filterkit.data.batch import Batch
-from filterkit.data.contract import broken, check_out, kind_of
+from filterkit.data.contract import blame, broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, StageError, not_nominal
+from filterkit.errors import NAME_A_CLASS, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
     import numpy as np
 
 T = TypeVar("T")
+
+
+def unwritten(thing: object, method: str) -> NotImplementedError:
+    """The error to raise if a class of a plugin has not written a method that it must have.
+
+    It suggests a method that the class has under a similar name.
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(method, [name for name in dir(thing) if name != method], n=1, cutoff=0.8)
+    hint = f"; is {quoted(close[0])} misspelt?" if close else ""
+    return NotImplementedError(f"{type(thing).__name__} has no {method}{hint}")
 
 
 class Batches:
@@ -102,7 +114,7 @@ class Stage(Configured):
         ------
         StageError : the stage cannot be fitted on these rows.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no fit")
+        raise unwritten(self, "fit")
 
     def inner_folds(self) -> int:
         """The number of folds of the training rows on which the stage tries itself while it is fitted; 0 for none."""
@@ -172,14 +184,14 @@ class Fitted:
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one, without changing it; may be called in any thread."""
-        raise NotImplementedError(f"{type(self).__name__} has no transform")
+        raise unwritten(self, "transform")
 
     def get_state(self) -> dict[str, Any]:
         """What `Stage.from_state` needs to rebuild this, by name.
 
         Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no get_state")
+        raise unwritten(self, "get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
         """Transform a batch of training rows, the first of which is number `batch.start`; by default as any batch."""
@@ -203,7 +215,7 @@ class RowStage(Stage):
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} has no transform")
+        raise unwritten(self, "transform")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         return FittedRows(self, self.output(schema))
@@ -292,7 +304,7 @@ class TrainingStage(Stage):
         ----------
         rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no arrange")
+        raise unwritten(self, "arrange")
 
     def most_columns(self, width: int | None) -> int | None:
         return width
@@ -366,6 +378,10 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
     """Transform a batch by fitted `stages`, one after the other; `training` says that it has training rows."""
     for stage in stages:
-        out = stage.transform_training(batch) if training else stage.transform(batch)
+        try:
+            out = stage.transform_training(batch) if training else stage.transform(batch)
+        except Exception as error:
+            blame(error, stage.made_by)
+            raise
         batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
     return batch

@@ -13,6 +13,7 @@ from filterkit.counts.table import ContingencyTable, from_cells
 from filterkit.data.attributes import Attribute, taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
+    blaming,
     broken,
     check_attributes,
     check_columns,
@@ -26,7 +27,7 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted
-from filterkit.stages.base import Fitted, Fitting
+from filterkit.stages.base import Fitted, Fitting, unwritten
 from filterkit.stages.selective import SelectiveStage
 
 _AT_ONCE = 1 << 16  # columns whose image of zero is computed together
@@ -93,7 +94,7 @@ class ColumnStage(SelectiveStage):
         dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. They must not
         depend on which other columns the table covers.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no fit_columns")
+        raise unwritten(self, "fit_columns")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         """Transform some entries of X.
@@ -108,7 +109,7 @@ class ColumnStage(SelectiveStage):
         -------
         float64 (n,), a new array.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no apply")
+        raise unwritten(self, "apply")
 
     def output(self, schema: Schema) -> Schema:
         """The outgoing schema apart from its columns; override it to change `zero`."""
@@ -244,7 +245,8 @@ def learned(stage: ColumnStage, table: Statistic) -> State:
     ------
     PluginError : it does not return arrays with an entry for each column.
     """
-    return check_state(stage, stage.fit_columns(table), len(table))
+    with blaming(stage):
+        return check_state(stage, stage.fit_columns(table), len(table))
 
 
 class FittedColumns(Fitted):

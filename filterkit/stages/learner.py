@@ -17,7 +17,7 @@ from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
-from filterkit.stages.base import Batches, Fitted, Fitting, Stage
+from filterkit.stages.base import Batches, Fitted, Fitting, Stage, unwritten
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -43,7 +43,7 @@ class Learner(Stage):
 
     def learn(self, training: Training) -> Model:
         """Learn a model from the training rows."""
-        raise NotImplementedError(f"{type(self).__name__} has no learn")
+        raise unwritten(self, "learn")
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         """The model again from a file.

@@ -13,6 +13,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns, scoring_bytes
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
+from filterkit.stages.base import unwritten
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
 
@@ -53,7 +54,7 @@ class Scaling(ColumnStage):
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         """float64 (columns of the table,): the score of each column, finite."""
-        raise NotImplementedError(f"{type(self).__name__} has no scores")
+        raise unwritten(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

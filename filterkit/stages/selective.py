@@ -15,7 +15,7 @@ from filterkit.data.choice import chosen_attributes
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
-from filterkit.stages.base import Fitted, Stage, check_fitted
+from filterkit.stages.base import Fitted, Stage, check_fitted, transform
 from filterkit.stages.options import option
 
 _COLUMNS = "chosen"  # the entry of a saved state that has the columns
@@ -145,10 +145,10 @@ class FittedOnSome(Fitted):
         return {_COLUMNS: self._choice.columns, **self._fitted.get_state()}
 
     def transform(self, batch: Batch) -> Batch:
-        return self._joined(batch, self._fitted.transform(self._choice.transform(batch)))
+        return self._joined(batch, transform([self._fitted], self._choice.transform(batch)))
 
     def transform_training(self, batch: Batch) -> Batch:
-        return self._joined(batch, self._fitted.transform_training(self._choice.transform(batch)))
+        return self._joined(batch, transform([self._fitted], self._choice.transform(batch), training=True))
 
     def _joined(self, batch: Batch, out: Batch) -> Batch:
         """The columns that come out, beside the unchanged ones of `batch`."""

@@ -139,6 +139,7 @@ SUBCOMMAND_CHECKS: list[Callable[[click.Command], None]] = [
 BASIC_CHECKS = frozenset(
     check.__name__
     for check in (
+        check_methods_are_known,
         check_options_come_back,
         check_options_can_be_set,
         check_scores_are_numbers,

@@ -94,6 +94,32 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
         saved.load(path)
 
 
+def test_a_chain_with_a_stage_of_a_plugin_file_says_to_give_the_file_again(tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN_FILE)
+    iris = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
+    assert run("--plugin", "my.py", "--save", "my.chain", iris, "mine", cwd=tmp_path).returncode == 0
+    done = run("--load", "my.chain", iris, cwd=tmp_path)
+    said = "it needs the stage 'mine' of a plugin file; give that file again, as in --plugin my.py"
+    assert (done.returncode, done.stderr) == (1, f"filterkit: my.chain: {said}\n")
+    again = run("--plugin", "my.py", "--plugin", "./my.py", "--load", "my.chain", iris, cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+PLUGIN_FILE = """
+import filterkit
+
+class Mine(filterkit.RowStage):
+    name = "mine"
+
+    def transform(self, batch):
+        return batch
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Mine]
+"""
+
+
 @pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])
 def test_a_schema_survives_its_json_form(name):
     schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema

@@ -26,7 +26,7 @@ from filterkit import (
     TrainingStage,
 )
 from filterkit.data.batch import empty
-from filterkit.data.contract import misfit
+from filterkit.data.contract import misfit, record_plugin
 from filterkit.formats.simple import Format, FormatReader
 from filterkit.plugin import Csr
 from filterkit.stages.metric_scaling import metric_stage
@@ -462,3 +462,48 @@ def test_the_command_names_format_and_plugin(tmp_path):
     done = run("--plugin", "my.py", "a.odd", "l2", cwd=tmp_path)
     message = "filterkit: a.odd: Odd: read gives None; yield batches (plugin my of my.py)\n"
     assert (done.returncode, done.stderr) == (1, message)
+
+
+def fails(*_, **__):
+    return [][0]
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        of_rows(transform=fails),
+        of_rows(transform=lambda self, batch: batch, output=fails),
+        type("Broken", (Stage,), {"__doc__": "Break.", "name": "rows", "fit": fails})(),
+        type("Broken", (TrainingStage,), {"__doc__": "Break.", "name": "rows", "arrange": fails})(),
+        of_columns(name="rows", fit_columns=fails),
+        of_columns(name="rows", apply=fails),
+        of_columns(name="rows", output_columns=fails),
+        type("Broken", (Learner,), {"__doc__": "Break.", "name": "rows", "learn": fails})(),
+    ],
+    ids=["transform", "output", "fit", "arrange", "fit_columns", "apply", "output_columns", "learn"],
+)
+def test_an_unexpected_error_keeps_its_type_and_notes_the_stage(stage):
+    record_plugin(type(stage), "mine of mine.py")
+    data = sample("dense-two-classes")
+    with pytest.raises(IndexError) as caught:
+        Chain([*filterkit.chain("range").stages, stage]).fit_transform(data)
+    assert caught.value.__notes__ == ["in the stage 'rows' (plugin mine of mine.py)"]
+
+
+def test_what_a_stage_returns_is_checked_if_it_is_confined_to_some_columns(tmp_path):
+    (tmp_path / "my.py").write_text(PLUGIN.replace("class Wide(filterkit.RowStage)", CONFINED))
+    done = run("--plugin", "my.py", IRIS, "wide", "--except", "1", cwd=tmp_path)
+    message = "wide: X has 4 columns, but the schema 3 features; the schema must describe the output"
+    assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
+
+
+def test_the_command_names_the_stage_of_an_unexpected_error(tmp_path):
+    text = PLUGIN.replace('name = "wide"', 'name = "crash"').replace("np.hstack([batch.X, batch.X[:, :1]])", "[][0]")
+    (tmp_path / "my.py").write_text(text)
+    for options in ([], ["--engine", "processes", "--jobs", "2"]):
+        done = run("--plugin", "my.py", *options, IRIS, "crash", cwd=tmp_path)
+        message = "unexpected IndexError in the stage 'crash' (plugin my of my.py): list index out of range"
+        assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (--debug shows where)\n")
+
+
+CONFINED = "class Wide(filterkit.plugin.SelectiveStage, filterkit.RowStage)"

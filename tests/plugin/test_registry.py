@@ -214,7 +214,7 @@ def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
 def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
         registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
-        assert registry.plugins[0].problem.startswith(f"PluginError: {hook} gives 'text', which is no ")
+        assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is no ")
         assert registry.stage("plus") is Plus
 
 
@@ -480,3 +480,53 @@ def test_threads_that_look_a_name_up_get_the_same(place):
         found = set(pool.map(lambda _: registry.stage("one"), range(64)))
     assert found == {sys.modules["lazy_one"].One}
     assert registry.broken == []
+
+
+def stage_file(path, name):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(lazy_module(name))
+    return str(path)
+
+
+def test_a_file_that_is_given_twice_is_loaded_once(tmp_path, monkeypatch):
+    registry = Registry()
+    path = stage_file(tmp_path / "my.py", "mine")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.py").symlink_to(path)
+    assert registry.add_file(path) is registry.add_file("./my.py") is registry.add_file("link.py")
+    assert [*registry.stages] == ["mine"] and registry.files == [path]
+
+
+def test_files_of_one_name_in_two_folders_are_two_plugins(tmp_path):
+    registry = Registry()
+    one, two = (registry.add_file(stage_file(tmp_path / name / "my.py", name)) for name in ("one", "two"))
+    assert [*registry.stages] == ["one", "two"] and [one.name, two.name] == ["my", "my"]
+    assert one.stages[0].__module__ != two.stages[0].__module__
+    with pytest.raises(PluginError, match="two plugins claim the stage 'one': my"):
+        registry.add_file(stage_file(tmp_path / "three" / "my.py", "one"))
+
+
+@pytest.mark.parametrize(
+    ("hook", "marked", "said"),
+    [
+        ("filterkit_stagse", True, r"there is no hook 'filterkit_stagse'; did you mean 'filterkit_stages'\?"),
+        ("stages", True, r"there is no hook 'stages'; did you mean 'filterkit_stages'\?"),
+        ("qwxz", True, r"there is no hook 'qwxz'; known: filterkit_stages, filterkit_metrics, "),
+        ("filterkit_stages", False, "filterkit_stages is not marked as a hook; write @filterkit.hookimpl above it$"),
+        (
+            "filterkit_stage",
+            False,
+            "filterkit_stage is not marked as a hook; .*, and call it filterkit_stages$",
+        ),
+        ("filterkit_version", False, None),
+        ("stages", False, None),
+    ],
+)
+def test_a_hook_that_is_misspelt_or_not_marked_gets_a_suggestion(hook, marked, said, tmp_path):
+    text = lazy_module("one").replace("filterkit_stages", hook)
+    (tmp_path / "my.py").write_text(text if marked else text.replace("@hookimpl\n", ""))
+    if said is None:
+        assert Registry().add_file(str(tmp_path / "my.py")).stages == []
+        return
+    with pytest.raises(PluginError, match=said):
+        Registry().add_file(str(tmp_path / "my.py"))

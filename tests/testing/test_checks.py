@@ -467,8 +467,10 @@ class Fails(TakesAnything):
         return {}[batch.schema.width]
 
 
-class FailsTwice(DependsOnBatch, Misspells):
-    """Centre each batch, with a method that nobody calls."""
+class FailsTwice(DependsOnBatch):
+    """Centre each batch, with an option without help."""
+
+    size: float = filterkit.option(1.0, "")
 
 
 def findings(stage, names=SAMPLES):
@@ -500,7 +502,7 @@ def test_one_cause_gives_one_finding(stage, said):
 
 def test_two_causes_give_two_findings():
     lines, found = findings(FailsTwice(), ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
-    assert [line.partition(":")[0] for line in lines] == ["check_methods_are_known", "check_blocks_do_not_matter"]
+    assert [line.partition(":")[0] for line in lines] == ["check_help_is_there", "check_blocks_do_not_matter"]
     assert lines[1].endswith(" (dense-two-classes, dense-three-classes, no-class)") and found.left_out
 
 
