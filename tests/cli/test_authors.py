@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
@@ -279,7 +280,13 @@ def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
         (("check-plugin", "metrics", "x"), "check-plugin: 'x' after a plugin"),
         (("new-plugin",), "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),
         (("new-plugin", "My_stage"), "lower-case letters, digits and single hyphens"),
-        (("new-plugin", "l2"), "there is a stage 'l2' already"),
+        (("new-plugin", "l2"), "another stage has the name 'l2'; take another"),
+        (("new-plugin", "ig", "--kind", "metric"), "another metric has the name 'ig'; take another"),
+        (("new-plugin", "csv", "--kind", "format"), "another file format has the name 'csv'"),
+        (("new-plugin", "local", "--kind", "engine"), "another engine has the name 'local'"),
+        (("new-plugin", "info", "--kind", "subcommand"), "another subcommand has the name 'info'"),
+        (("new-plugin", "lambda", "--kind", "metric"), "'lambda' is a word of Python; take another name"),
+        (("new-plugin", "x", "--kind", "metrc"), "'metrc' is not one of 'row', 'column', 'metric', 'format',"),
     ],
 )
 def test_wrong_usage_is_reported_on_one_line(arguments, message, tmp_path):
@@ -305,10 +312,37 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch
     from filterkit.cli import main, new_plugin
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(new_plugin, "_FILES", {"one.txt": "", "no/such/folder.txt": ""})
+    monkeypatch.setattr(new_plugin, "_FILES", ("one.txt", "no/such/folder.txt", "two.txt", "three.txt"))
     with pytest.raises(FilterkitError, match="filterkit-halve: No such file or directory"):
         main._run(["new-plugin", "halve"])
     assert not list(tmp_path.iterdir())
+
+
+# What one can do with each kind of plugin.
+WORDS = {
+    "row": [IRIS, "my-row", "--by", "10", "l2"],
+    "column": [IRIS, "my-column", "--to", "10", "l2"],
+    "metric": [IRIS, "select", "--by", "my-metric", "--top", "2"],
+    "format": ["--to", "my-format", "-o", "out.my-format", IRIS, "l2"],
+    "subcommand": ["my-subcommand", IRIS],
+    "engine": ["--engine", "my-engine", IRIS, "l2"],
+    "learner": ["evaluate", IRIS, "--chain", "standardize my-learner", "--folds", "2"],
+}
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_new_plugin_writes_a_file_of_each_kind_that_conforms(kind, tmp_path):
+    done = run("new-plugin", f"my-{kind}", "--kind", kind, "--file", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == [f"my_{kind}.py"]
+    assert done.stdout.startswith(f"my_{kind}.py: change it, then: filterkit check-plugin my_{kind}.py\n")
+    checked = run("check-plugin", f"my_{kind}.py", cwd=tmp_path)
+    assert checked.returncode == 0 and ": all well in " in checked.stdout, checked.stdout
+    assert "note:" not in checked.stdout
+    used = run("--plugin", f"my_{kind}.py", *WORDS[kind], cwd=tmp_path)
+    assert used.returncode == 0 and "error" not in used.stderr, used.stderr
+    again = run("new-plugin", f"my-{kind}", "--kind", kind, "--file", cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (1, f"filterkit: my_{kind}.py: File exists\n")
 
 
 @pytest.fixture
@@ -352,6 +386,33 @@ def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, pyth
     for asked in ([name], [project.name], words[:3] if name == "by-two" else [name, "--rows", "5"]):
         checked = subprocess.run([python, "-m", "filterkit", "check-plugin", *asked], **options)
         assert checked.returncode == 0 and "all well" in checked.stdout, checked.stdout
+
+
+def install(project, environment):
+    """Put a package of one module where pip would, without the time that pip takes."""
+    about = tomllib.loads((project / "pyproject.toml").read_text())["project"]
+    (site,) = (environment / "lib").glob("python*/site-packages")
+    shutil.copy(next(project.glob("*.py")), site)
+    info = site / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n")
+    ((name, module),) = about["entry-points"]["filterkit"].items()
+    (info / "entry_points.txt").write_text(f"[filterkit]\n{name} = {module}\n")
+
+
+@pytest.mark.posix
+def test_packages_of_all_kinds_are_installed_and_pass_their_own_tests(python, tmp_path):
+    folders = [f"filterkit-my-{kind}" for kind in WORDS]
+    for kind in WORDS:
+        assert run("new-plugin", f"my-{kind}", "--kind", kind, cwd=tmp_path).returncode == 0
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    for folder in folders:
+        install(tmp_path / folder, tmp_path / "env")
+    for kind, words in WORDS.items():
+        done = subprocess.run([python, "-m", "filterkit", *words], **options)
+        assert done.returncode == 0, f"{kind}: {done.stderr}"
+    tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders], **options)
+    assert tests.returncode == 0, tests.stdout
 
 
 def test_nothing_is_loaded_from_the_current_folder(tmp_path):
