@@ -95,7 +95,8 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     if fault is None and len(out) != len(given):
         fault = f"transform gives {len(out)} rows for {len(given)}"
     if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
-        fault = f"X is {'sparse' if out.sparse else 'dense'}, but its schema says otherwise; see Schema.sparse"
+        found = "sparse" if out.sparse else "dense"
+        fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
     return out  # type: ignore[no-any-return]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from filterkit.engines.engine import Engine
-from filterkit.errors import PluginError, quoted
+from filterkit.errors import PluginError, one_line, quoted
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 from filterkit.stages.base import Stage
 
@@ -82,8 +83,7 @@ class HookCaller:
 
         Raises
         ------
-        PluginError : a hook does not exist, or is not marked.
-        pluggy.PluginValidationError : a hook takes other arguments.
+        PluginError : a hook does not exist, is not marked, or takes arguments.
         ValueError : the module is registered already.
         """
         known_as = f"{name} {module.__name__}"
@@ -105,14 +105,14 @@ class HookCaller:
         PluginError : an item is not what its hook should give.
         """
         given = {caller.name: self._call(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
-        stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name")
-        metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name")
+        stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name", _STAGE)
+        metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name and a function", _METRIC)
         return Offers(
             stages=[*stages, *_stages_of(metrics)],
             metrics=metrics,
-            formats=_checked("filterkit_formats", given, _is_format, "Format or FileFormat"),
-            engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name"),
-            subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name"),
+            formats=_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT),
+            engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name", _ENGINE),
+            subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name", _COMMAND),
             empty=[hook for hook, items in given.items() if not items],
         )
 
@@ -123,7 +123,11 @@ class HookCaller:
     def _call(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
         """The items that the implementations in `module` give, through all wrappers."""
         others = {each.plugin for each in caller.get_hookimpls() if not _wraps(each)} - {module}
-        return [item for items in self._manager.subset_hook_caller(caller.name, others)() for item in items]
+        given = self._manager.subset_hook_caller(caller.name, others)()
+        for items in given:
+            if isinstance(items, (str, Mapping)) or not hasattr(type(items), "__iter__"):
+                raise PluginError(f"{caller.name} gives {one_line(repr(items))}; return a list")
+        return [item for items in given for item in items]
 
     def _try_wrappers(self, module: ModuleType) -> None:
         """Call the wrappers in `module` around nothing, so that one that always fails breaks its own plugin alone."""
@@ -151,6 +155,8 @@ def _check_names(module: Any) -> None:
             hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
             raise PluginError(f"there is no hook {quoted(name)}; {hint}")
         own = name.startswith(PROJECT) and getattr(member, "__module__", None) == getattr(module, "__name__", None)
+        if marked is not None and inspect.signature(member).parameters:
+            raise PluginError(f"the hook {name} takes no arguments")
         if own and isinstance(member, FunctionType) and marked is None:
             meant = _meant(name)
             if meant is not None:
@@ -186,11 +192,18 @@ def _wraps(implementation: pluggy.HookImpl) -> bool:
     return bool(implementation.wrapper or implementation.hookwrapper)
 
 
-def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str) -> list[Any]:
-    """The items of one hook; a `PluginError` if one is not right."""
+_STAGE = "list the class itself, and give it a name = '…'"
+_METRIC = "write filterkit.Metric('…', function)"
+_FORMAT = "write filterkit.Format('…', ('.ending',), read, write), or list the class itself"
+_ENGINE = "list the class itself, and give it a name = '…'"
+_COMMAND = "write @click.command('…') above the function"
+
+
+def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str, repair: str) -> list[Any]:
+    """The items of one hook; a `PluginError` that says what to do if one is not right."""
     for item in given.get(hook, ()):
         if not is_right(item):
-            raise PluginError(f"{hook} gives {item!r}, which is no {wanted}")
+            raise PluginError(f"{hook} gives {one_line(repr(item))}, which is no {wanted}; {repair}")
     return given.get(hook, [])
 
 
@@ -201,7 +214,7 @@ def _is_stage(item: Any) -> bool:
 def _is_metric(item: Any) -> bool:
     from filterkit.counts.metric import Metric  # most plugins have no metrics
 
-    return isinstance(item, Metric) and bool(item.name)
+    return isinstance(item, Metric) and isinstance(item.name, str) and bool(item.name) and callable(item.score)
 
 
 def _is_format(item: Any) -> bool:

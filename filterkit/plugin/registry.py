@@ -290,6 +290,9 @@ class Registry:
                 known[name] = item
             elif owners[0] is not self.own:
                 known.pop(name, None)
+            if owners.count(plugin) > 1 and plugin is not self.own:
+                plugin.problem = f"it offers the {kind} {quoted(name)} twice"
+                continue
             for late in owners[1:]:
                 late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 

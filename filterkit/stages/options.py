@@ -64,6 +64,9 @@ def option(
     )
 
 
+_DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much.')"
+
+
 class Configured:
     """What has a name and options, which a class declares by `option`.
 
@@ -79,7 +82,15 @@ class Configured:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # Only for the fields: making methods would take half a millisecond for each stage at every start.
-        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        try:
+            dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        except (TypeError, ValueError) as error:  # an option without a type, or with a list as its default
+            raise TypeError(f"{cls.__name__}: {error}; {_DECLARE}") from None
+        for field in dataclasses.fields(cls):
+            if "bare" not in field.metadata:
+                raise TypeError(
+                    f"{cls.__name__}: {field.name} has a type and is no option; leave it out, or {_DECLARE}"
+                )
 
     def __init__(self, **options: Any) -> None:
         types_of(type(self))  # refuses types that no option can hold

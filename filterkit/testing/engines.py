@@ -36,7 +36,12 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     for jobs in _JOBS:
-        made = engine(jobs)
+        try:
+            made = engine(jobs)
+        except TypeError as error:
+            raise AssertionError(
+                f"{name} cannot be made with a number of jobs ({error}): derive it from filterkit.plugin.Engine"
+            ) from error
         found = getattr(made, "jobs", None)
         assert isinstance(found, int) and found >= 1, (
             f"{name}: jobs is {found!r}; make it the number of items that are worked on at once"

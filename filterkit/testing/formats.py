@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 import re
 import tempfile
@@ -35,8 +36,25 @@ def check_format_is_declared(form: Format | FileFormat, data: Batch) -> None:
     assert is_format_read(form) or is_format_written(form), f"{form.name} is neither read nor written"
     if isinstance(form, FileFormat):
         _check_class(form)
+    else:
+        for function, parameters in ((form.read, ("path", "class_", "positive")), (form.write, ("batches", "out"))):
+            assert function is None or _takes(function, len(parameters)), (
+                f"{form.name}: {getattr(function, '__name__', function)} does not take {', '.join(parameters)}; the "
+                "function that reads comes before the one that writes"
+            )
     unknown = set(form.losses) - set(LOSSES)
     assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, and not {', '.join(sorted(unknown))}"
+
+
+def _takes(function: Any, count: int) -> bool:
+    """Whether a function takes so many arguments."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # nothing is known of its arguments
+        return True
+    return True
 
 
 def _check_class(form: FileFormat) -> None:

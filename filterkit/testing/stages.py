@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -508,7 +509,10 @@ def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
 
 
 def check_help_is_there(stage: Stage) -> None:
-    """The stage and each of its options say what they do."""
+    """The stage has a name that can be written in a chain, and it and each of its options say what they do."""
+    assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
+        f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
+    )
     summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
     for field in fields_of(stage):

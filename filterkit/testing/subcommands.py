@@ -99,12 +99,15 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     done = CliRunner().invoke(command, list(arguments), prog_name=f"filterkit {command.name}")
     error = done.exception
     if error is not None and not isinstance(error, SystemExit):
-        hint = "" if isinstance(error, FilterkitError) else "; raise a FilterkitError that says what is wrong"
-        raise AssertionError(f"{about}: fails with {type(error).__name__}: {error}{hint}") from error
+        if isinstance(error, FilterkitError):
+            raise AssertionError(f"{about}: ends with the error: {error}") from error
+        found = f"{type(error).__name__}: {error}"
+        raise AssertionError(f"{about}: fails with {found}; raise a FilterkitError that says what is wrong") from error
     assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {one_line(done.output)}"
     changed = before != [_stamp(path) for path in arguments]
     assert done.output.strip() or changed, (
-        f"{about}: prints nothing, and changes no file among its arguments: print what it finds, with click.echo"
+        f"{about}: prints nothing, and changes no file among its arguments: print what it finds, or check it with "
+        "arguments for which it finds something"
     )
     return done.output
 

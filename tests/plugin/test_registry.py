@@ -530,3 +530,68 @@ def test_a_hook_that_is_misspelt_or_not_marked_gets_a_suggestion(hook, marked, s
         return
     with pytest.raises(PluginError, match=said):
         Registry().add_file(str(tmp_path / "my.py"))
+
+
+MISTAKES = """
+import click
+import filterkit
+
+class Mine(filterkit.RowStage):
+    name = "mine"
+
+class Nameless(filterkit.RowStage):
+    pass
+
+def share(tp, fp, pos, neg):
+    return tp / pos
+
+def count(path):
+    pass
+
+@filterkit.hookimpl
+def filterkit_HOOK(ARGUMENTS):
+    return GIVEN
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "given", "said"),
+    [
+        ("stages", "Mine", r"filterkit_stages gives <class .*>; return a list"),
+        ("stages", "'mine'", r"filterkit_stages gives 'mine'; return a list"),
+        ("stages", "{'mine': Mine}", r"filterkit_stages gives \{'mine': .*\}; return a list"),
+        (
+            "stages",
+            "[Mine()]",
+            r"gives <Mine: mine>, which is no stage class with a name; list the class",
+        ),
+        ("stages", "[Nameless]", r"which is no stage class with a name; list the class itself, and give it a name = "),
+        ("stages", "[Mine, Mine]", r"it offers the stage 'mine' twice"),
+        (
+            "metrics",
+            "[share]",
+            r"which is no Metric with a name and a function; write filterkit\.Metric",
+        ),
+        ("metrics", "[filterkit.Metric(share, 'share')]", r"which is no Metric with a name and a function; write"),
+        (
+            "formats",
+            "[filterkit.Format('a', '.a')]",
+            r"which is no Format or FileFormat; write .*\('\.ending',\)",
+        ),
+        ("engines", "[Mine]", r"which is no engine class with a name; list the class itself"),
+        ("subcommands", "[count]", r"which is no click command with a name; write @click\.command\('…'\) above the"),
+    ],
+)
+def test_a_hook_that_gives_something_else_is_told_what_to_give(hook, given, said, tmp_path):
+    text = MISTAKES.replace("HOOK", hook).replace("ARGUMENTS", "").replace("GIVEN", given)
+    (tmp_path / "my.py").write_text(text)
+    with pytest.raises(PluginError, match=said) as caught:
+        Registry().add_file(str(tmp_path / "my.py"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_hook_with_arguments_is_refused(tmp_path):
+    text = MISTAKES.replace("HOOK", "stages").replace("ARGUMENTS", "known").replace("GIVEN", "[Mine]")
+    (tmp_path / "my.py").write_text(text)
+    with pytest.raises(PluginError, match=r"my\.py: the hook filterkit_stages takes no arguments$"):
+        Registry().add_file(str(tmp_path / "my.py"))

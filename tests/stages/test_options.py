@@ -44,3 +44,22 @@ def test_types_that_options_hold(hint, default, held):
 def test_types_that_options_cannot_hold_are_refused(hint, default, message):
     with pytest.raises(TypeError, match=message):
         declared(hint, default)()
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"by": option(2.0, "By what.")}, "Mine: 'by' is a field but has no type annotation; declare"),
+        (
+            {"by": 2.0, "__annotations__": {"by": float}},
+            "Mine: by has a type and is no option; leave it out",
+        ),
+        (
+            {"by": option([], "By."), "__annotations__": {"by": list}},
+            "Mine: mutable default .*; declare",
+        ),
+    ],
+)
+def test_a_class_that_declares_an_option_in_another_way_is_refused(members, said):
+    with pytest.raises(TypeError, match=f"^{said}"):
+        type("Mine", (RowStage,), members)

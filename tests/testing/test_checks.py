@@ -300,6 +300,12 @@ class Silent(RowStage):
         return batch
 
 
+class TwoWords(TakesAnything):
+    """Pass every row under a name of two words."""
+
+    name = "broken words"
+
+
 class HelplessOption(RowStage):
     """Do nothing."""
 
@@ -394,6 +400,7 @@ MISDECLARED = [
     (testing.check_options_can_be_set, Stumbles()),
     (testing.check_help_is_there, Silent()),
     (testing.check_help_is_there, HelplessOption()),
+    (testing.check_help_is_there, TwoWords()),
     (testing.check_methods_are_known, Misspells()),
 ]
 
@@ -834,6 +841,8 @@ FORMATS = [
     (DECLARED, Format("Broken", ("x",), read), "endings must be like"),
     (DECLARED, Format("Broken", ".x", read), "endings must be like"),
     (DECLARED, Format("Broken", (".x",)), "is neither read nor written"),
+    (DECLARED, Format("Broken", (".x",), write), "write does not take path, class_, positive; the function that reads"),
+    (DECLARED, form(write=read), "read does not take batches, out; the function that reads comes before"),
     (DECLARED, form(losses=("rows",)), "losses may be names, kinds, labels, weights, columns, and not rows"),
     (ROWS, reading(lambda batch: batch.rows(0, 1)), "1 rows come back of 6"),
     (ROWS, reading(lambda batch: batch.replace(weights=None)), "instance weights are lost: keep them, refuse rows"),
@@ -1035,6 +1044,11 @@ AHEAD, KEPT, OUTPUT, ENGINE = (
 ENGINES = [
     (ENGINE, engine(name=""), "needs a name without blanks"),
     (ENGINE, engine(name="a b"), "needs a name without blanks"),
+    (
+        ENGINE,
+        type("Bare", (), {"name": "broken", "map": a_list}),
+        r"cannot be made with a number of jobs \(.*derive",
+    ),
     (ENGINE, engine(__init__=lambda self, jobs: None), "broken: jobs is None"),
     (ENGINE, engine(a_list), "broken: map gives no generator; write it with yield"),
     (ORDER, engine(as_ready), "results of 2 items are not in their order"),
@@ -1152,7 +1166,7 @@ def refuse_it(paths):
     [
         (len, "^mine a.arff: prints nothing, and changes no file among its arguments: print what it finds"),
         (lambda paths: 1 / 0, "^mine a.arff: fails with ZeroDivisionError: .*; raise a FilterkitError that says"),
-        (refuse_it, "^mine a.arff: fails with FilterkitError: there are no rows$"),
+        (refuse_it, "^mine a.arff: ends with the error: there are no rows$"),
         (lambda paths: click.get_current_context().exit(3), "^mine a.arff: ends with status 3"),
     ],
 )
