@@ -180,6 +180,12 @@ def not_nominal(name: str, kind: str) -> str:
     return f"{quoted(name)} is {kind}; make it nominal first, by the stage: nominal --only {quoted(name)}"
 
 
+def unexpected(error: BaseException) -> str:
+    """The message about an error that is not filterkit's, with the notes that say where it came up."""
+    where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
+
+
 def one_line(error: BaseException | str, limit: int = 300) -> str:
     """The text of an error or warning from outside filterkit, as one line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

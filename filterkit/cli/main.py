@@ -29,7 +29,7 @@ from filterkit.cli.options import (
     target_options,
 )
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry, registry
@@ -275,8 +275,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError):
         return "out of memory; a smaller --memory or --jobs may help", 1
-    where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)", 1
+    return unexpected(error), 1
 
 
 def _run(arguments: list[str]) -> int:

@@ -97,9 +97,16 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
+    if fault is None and out.weights is not given.weights and _unsound(out.weights) and not _unsound(given.weights):
+        fault = "a weight is negative or not finite; make each a number of at least 0"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
     return out  # type: ignore[no-any-return]
+
+
+def _unsound(weights: np.ndarray | None) -> bool:
+    """Whether a weight is negative or not finite."""
+    return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
 def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
@@ -329,7 +336,8 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     if weights is not None and (
         not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
     ):
-        return f"weights are {kind_of(weights)} of shape {np.shape(weights)}; make them float64 of shape ({rows},)"
+        found = f"{getattr(weights, 'dtype', kind_of(weights))} of shape {np.shape(weights)}"
+        return f"weights are {found}; make them float64 of shape ({rows},)"
     if (passthrough is None) != (not schema.passthrough):
         return f"passthrough is {kind_of(passthrough)}, but the schema has {len(schema.passthrough)} attributes for it"
     if passthrough is not None:

@@ -21,7 +21,7 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, UsageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, UsageError, not_nominal, quoted, unexpected
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.measures import confusions, measures
 from filterkit.messages import show_warnings
@@ -301,7 +301,7 @@ def _placed(error: Exception, place: str) -> FilterkitError:
         error.row = None  # a number within the part, which means nothing to the user
     if isinstance(error, FilterkitError):
         return FilterkitError(f"{place}: {error}")
-    return FilterkitError(f"{place}: unexpected {type(error).__name__}: {error} (--debug shows where)")
+    return FilterkitError(f"{place}: {unexpected(error)}")
 
 
 def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:

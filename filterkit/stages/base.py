@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from filterkit.data.batch import Batch
 from filterkit.data.contract import blame, broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
@@ -218,7 +218,13 @@ class RowStage(Stage):
         raise unwritten(self, "transform")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return FittedRows(self, self.output(schema))
+        try:
+            outgoing = self.output(schema)
+        except FilterkitError as error:
+            if type(error) is not FilterkitError:  # it says who raises it
+                raise
+            raise StageError(self.name, str(error)) from None
+        return FittedRows(self, outgoing)
 
     def fit_in(self, fitting: Fitting) -> None:
         """See `Stage.fit_in`."""

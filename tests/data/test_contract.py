@@ -23,6 +23,7 @@ from filterkit import (
     RowStage,
     Schema,
     Stage,
+    StageError,
     TrainingStage,
 )
 from filterkit.data.batch import empty
@@ -107,8 +108,8 @@ UNSOUND = {
     "y is an ndarray of shape (5,); expected (5, 2)": sample("multi-label").replace(y=np.zeros(5, np.int8)),
     "a value of y is not an index of the class's 2 values": BATCH.replace(y=Y + 1),
     "a value of y is not an index": BATCH.replace(y=Y - 1),
-    "weights are an ndarray of shape (2,); make them float64 of shape (3,)": BATCH.replace(weights=np.ones(2)),
-    "weights are an ndarray of shape (3,); make them float64": BATCH.replace(weights=np.ones(3, int)),
+    "weights are float64 of shape (2,); make them float64 of shape (3,)": BATCH.replace(weights=np.ones(2)),
+    "weights are int64 of shape (3,); make them float64": BATCH.replace(weights=np.ones(3, int)),
     "passthrough is None, but the schema has 1 attributes for it": BATCH.replace(passthrough=None),
     "passthrough is a Table, but the schema has 0 attributes for it": sample("no-class").replace(passthrough=PASSING),
     "the columns of passthrough are not those of schema.passthrough": BATCH.replace(
@@ -244,6 +245,10 @@ STAGES = [
     ("rows: fit gives None; return a Fitted", of_rows(fit=lambda self, rows, schema: None)),
     ("rows: fit gives a Schema; return a Fitted", of_rows(fit=lambda self, rows, schema: schema)),
     ("rows: the schema of what fit gives is None", of_rows(fit=lambda self, rows, schema: Fitted())),
+    (
+        "rows: a weight is negative or not finite; make each a number of at least 0",
+        of_rows(transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
+    ),
     ("rows: X is sparse, but its schema says", of_rows(transform=lambda self, batch: batch.in_form(True))),
     (
         "rows: X has 2 columns, but the schema 3 features",
@@ -507,3 +512,15 @@ def test_the_command_names_the_stage_of_an_unexpected_error(tmp_path):
 
 
 CONFINED = "class Wide(filterkit.plugin.SelectiveStage, filterkit.RowStage)"
+
+
+def test_weights_that_were_unsound_before_are_not_the_fault_of_a_stage():
+    data = sample("dense-two-classes").replace(weights=np.full(7, np.nan))
+    halve = of_rows(transform=lambda self, batch: batch.replace(weights=batch.weights / 2))
+    assert np.isnan(Chain([halve]).fit(data).transform(data).weights).all()
+
+
+def test_a_schema_that_cannot_be_made_names_the_stage():
+    twice = of_rows(output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
+    with pytest.raises(StageError, match=r"^rows: two attributes are named 'new'$"):
+        Chain([twice]).fit(sample("dense-two-classes"))
