@@ -139,8 +139,9 @@ def _check_stage(stage: Stage, samples: dict[str, Batch], debug: bool) -> bool:
         tried += f", {len(refusals)} of which it refuses"
     tried += f", and {len(DECLARATION_CHECKS)} of its declaration"
     _report_refusals(about, refusals, found)
-    for flag in () if found else idle_options(stage, samples.values()):
-        click.echo(visible(f"{about}: note: another value of {flag} makes no difference on any sample"))
+    idle = [] if found else idle_options(stage, samples.values())
+    if idle:
+        click.echo(visible(f"{about}: note: other values of {', '.join(idle)} make no difference on any sample"))
     return _report(about, found, tried)
 
 

@@ -494,7 +494,10 @@ def findings(stage, names=SAMPLES):
         (ChangesInput(), "check_input_is_left_alone: broken changes the batch that it is given: work on a copy"),
         (LosesColumn(), "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features"),
         (KeepsOnItself(), "check_fitting_again_is_the_same: broken gives other values once it has been fitted again"),
-        (KeepsOnItsClass(), "check_options_are_kept_apart: broken: once there is a stage with by=3.0, one with other"),
+        (
+            KeepsOnItsClass(),
+            "check_options_are_kept_apart: broken gives other values once there are stages with",
+        ),
         (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
         (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
         (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
