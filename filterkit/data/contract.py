@@ -370,5 +370,6 @@ def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
     for value, column in zip(found[at].tolist(), columns[at].tolist()):
         attribute = schema.features[column]
         about = f"the value {value:g}, which is not an index of its {len(attribute.values)} labels"
-        return f"the nominal attribute {quoted(attribute.name)} has {about}"
+        repair = "leave nominal columns as they are, or declare what they become"
+        return f"the nominal attribute {quoted(attribute.name)} has {about}; {repair}"
     return None

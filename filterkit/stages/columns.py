@@ -26,7 +26,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
-from filterkit.errors import FilterkitError, StageError, quoted
+from filterkit.errors import FilterkitError, StageError, one_line, quoted
 from filterkit.stages.base import Fitted, Fitting, unwritten
 from filterkit.stages.selective import SelectiveStage
 
@@ -320,7 +320,17 @@ class FittedColumns(Fitted):
             return image
 
     def _image(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        image = self.stage.apply(values, columns, self.state)
+        try:
+            image = self.stage.apply(values, columns, self.state)
+        except IndexError as error:
+            if self._same:
+                raise
+            raise broken(
+                self.stage.name,
+                f"apply fails with IndexError: {one_line(error)}; it gets the numbers of outgoing columns, and the "
+                "state has an entry for each incoming one",
+                type(self.stage),
+            ) from error
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
     def check_codes(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from filterkit.data.batch import Batch
-from filterkit.errors import PluginError, StageError
+from filterkit.errors import FilterkitError, PluginError, StageError
 
 # What differs between two messages of one cause: names and values in quotes, and numbers.
 _DETAIL = re.compile(r"'[^']*'|[-+]?\b\d[\d.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b")
@@ -109,7 +109,9 @@ def _key(check: str, error: Exception) -> tuple[str, str]:
     cause = error.__cause__ or error
     if isinstance(cause, PluginError):
         return "", _DETAIL.sub("", str(cause))
-    return check, _DETAIL.sub("", str(error)) if cause is error else f"{type(cause).__name__}{place(cause)}"
+    if isinstance(cause, (AssertionError, FilterkitError)):
+        return check, _DETAIL.sub("", str(error))
+    return "", f"{type(cause).__name__}{place(cause)}"
 
 
 def own(given: Any) -> Any:

@@ -23,6 +23,7 @@ from filterkit.formats.opening import open_table
 from filterkit.formats.output import RowWriter
 from filterkit.formats.simple import Format
 from filterkit.plugin.formats import is_format_read, is_format_written
+from filterkit.testing.findings import place
 from filterkit.testing.stages import cut
 
 
@@ -217,8 +218,8 @@ def written(
         refusal = error
     except Exception as error:
         raise AssertionError(
-            f"{form.name}: write fails with {type(error).__name__}: {error}; raise a FilterkitError that says what the "
-            "format cannot hold"
+            f"{form.name}: write fails with {type(error).__name__}: {error}{place(error)}; if the format cannot hold "
+            "such rows, raise a FilterkitError that says so"
         ) from error
     lines = "" if refusal is None else "".join(map(str, refusal.args))
     assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"

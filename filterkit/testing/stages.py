@@ -241,6 +241,8 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
         if isinstance(made, FittedColumns):
             try:
                 made.check_codes()
+            except PluginError as error:
+                raise AssertionError(str(error)) from error
             except FilterkitError as error:
                 raise AssertionError(f"{error}{_LABELS}") from None
     schema = fitted.schema
@@ -283,12 +285,15 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
         try:
             save(fitted, path, known)
         except FilterkitError as error:
+            said = str(error).removeprefix("--save: ")
             raise AssertionError(
-                f"{error}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
+                f"{said}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
             ) from None
         try:
             loaded = load(path, known)
         except FilterkitError as error:
+            if isinstance(error.__context__, PluginError):  # what the file was refused for
+                raise AssertionError(str(error.__context__)) from error.__context__
             raise AssertionError(
                 f"{stage.name} cannot be loaded again ({str(error).rpartition(': ')[2]}): let from_state build what "
                 "get_state describes"

@@ -451,7 +451,8 @@ def filterkit_formats():
         (["wide", "l2"], "wide: X has 5 columns, but the schema 4 features; the schema must describe the output"),
         (
             ["coded"],
-            "coded: the nominal attribute 'sepal length (cm)' has the value 5.1, which is not an index of its 2 labels",
+            "coded: the nominal attribute 'sepal length (cm)' has the value 5.1, which is not an index of its 2 "
+            "labels; leave nominal columns as they are, or declare what they become",
         ),
         (["flat"], "flat: the metric gives a float; return an array of float64"),
     ],

@@ -510,6 +510,23 @@ def test_one_cause_gives_one_finding(stage, said):
     assert len(lines) == len(found) == 1 and re.match(said, lines[0]), lines
 
 
+class WantsRows(RowStage):
+    """Fail for a single row."""
+
+    name = "broken"
+
+    def transform(self, batch):
+        return batch.replace(X=batch.X + [0][len(batch) == 1])
+
+
+def test_an_exception_gives_one_finding_whichever_check_meets_it():
+    for names in (["one-row", "dense-two-classes"], ["dense-two-classes", "one-row"]):
+        lines, _ = findings(WantsRows(), names)
+        assert len(lines) == 1 and " IndexError: list index out of range" in lines[0], lines
+    lines, _ = findings(MixesColumns(), ["dense-two-classes", "one-row", "no-rows"])
+    assert len(lines) == 1 and "it gets the numbers of outgoing columns, and the state has an" in lines[0], lines
+
+
 def test_two_causes_give_two_findings():
     lines, found = findings(FailsTwice(), ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
     assert [line.partition(":")[0] for line in lines] == ["check_help_is_there", "check_blocks_do_not_matter"]
@@ -570,6 +587,13 @@ class Fans(Compares):
 
     def apply(self, values, columns, state):
         return (values > 0).astype(np.float64)
+
+
+class MixesColumns(Fans):
+    """Look the outgoing columns up in what is known of the incoming ones."""
+
+    def apply(self, values, columns, state):
+        return np.where(state["nominal"][columns], values, values + 1)
 
 
 class Renames(Zeroes):
@@ -854,7 +878,11 @@ FORMATS = [
     (ROWS, reading(lambda batch: batch.replace(X=np.nan_to_num(batch.X))), "the values of 'n' come back changed"),
     (ROWS, writing(changed), "the values of 'n' come back changed"),
     (ROWS, form(write=first_only, read=lambda *_: [sample("one-row")]), "1 rows come back of 6"),
-    (ROWS, form(write=failing), "write fails with KeyError: 'x'; raise a FilterkitError that says what"),
+    (
+        ROWS,
+        form(write=failing),
+        r"write fails with KeyError: 'x' \(test_checks\.py, line \d+\); if the format",
+    ),
     (ROWS, form(write=rambling), "an error must be one line"),
     (ROWS, form(write=closing), "write closes the stream"),
     (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*it has no batch"),
