@@ -633,7 +633,8 @@ def test_an_error_of_a_plugin_names_fold_and_chain(tmp_path, run_in_process):
     done = run("--plugin", "broken.py", "evaluate", IRIS, "--chain", "x: broken svm", "--folds", "2", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "filterkit: iris, class, fold 1, chain 'x': unexpected KeyError: 'nothing' (--debug shows where)\n"
+        "filterkit: iris, class, fold 1, chain 'x': unexpected KeyError in the stage 'broken' (plugin broken of "
+        "broken.py): 'nothing' (--debug shows where)\n"
     )
 
 
