@@ -172,9 +172,7 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
     """
     twin = type(stage)(**options_of(stage))
     before = fit_transform(twin, data)
-    for field, given in other_options(stage):
-        if field.name not in _own_names(stage):
-            continue
+    for field, given in _other_fits(stage):
         made = type(stage)(**given)
         shown = f"{field.name}={given[field.name]!r}"
         assert _same_fit(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
@@ -478,8 +476,7 @@ def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[s
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     """The flags of the options of the plugin's own whose other values make no difference on any of the samples."""
-    own = _own_names(stage)
-    left = {flag_of(field): given for field, given in other_options(stage) if field.name in own}
+    left = {flag_of(field): given for field, given in _other_fits(stage)}
     for data in samples:
         if not left:
             break
@@ -541,9 +538,13 @@ def _own_classes(stage: Stage) -> list[type]:
     return [kind for kind in type(stage).__mro__ if not kind.__module__.startswith(("filterkit.", "builtins"))]
 
 
-def _own_names(stage: Stage) -> set[str]:
-    """What the class of a stage and its bases define, as far as they are not filterkit's."""
-    return {name for kind in _own_classes(stage) for name in vars(kind)}
+def _other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+    """As `other_options`, for the options of the plugin's own with which the stage can be fitted.
+
+    A file that an option names is left out: the stage would write it.
+    """
+    own = {name for kind in _own_classes(stage) for name in vars(kind)}
+    return [each for each in other_options(stage) if each[0].name in own and not each[0].metadata["output"]]
 
 
 def misspelt(name: str, kind: type) -> str | None:

@@ -1,5 +1,6 @@
 """The conformance kit against plugins that break its rules: each check finds its fault and says how to repair it."""
 
+import os
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
+from filterkit.testing.stages import idle_options
 
 # ---- stages --------------------------------------------------------------------------------------
 
@@ -525,6 +527,23 @@ def test_an_exception_gives_one_finding_whichever_check_meets_it():
         assert len(lines) == 1 and " IndexError: list index out of range" in lines[0], lines
     lines, _ = findings(MixesColumns(), ["dense-two-classes", "one-row", "no-rows"])
     assert len(lines) == 1 and "it gets the numbers of outgoing columns, and the state has an" in lines[0], lines
+
+
+class WritesFile(TakesAnything):
+    """Write a file for each batch."""
+
+    path: str = filterkit.option(os.devnull, "Where to.", output=True)
+
+    def transform(self, batch):
+        with open(self.path, "w") as file:
+            file.write("something")
+        return batch
+
+
+def test_no_check_writes_a_file_of_another_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines, _ = findings(WritesFile())
+    assert lines == [] == idle_options(WritesFile(), [sample("one-row")]) == list(tmp_path.iterdir())
 
 
 def test_two_causes_give_two_findings():
