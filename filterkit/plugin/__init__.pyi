@@ -11,9 +11,12 @@ from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.chains.scratch import Scratch as Scratch
 from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.gram import Gram as Gram
 from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
+from filterkit.counts.quantiles import SortedValues as SortedValues
+from filterkit.counts.quantiles import quantiles as quantiles
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
@@ -40,6 +43,9 @@ from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
 from filterkit.data.noted import noted as noted
 from filterkit.data.noted import schema_noted as schema_noted
+from filterkit.data.numeric import check_finite as check_finite
+from filterkit.data.numeric import check_numeric as check_numeric
+from filterkit.data.products import rows_times as rows_times
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values

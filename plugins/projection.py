@@ -1,0 +1,192 @@
+"""Many columns as a few, which are sums of them: truncated singular value decomposition, and random projection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, hookimpl, option
+from filterkit.plugin import Csr, Gram, SelectiveStage, check_finite, check_numeric, rows_times
+
+_GROUP = "Combine columns"
+_MOST_COLUMNS = 2000  # 100 MB of sums
+_AT_ONCE = 1 << 21  # signs that are made at once
+
+
+class Svd(SelectiveStage):
+    """Replace the columns by their leading singular components: truncated SVD, or latent semantic analysis of words.
+
+    The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
+    longest, as in scikit-learn's TruncatedSVD. The largest weight of each axis is positive. Columns are not centred, so
+    that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
+    columns are the principal components.
+
+    Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
+    before it. Rows count by weight. The stage reads the training rows twice, and holds the products of all pairs of
+    columns: up to 2,000 columns, which take 100 MB. Of more columns, choose some with ``select``, or make fewer with
+    ``project`` first. A component shorter than some 1e-8 of the longest is left out, because it cannot be told from
+    rounding.
+    """
+
+    name = "svd"
+    group = _GROUP
+
+    components: int = option(100, "How many columns come out, at most.", minimum=1)
+    prefix: str = option("svd_", "What the names of the new columns begin with.")
+
+    def most_columns(self, width: int | None) -> int | None:
+        return self.components if width is None else min(self.components, width)
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        check_numeric(self.name, schema)
+        if schema.width > _MOST_COLUMNS:
+            raise StageError(
+                self.name,
+                f"there are {schema.width:,} columns, and it takes up to {_MOST_COLUMNS:,}; put select --top "
+                f"{_MOST_COLUMNS} before it, or project --components {_MOST_COLUMNS // 2}",
+            )
+        gram = Gram.of_all(rows, schema, self.name)
+        if not gram.rows:
+            raise StageError(self.name, "there are no training rows")
+        values, axes = gram.axes(self.components)
+        if not len(values):
+            raise StageError(self.name, "all training values are 0, which leaves nothing to find")
+        return FittedSvd(self, schema, values, axes)
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        check_numeric(self.name, schema)
+        values, axes = state["values"], state["axes"]
+        fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
+        if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
+            raise FilterkitError("the axes of svd are not those of its columns")
+        return FittedSvd(self, schema, values, axes)
+
+
+class FittedSvd(Fitted):
+    """Axes, ready to project rows on.
+
+    Attributes
+    ----------
+    values : float64 (k,), the singular values of the training rows, which descend.
+    axes : float64 (columns, k).
+    """
+
+    def __init__(self, stage: Svd, schema: Schema, values: np.ndarray, axes: np.ndarray) -> None:
+        self._stage = stage.name
+        self.values = values
+        self.axes = axes
+        self.growth = _growth(schema, len(values))
+        self.schema = _outgoing(stage.name, schema, stage.prefix, len(values))
+
+    def get_state(self) -> dict[str, Any]:
+        return {"values": self.values, "axes": self.axes}
+
+    def transform(self, batch: Batch) -> Batch:
+        check_finite(self._stage, batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = rows_times(batch.csr if batch.sparse else batch.X, self.axes)
+        return batch.replace(schema=self.schema, X=_in_range(self._stage, batch, image))
+
+
+class Project(SelectiveStage, RowStage):
+    """Replace the columns by a few random sums of them, which keep the distances between rows (random projection).
+
+    Each new column ``project_1``, ``project_2``, ... is the sum of all columns, each with the sign plus or minus at
+    random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on
+    average, and vary by a share of about the root of 2 / `--components` (D. Achlioptas, *Database-friendly random
+    projections*, JCSS 2003). The signs come from `--seed` and the number of the column; nothing is learned, and the
+    matrix of signs is not held.
+
+    Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
+    before it.
+    """
+
+    name = "project"
+    group = _GROUP
+
+    components: int = option(100, "How many columns come out.", minimum=1, maximum=100_000)
+    seed: int = option(0, "Seed of the signs.", minimum=0)
+    prefix: str = option("project_", "What the names of the new columns begin with.")
+
+    def most_columns(self, width: int | None) -> int | None:
+        return self.components
+
+    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+        fitted = super().fit(rows, schema)  # type: ignore[arg-type]
+        fitted.growth = _growth(schema, self.components)
+        return fitted
+
+    def output(self, schema: Schema) -> Schema:
+        check_numeric(self.name, schema)
+        return _outgoing(self.name, schema, self.prefix, self.components)
+
+    def transform(self, batch: Batch) -> Batch:
+        check_finite(self.name, batch)
+        used = np.unique(batch.csr.indices) if batch.sparse else np.arange(batch.schema.width)
+        X: Csr | np.ndarray = batch.csr.only(used) if batch.sparse else batch.X
+        image = np.empty((len(batch), self.components))
+        step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for first in range(0, self.components, step):
+                stop = min(first + step, self.components)
+                image[:, first:stop] = rows_times(X, signs(self.seed, used, first, stop))
+            image /= np.sqrt(self.components)
+        return batch.replace(X=_in_range(self.name, batch, image))
+
+
+_WORD = 64  # signs come from the bits of a number
+
+
+def signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """float64 (columns, stop - first), 1 or −1: the random signs of columns in some components.
+
+    They do not depend on which other columns or components are asked for.
+
+    Parameters
+    ----------
+    columns : int64, the numbers of columns.
+    first, stop : the components, from 0; `first` is a multiple of 64.
+    """
+    words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
+    place = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
+    start = _mixed(np.array([seed % 2**64], np.uint64))
+    bits = _mixed(start + place * np.uint64(0x9E3779B97F4A7C15))
+    flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return flags[:, : stop - first] * 2.0 - 1.0
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """uint64: numbers whose bits look random (the last step of Steele, Lea and Flood's SplitMix64, OOPSLA 2014)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _growth(schema: Schema, components: int) -> float:
+    """See `Fitted.growth`; of sparse rows it is not known how many values they have."""
+    return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
+
+
+def _outgoing(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
+    """The schema with new columns in place of all of X."""
+    attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
+    first = np.zeros(components, np.int64)  # they stand where the first column stood
+    try:
+        return schema.with_features(attributes, first, sparse=False, zero=False)
+    except FilterkitError as error:
+        raise StageError(stage, str(error)) from None
+
+
+def _in_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:
+    """`image`, (rows, k), what became of the rows of `batch`; numbers that are too large are refused."""
+    bad = np.flatnonzero(~np.isfinite(image).all(axis=1))
+    if len(bad):
+        raise StageError(stage, "values are too large for their sums; put range before it", batch.start + int(bad[0]))
+    return image
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Project, Svd]
