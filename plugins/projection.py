@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, hookimpl, option
-from filterkit.plugin import Csr, Gram, SelectiveStage, check_finite, check_numeric, rows_times
+from filterkit.plugin import (
+    Batches,
+    Csr,
+    Gram,
+    SelectiveStage,
+    check_finite,
+    check_numeric,
+    check_sum,
+    check_weights,
+    concatenate,
+    one_blas_thread,
+    rows_times,
+    with_signs,
+)
 
 _GROUP = "Combine columns"
-_MOST_COLUMNS = 2000  # 100 MB of sums
+_MOST_COLUMNS = 2000  # whose products are added up; that takes 100 MB
+_MOST_NUMBERS = 1 << 23  # columns times components, of more columns; several arrays of 64 MB
+_SPARE = 10  # components that are found besides, so that the others are found sooner
+_PASSES = 25
+_BLOCK = 1024  # rows
 _AT_ONCE = 1 << 21  # signs that are made at once
 
 
@@ -21,13 +38,14 @@ class Svd(SelectiveStage):
     The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
     longest, as in scikit-learn's TruncatedSVD. The largest weight of each axis is positive. Columns are not centred, so
     that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
-    columns are the principal components.
+    columns are those of Weka's PrincipalComponents, but for signs.
 
     Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
-    before it. Rows count by weight. The stage reads the training rows twice, and holds the products of all pairs of
-    columns: up to 2,000 columns, which take 100 MB. Of more columns, choose some with ``select``, or make fewer with
-    ``project`` first. A component shorter than some 1e-8 of the longest is left out, because it cannot be told from
-    rounding.
+    before it. Rows count by weight. Up to 2,000 columns, the stage reads the training rows twice and adds up the
+    products of all pairs of columns, which takes 100 MB. Of more columns it finds the components step by step, by the
+    method LOBPCG (A. Knyazev, SIAM Journal on Scientific Computing 23, 2001), and reads the rows some 10 to 30 times.
+    That takes some 80 bytes for each column and component, and at most a fifth as many components as columns. A
+    component shorter than some 1e-8 of the longest is left out, because it cannot be told from rounding.
     """
 
     name = "svd"
@@ -39,18 +57,9 @@ class Svd(SelectiveStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components if width is None else min(self.components, width)
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         check_numeric(self.name, schema)
-        if schema.width > _MOST_COLUMNS:
-            raise StageError(
-                self.name,
-                f"there are {schema.width:,} columns, and it takes up to {_MOST_COLUMNS:,}; put select --top "
-                f"{_MOST_COLUMNS} before it, or project --components {_MOST_COLUMNS // 2}",
-            )
-        gram = Gram.of_all(rows, schema, self.name)
-        if not gram.rows:
-            raise StageError(self.name, "there are no training rows")
-        values, axes = gram.axes(self.components)
+        values, axes = (_few if schema.width <= _MOST_COLUMNS else _many)(self, rows, schema)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return FittedSvd(self, schema, values, axes)
@@ -62,6 +71,100 @@ class Svd(SelectiveStage):
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
             raise FilterkitError("the axes of svd are not those of its columns")
         return FittedSvd(self, schema, values, axes)
+
+
+def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """The leading singular values and axes of the rows, as `Gram.axes`; of few columns."""
+    gram = Gram.of_all(rows, schema, stage.name)
+    if not gram.rows:
+        raise _no_rows(stage)
+    return gram.axes(stage.components)
+
+
+def _many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """As `_few`, of many columns."""
+    import warnings
+
+    from scipy.sparse.linalg import LinearOperator, lobpcg
+
+    width = schema.width
+    most = min(width // 5, _MOST_NUMBERS // width) - _SPARE
+    if stage.components > most:
+        fewer = f"use --components {most}, or " if most > 0 else ""
+        raise StageError(
+            stage.name,
+            f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
+            f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
+        )
+    largest, count = _extent(stage, rows, schema)
+    if not largest:
+        return np.zeros(0), np.zeros((width, 0))
+    unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
+    length = sum(_squared_length(block, unit) for block in _blocks(rows, schema))
+
+    def products(vectors: np.ndarray) -> np.ndarray:
+        """X'X times some vectors."""
+        total = np.zeros(vectors.shape)
+        for block in _blocks(rows, schema):
+            total += block.X.T @ (rows_times(block.X, vectors) * (unit * _weights(block)[:, None])) * unit
+        return total
+
+    operator = LinearOperator((width, width), matvec=products, matmat=products, dtype=np.float64)
+    start = signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
+        squares, axes = lobpcg(operator, start, tol=1e-9 * length, maxiter=_PASSES, largest=True)
+    order = np.argsort(-squares, kind="stable")[: stage.components]
+    order = order[squares[order] > width * np.finfo(np.float64).eps * squares.max()]
+    return np.sqrt(squares[order]) / unit, with_signs(axes[:, order])
+
+
+def _no_rows(stage: Svd) -> StageError:
+    return StageError(stage.name, "there are no training rows")
+
+
+def _extent(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
+    """The largest absolute value, and how many rows count; the rows are checked."""
+    largest, total, count = 0.0, 0.0, 0
+    for batch in _blocks(rows, schema):
+        check_weights(stage.name, batch)
+        check_finite(stage.name, batch)
+        values = batch.csr.data if batch.sparse else batch.X
+        largest = max(largest, float(np.abs(values).max(initial=0.0)))
+        total += float(_weights(batch).sum())
+        count += int(np.count_nonzero(_weights(batch)))
+    if not count:
+        raise _no_rows(stage)
+    check_sum(stage.name, total, count)
+    return largest, count
+
+
+def _squared_length(batch: Batch, unit: float) -> float:
+    """The sum of the squares of all values times `unit`, by weight."""
+    values, weights = batch.X, _weights(batch)[:, None]
+    if batch.sparse:
+        values, weights = batch.csr.data, _weights(batch)[batch.csr.row_of_entry]
+    return float((np.square(values * unit) * weights).sum())
+
+
+def _weights(batch: Batch) -> np.ndarray:
+    """float64 (rows,)."""
+    return np.ones(len(batch)) if batch.weights is None else batch.weights
+
+
+def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
+    """The training rows in blocks of always the same size, so that sums do not depend on how the rows come."""
+    waiting: list[Batch] = []
+    lack = _BLOCK
+    for batch in rows():
+        batch = batch.replace(y=None, passthrough=None)
+        while len(batch) >= lack:
+            yield concatenate([*waiting, batch.rows(0, lack)], schema)
+            batch, waiting, lack = batch.rows(lack, len(batch)), [], _BLOCK
+        if len(batch):
+            waiting, lack = [*waiting, batch], lack - len(batch)
+    if waiting:
+        yield concatenate(waiting, schema)
 
 
 class FittedSvd(Fitted):
@@ -91,7 +194,7 @@ class FittedSvd(Fitted):
 
 
 class Project(SelectiveStage, RowStage):
-    """Replace the columns by a few random sums of them, which keep the distances between rows (random projection).
+    """Replace the columns by a few random sums of them, which keep distances of rows, as Weka's RandomProjection does.
 
     Each new column ``project_1``, ``project_2``, ... is the sum of all columns, each with the sign plus or minus at
     random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on
@@ -113,8 +216,8 @@ class Project(SelectiveStage, RowStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        fitted = super().fit(rows, schema)  # type: ignore[arg-type]
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        fitted = super().fit(rows, schema)
         fitted.growth = _growth(schema, self.components)
         return fitted
 

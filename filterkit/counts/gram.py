@@ -10,7 +10,6 @@ of its column, and of each product at most 2**-50 of the largest is left out: as
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from filterkit.counts.weights import CountedRows, check_sum, rows_that_count
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.blas import one_blas_thread
 from filterkit.data.csr import Csr
 from filterkit.data.numeric import check_finite
 from filterkit.data.schema import Schema
@@ -31,7 +31,6 @@ _AT_ONCE = 1 << 18  # numbers of dense rows that are cut into digits at once
 _MOST_SPARSE_ROWS = 1 << 16  # that are cut into digits at once
 _FEW_ROWS = 512  # batches of fewer are put together, because each costs a walk over all pairs of columns
 _SPARSE = 8  # sparse rows of which more than this fraction is stored are multiplied faster as dense ones
-_ALONE = threading.Lock()
 
 
 class Gram(NamedTuple):
@@ -134,7 +133,6 @@ class Gram(NamedTuple):
         float64 (k,), the singular values, which descend; and float64 (columns, k), a vector in each column.
         """
         from scipy.linalg import eigh
-        from threadpoolctl import threadpool_limits
 
         width = len(self.grid) - 1
         if not width or not self.rows:
@@ -142,11 +140,11 @@ class Gram(NamedTuple):
         scale = -int(self._exponent[:-1].max())  # no square overflows, and the largest does not underflow
         squares = self.matrix(scale)
         first = max(width - most, 0)
-        with _ALONE, threadpool_limits(1):  # the last digits of LAPACK may depend on the number of threads
+        with one_blas_thread():
             values, vectors = eigh(squares, subset_by_index=(first, width - 1), overwrite_a=True, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         count = int(np.count_nonzero(values > width * np.finfo(np.float64).eps * values[0]))
-        return np.asarray(np.ldexp(np.sqrt(values[:count]), -scale)), _with_signs(vectors[:, :count])
+        return np.asarray(np.ldexp(np.sqrt(values[:count]), -scale)), with_signs(vectors[:, :count])
 
     @property
     def _exponent(self) -> np.ndarray:
@@ -257,8 +255,11 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
                 sums[i + j][found.col, found.row] += whole
 
 
-def _with_signs(vectors: np.ndarray) -> np.ndarray:
-    """The vectors, one in each column, with their largest component positive; the first of those about as large."""
+def with_signs(vectors: np.ndarray) -> np.ndarray:
+    """float64 (n, k): vectors, one in each column, turned so that the largest component of each is positive.
+
+    Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
+    """
     size = np.abs(vectors)
     at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)
     return np.ascontiguousarray(vectors * np.sign(vectors[at, np.arange(vectors.shape[1])]))

@@ -12,6 +12,7 @@ from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.chains.scratch import Scratch as Scratch
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
+from filterkit.counts.gram import with_signs as with_signs
 from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
@@ -35,6 +36,7 @@ from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import itself as itself
+from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.choice import attribute_numbers as attribute_numbers
 from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.columns import to_columns as to_columns

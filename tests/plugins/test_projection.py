@@ -64,6 +64,36 @@ def test_it_equals_scikit_learn(name, components):
     assert np.array_equal(out.y, batch.y)
 
 
+WIDE = "text/oh0.wc.arff.gz"  # of more columns than products of all pairs are added up
+
+
+def test_many_columns_give_what_scikit_learn_gives():
+    batch = shared(WIDE)
+    batch = fitted("tfidf l2", batch).transform(batch)
+    assert_same_axes(fitted("svd --components 20", batch).stages[0], batch.X, 20)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rank", [1, 6])
+def test_many_columns_of_low_rank(sparse, rank):
+    random = np.random.default_rng(rank)
+    X = random.normal(size=(40, rank)) @ (random.normal(size=(rank, 2200)) * (random.random(2200) < 0.1))
+    weights = random.integers(0, 3, 40)
+    _, values, axes = np.linalg.svd(X * np.sqrt(weights)[:, None], full_matrices=False)
+    for scale in (1.0, 1e200):
+        (stage,) = fitted("svd --components 30", make(X * scale, [0] * 40, weights=weights, sparse=sparse)).stages
+        np.testing.assert_allclose(stage.values, values[:rank] * scale, rtol=1e-9)
+        np.testing.assert_allclose(np.abs((stage.axes * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
+
+
+def test_blocks_do_not_matter_to_many_columns():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2500, 2001)) * (random.random((2500, 2001)) < 0.01)
+    batch = make(X, [0] * 2500, weights=random.integers(1, 4, 2500), sparse=True)
+    found = {bits("svd --components 2", batch, size) for size in (37, 1024, 2500)}
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("name", ["iris", "digits", "fortunes"])
 @pytest.mark.parametrize("chain", ["svd --components 5", "project --components 70 --seed 3"])
 def test_blocks_of_any_size_give_the_same_bits(name, chain):
@@ -113,12 +143,23 @@ def test_two_of_them_stand_side_by_side():
         (make([[1.0, np.nan]], [0]), "svd: row 1: attribute 'a1' is missing; put a stage before it that fills"),
         (make([[0.0, 0.0]], [0]), "svd: all training values are 0, which leaves nothing to find"),
         (make(np.empty((0, 2)), []), "svd: there are no training rows"),
+        (make(np.zeros((2, 2001)), [0, 0], sparse=True), "svd: all training values are 0"),
+        (make(np.zeros((0, 2001)), [], sparse=True), "svd: there are no training rows"),
+        (make(np.full((1, 2001), np.nan), [0]), "svd: row 1: attribute 'a0' is missing"),
         (make([[2.0]], [0], nominal=[0]), "svd: attribute 'a0' is nominal with more than two values"),
     ],
 )
 def test_what_it_cannot_take_is_refused(batch, message):
     with pytest.raises(StageError, match=message):
         fitted("svd", batch)
+
+
+def test_too_many_components_of_many_columns_are_refused():
+    batch = make(np.ones((2, 2100)), [0, 1], sparse=True)
+    with pytest.raises(StageError, match=r"svd: 411 components of 2,100 columns are too many; use --components 410, or "
+                       "put select --top 2000 or project --components 1000 before it"):  # fmt: skip
+        fitted("svd --components 411", batch)
+    assert len(fitted("project --components 50 svd --components 411", batch).stages[1].values) == 1
 
 
 def test_later_rows_are_checked():
