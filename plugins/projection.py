@@ -18,13 +18,14 @@ from filterkit.plugin import (
     check_sum,
     check_weights,
     concatenate,
+    interruptible,
     one_blas_thread,
     rows_times,
     with_signs,
 )
 
 _GROUP = "Combine columns"
-_MOST_COLUMNS = 2000  # whose products are added up; that takes 100 MB
+_MOST_COLUMNS = 2000  # whose products are added up; that takes 200 MB
 _MOST_NUMBERS = 1 << 23  # columns times components, of more columns; several arrays of 64 MB
 _SPARE = 10  # components that are found besides, so that the others are found sooner
 _PASSES = 25
@@ -41,11 +42,13 @@ class Svd(SelectiveStage):
     columns are those of Weka's PrincipalComponents, but for signs.
 
     Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
-    before it. Rows count by weight. Up to 2,000 columns, the stage reads the training rows twice and adds up the
-    products of all pairs of columns, which takes 100 MB. Of more columns it finds the components step by step, by the
-    method LOBPCG (A. Knyazev, SIAM Journal on Scientific Computing 23, 2001), and reads the rows some 10 to 30 times.
-    That takes some 80 bytes for each column and component, and at most a fifth as many components as columns. A
-    component shorter than some 1e-8 of the longest is left out, because it cannot be told from rounding.
+    before it. Rows count by weight. A component shorter than some millionth of the longest is left out, because it
+    cannot be told from rounding.
+
+    Up to 2,000 columns, the stage reads the training rows twice and adds up the products of all pairs of columns, which
+    takes up to 200 MB. Of more columns it finds the components step by step, by the method LOBPCG (A. Knyazev, SIAM
+    Journal on Scientific Computing 23, 2001). It then reads the rows some 10 to 30 times, takes some 120 bytes for each
+    column and component, and finds at most a fifth as many components as there are columns.
     """
 
     name = "svd"
@@ -78,7 +81,8 @@ def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndar
     gram = Gram.of_all(rows, schema, stage.name)
     if not gram.rows:
         raise _no_rows(stage)
-    return gram.axes(stage.components)
+    values, axes = interruptible(gram.axes, stage.components)
+    return values, axes
 
 
 def _many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
@@ -216,10 +220,8 @@ class Project(SelectiveStage, RowStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        fitted = super().fit(rows, schema)
-        fitted.growth = _growth(schema, self.components)
-        return fitted
+    def growth(self, schema: Schema) -> float:
+        return _growth(schema, self.components)
 
     def output(self, schema: Schema) -> Schema:
         check_numeric(self.name, schema)

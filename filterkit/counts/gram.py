@@ -23,7 +23,7 @@ from filterkit.data.numeric import check_finite
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 
-MOST_COLUMNS = 2000  # 100 MB of sums
+MOST_COLUMNS = 2000  # 100 MB of sums, and as much to work with
 _BITS, _DIGITS = 18, 3
 _MOST_ROWS = 1 << 27  # the sums of so many products stay in int64
 _LEAST = -970  # the exponent of a column without values; scaling by it does not overflow
@@ -109,7 +109,7 @@ class Gram(NamedTuple):
 
     def matrix(self, scale: int = 0) -> np.ndarray:
         """float64 (columns, columns): the sums of the products, as of values times ``2**scale``; perhaps infinite."""
-        return self._numbers(slice(None, -1), slice(None, -1), 2 * scale)
+        return self._numbers(slice(None, -1), slice(None, -1), scale)
 
     @property
     def sums(self) -> np.ndarray:
@@ -125,7 +125,7 @@ class Gram(NamedTuple):
         """The axes along which the rows are longest: the leading singular values and vectors of the rows.
 
         There are fewer than `most` if the rows have a lower rank, or if a value is too small to be told from rounding:
-        below some 1e-8 of the largest, because the sums are of squares. Of each vector, the largest component is
+        below some millionth of the largest, because the sums are of squares. Of each vector, the largest component is
         positive.
 
         Returns
@@ -152,11 +152,15 @@ class Gram(NamedTuple):
         return np.asarray(np.append(self.grid[:-1], 0) + self.grid[-1])
 
     def _numbers(self, rows: slice, columns: slice, scale: int) -> np.ndarray:
-        """Some of the sums as float64, times ``2**scale``."""
-        high, middle, low = self.digits[:, rows, columns].astype(np.float64)
-        exponent = self._exponent[rows, None] + self._exponent[columns] + (scale - 2 * (_BITS - 1))
+        """Some of the sums as float64, as of values times ``2**scale``."""
+        high, middle, low = self.digits[:, rows, columns]
+        numbers = low * 2.0**-_BITS
+        numbers += middle
+        numbers *= 2.0**-_BITS
+        numbers += high
+        exponent = (self._exponent + (scale - _BITS + 1)).astype(np.int32)
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(high + (middle + low * 2.0**-_BITS) * 2.0**-_BITS, exponent.astype(np.int32)))
+            return np.asarray(np.ldexp(numbers, exponent[rows, None] + exponent[columns], out=numbers))
 
 
 def check_width(schema: Schema, reader: str) -> None:

@@ -205,8 +205,14 @@ class RowStage(Stage):
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
         raise NotImplementedError(f"{type(self).__name__} has no transform")
 
+    def growth(self, schema: Schema) -> float:
+        """How many values it makes of each value of X on average: `Fitted.growth`. Override it if they are many."""
+        return 1.0
+
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return FittedRows(self, self.output(schema))
+        fitted = FittedRows(self, self.output(schema))
+        fitted.growth = self.growth(schema)
+        return fitted
 
     def fit_in(self, fitting: Fitting) -> None:
         """See `Stage.fit_in`."""

@@ -215,6 +215,15 @@ def test_each_new_column_is_a_sum_with_signs(sparse):
     assert not out.sparse and [a.name for a in out.schema.attributes][:2] == ["project_1", "project_2"]
 
 
+def test_rows_stream_in_shorter_batches():
+    batch = sample("iris")
+    assert fitted("project --components 64", batch).stages[0].growth == 16
+    assert fitted("project --components 2", batch).stages[0].growth == 1
+    assert fitted("svd --components 4", sample("fortunes").rows(0, 40)).stages[0].growth == 1
+    done = run("--explain", SAMPLES / "iris.arff", "project")
+    assert done.returncode == 0 and "Rows stream" in done.stdout
+
+
 def test_distances_stay_about_the_same():
     batch = shared("text/oh0.wc.arff.gz")
     batch = fitted("l2", batch).transform(batch).rows(0, 200)
