@@ -204,7 +204,7 @@ class Project(SelectiveStage, RowStage):
     random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on
     average, and vary by a share of about the root of 2 / `--components` (D. Achlioptas, *Database-friendly random
     projections*, JCSS 2003). The signs come from `--seed` and the number of the column; nothing is learned, and the
-    matrix of signs is not held.
+    matrix of signs is not held. It is for many columns: sums of a few may well have the same signs.
 
     Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
     before it.

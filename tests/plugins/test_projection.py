@@ -1,5 +1,9 @@
 """`svd` and `project`: numbers by hand, scikit-learn's and Weka's, and the same bytes however work is cut."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from agreement import SAMPLES, dense, make, sample, shared
@@ -36,6 +40,35 @@ def test_axes_by_hand():
     out = fitted("svd --components 1 --prefix axis", batch).transform(batch)
     assert (out.sparse, out.X.tolist()) == (False, [[0], [-3]])
     assert [a.name for a in out.schema.attributes] == ["axis1", "class"]
+
+
+THREADS = """
+import hashlib, sys
+import numpy as np
+import filterkit
+
+random = np.random.default_rng(0)
+for rows, columns in ((2000, 600), (500, 2100)):
+    X = random.normal(size=(rows, columns))
+    schema = filterkit.Schema("r", [filterkit.Attribute(f"a{i}") for i in range(columns)])
+    (stage,) = filterkit.chain("svd --components 20").fit(filterkit.Batch(schema, X)).stages
+    print(hashlib.sha256(stage.axes.tobytes()).hexdigest())
+"""
+
+
+def test_the_number_of_threads_of_blas_does_not_matter():
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", THREADS],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        ).stdout
+        for threads in "123"
+    }
+    assert len(found) == 1
 
 
 def test_rows_count_by_weight():
