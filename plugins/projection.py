@@ -130,13 +130,14 @@ def _no_rows(stage: Svd) -> StageError:
 def _extent(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
     """The largest absolute value, and how many rows count; the rows are checked."""
     largest, total, count = 0.0, 0.0, 0
-    for batch in _blocks(rows, schema):
+    for batch in rows():
         check_weights(stage.name, batch)
-        check_finite(stage.name, batch)
+        check_finite(stage.name, batch, _weights(batch) > 0)
+        batch = _counted(batch)
         values = batch.csr.data if batch.sparse else batch.X
         largest = max(largest, float(np.abs(values).max(initial=0.0)))
         total += float(_weights(batch).sum())
-        count += int(np.count_nonzero(_weights(batch)))
+        count += len(batch)
     if not count:
         raise _no_rows(stage)
     check_sum(stage.name, total, count)
@@ -156,12 +157,18 @@ def _weights(batch: Batch) -> np.ndarray:
     return np.ones(len(batch)) if batch.weights is None else batch.weights
 
 
+def _counted(batch: Batch) -> Batch:
+    """The rows of a weight above 0."""
+    known = _weights(batch) > 0
+    return batch if known.all() else batch.take(np.flatnonzero(known))
+
+
 def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
-    """The training rows in blocks of always the same size, so that sums do not depend on how the rows come."""
+    """The rows that count in blocks of always the same size, so that sums do not depend on how the rows come."""
     waiting: list[Batch] = []
     lack = _BLOCK
     for batch in rows():
-        batch = batch.replace(y=None, passthrough=None)
+        batch = _counted(batch).replace(y=None, passthrough=None)
         while len(batch) >= lack:
             yield concatenate([*waiting, batch.rows(0, lack)], schema)
             batch, waiting, lack = batch.rows(lack, len(batch)), [], _BLOCK

@@ -80,8 +80,11 @@ class Gram(NamedTuple):
     @staticmethod
     def grid_of(batch: Batch, reader: str) -> np.ndarray:
         """The grid of a batch; that of several is `np.maximum` of theirs. It raises what `of_all` raises."""
-        batch = rows_that_count(batch, False, reader).batch
-        check_finite(reader, batch)
+        rows = rows_that_count(batch, False, reader)
+        counts = np.zeros(len(batch), bool)
+        counts[rows.numbers - batch.start] = True
+        check_finite(reader, batch, counts)
+        batch = rows.batch
         largest = np.zeros(batch.schema.width + 1)
         if batch.sparse:
             np.maximum.at(largest, batch.csr.indices, np.abs(batch.csr.data))

@@ -187,6 +187,24 @@ def test_what_it_cannot_take_is_refused(batch, message):
         fitted("svd", batch)
 
 
+@pytest.mark.parametrize("width", [3, 2100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_without_weight_do_not_count(width, sparse):
+    X = np.random.default_rng(0).normal(size=(40, width))
+    weights = np.tile([1.0, 0.0], 20)
+    bad = X.copy()
+    bad[1, 1] = np.nan
+    (found,) = fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9).stages
+    (expected,) = fitted("svd --components 2", make(X[::2], [0] * 20, sparse=sparse)).stages
+    assert found.axes.tobytes() == expected.axes.tobytes()
+    bad[37, 2] = np.nan  # a row that does not count either
+    bad[38, 2] = np.inf
+    with pytest.raises(StageError, match="svd: row 39: attribute 'a2' is inf"):
+        fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9)
+    with pytest.raises(StageError, match="svd: row 3: the instance weight -1 cannot be counted"):
+        fitted("svd --components 2", make(X, [0] * 40, weights=[1, 1, -1] + [1] * 37, sparse=sparse), 9)
+
+
 def test_too_many_components_of_many_columns_are_refused():
     batch = make(np.ones((2, 2100)), [0, 1], sparse=True)
     with pytest.raises(StageError, match=r"svd: 411 components of 2,100 columns are too many; use --components 410, or "
