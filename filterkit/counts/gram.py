@@ -72,7 +72,7 @@ class Gram(NamedTuple):
         for batch in _gathered(batches(), schema):
             rows += _add(digits, rows_that_count(batch, False, reader), grid)
             if rows > _MOST_ROWS:
-                raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; sample them in a stage before it")
+                raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
         gram = Gram(grid, digits, rows)
         check_sum(reader, gram.total, rows)
         return gram

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from filterkit import Attribute, Schema, StageError
 from filterkit.counts import gram
-from filterkit.plugin import Gram
+from filterkit.plugin import Gram, with_signs
 
 VALUES = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float) | st.sampled_from([1e200, -1e-200, 5e-324])
 WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, 1 / 3, 1e-5, 0.0])
@@ -128,3 +128,26 @@ def test_what_cannot_be_added_up_is_refused():
     wide = Schema("r", [Attribute(f"a{i}") for i in range(2001)])
     with pytest.raises(StageError, match=r"test: there are 2,001 columns, and it takes up to 2,000"):
         Gram.of_all(lambda: iter(()), wide, "test")
+
+
+def test_more_rows_than_sums_can_hold_are_refused(monkeypatch):
+    batch = make([[1.0]] * 5, [0] * 5)
+    monkeypatch.setattr(gram, "_MOST_ROWS", 5)
+    assert of_blocks(batch, 2).rows == 5
+    monkeypatch.setattr(gram, "_MOST_ROWS", 4)
+    with pytest.raises(StageError, match="test: there are more than 4 rows; choose some"):
+        of_blocks(batch, 2)
+
+
+def test_largest_sums_fit():
+    """Of the most rows, each with the largest digits, in int64; of the most rows multiplied at once, in float64."""
+    digit = 1 << (gram._BITS - 1)
+    assert 3 * digit**2 * gram._MOST_ROWS < 1 << 63
+    most_at_once = max(gram._MOST_SPARSE_ROWS, gram._FEW_ROWS, gram._AT_ONCE)
+    assert digit**2 * most_at_once <= 1 << 53
+
+
+def test_signs_are_fixed():
+    vectors = np.array([[-0.5, 0.6, 0.0], [-0.5 - 1e-12, -0.8, -1.0]])
+    assert with_signs(vectors).tolist() == [[0.5, -0.6, -0.0], [0.5 + 1e-12, 0.8, 1.0]]
+    assert with_signs(-vectors).tolist() == with_signs(vectors).tolist()
