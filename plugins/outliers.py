@@ -12,9 +12,10 @@ from filterkit.plugin import (
     ContingencyTable,
     Rearrangement,
     SelectiveStage,
+    SortedValues,
     State,
     attribute_values,
-    sum_over_classes,
+    quantiles,
 )
 
 
@@ -38,13 +39,12 @@ class Limit(ColumnStage):
     outside: str = option("limit", "What becomes of a value outside.", choices=("limit", "missing"))
 
     def fit_columns(self, table: ContingencyTable) -> State:
-        sorted_ = _Sorted(table)
         low = np.full(len(table), -np.inf if self.min is None else self.min)
         high = np.full(len(table), np.inf if self.max is None else self.max)
         if self.lower is not None:
-            low = np.fmax(low, sorted_.quantile(self.lower))
+            low = np.fmax(low, quantiles(table, [self.lower])[:, 0])
         if self.upper is not None:
-            high = np.fmin(high, sorted_.quantile(self.upper))
+            high = np.fmin(high, quantiles(table, [self.upper])[:, 0])
         if table.schema.zero:
             low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
         low[table.nominal], high[table.nominal] = -np.inf, np.inf
@@ -55,51 +55,6 @@ class Limit(ColumnStage):
         if self.outside == "missing":
             return np.where((values < low) | (values > high), np.nan, values)
         return np.asarray(np.minimum(np.maximum(values, low), high))
-
-
-class _Sorted:
-    """The training values of each column in ascending order, each as often as it occurs."""
-
-    def __init__(self, table: ContingencyTable) -> None:
-        self._cells = table.with_zeros()
-        self._upto = np.asarray(sum_over_classes(self._cells.cumulative()))
-        last = self._cells.indptr[1:] - 1
-        filled = np.diff(self._cells.indptr) > 0
-        self.count = np.where(filled, self._upto[last] if len(self._upto) else 0.0, 0.0)
-        # The cells of all columns, in ascending order of the column and of the number of values so far.
-        self._column = self._cells.column_of_cell
-
-    def at(self, rank: np.ndarray) -> np.ndarray:
-        """float64 (columns,): the value at this place of each column, from 0; NaN in a column without values."""
-        found = np.full(len(rank), np.nan)
-        filled = np.flatnonzero(self.count > 0)
-        place = np.clip(rank, 0, np.maximum(self.count - 1, 0))
-        offset = self._offsets()
-        cell = np.searchsorted(self._upto + offset[self._column], place[filled] + offset[filled], side="right")
-        found[filled] = self._cells.values[
-            np.clip(cell, self._cells.indptr[filled], self._cells.indptr[filled + 1] - 1)
-        ]
-        return found
-
-    def _offsets(self) -> np.ndarray:
-        """float64 (columns,): what makes the numbers of values ascend over all columns."""
-        return np.asarray(np.cumsum(self.count) - self.count)
-
-    def quantile(self, share: float) -> np.ndarray:
-        """float64 (columns,): the quantile of each column, interpolated linearly; NaN in a column without values."""
-        rank = np.maximum(self.count - 1, 0) * share
-        below = np.floor(rank)
-        low, high = self.at(below), self.at(below + 1)
-        return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
-
-    def quartiles(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and third quartile of each column, as Weka's InterquartileRange takes them."""
-        half = np.floor(self.count / 2)
-        quarter = np.floor(half / 2)
-        even = half % 2 == 0
-        first = (self.at(quarter) + self.at(quarter + even)) / 2
-        third = (self.at(self.count - quarter - 1) + self.at(self.count - quarter - 1 + even)) / 2
-        return first, third
 
 
 class Outliers(SelectiveStage):
@@ -130,7 +85,7 @@ class Outliers(SelectiveStage):
                 waiting = [ContingencyTable.merge(waiting)]
         if not waiting:
             return FittedOutliers(self, schema, np.full((4, schema.width), np.nan))
-        first, third = _Sorted(ContingencyTable.merge(waiting)).quartiles()
+        first, third = _quartiles(SortedValues(ContingencyTable.merge(waiting)))
         limits = np.full((4, schema.width), np.nan)
         for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
             limits[2 * number, columns] = first - factor * (third - first)
@@ -142,6 +97,16 @@ class Outliers(SelectiveStage):
         if not isinstance(limits, np.ndarray) or limits.shape != (4, schema.width) or limits.dtype != np.float64:
             raise FilterkitError("the limits of outliers are not those of its columns")
         return FittedOutliers(self, schema, limits)
+
+
+def _quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
+    """The first and third quartile of each column, as Weka's InterquartileRange takes them."""
+    half = np.floor(values.count / 2)
+    quarter = np.floor(half / 2)
+    even = half % 2 == 0
+    first = (values.at(quarter) + values.at(quarter + even)) / 2
+    third = (values.at(values.count - quarter - 1) + values.at(values.count - quarter - 1 + even)) / 2
+    return first, third
 
 
 _TOGETHER = 16  # tables that are merged at once

@@ -19,7 +19,8 @@ class Sklearn(SelectiveStage):
 
         filterkit in.arff sklearn --class sklearn.preprocessing.PowerTransformer --set standardize=False
 
-    This serves in place of Weka's PrincipalComponents, RandomProjection, KernelFilter and Center.
+    This serves in place of Weka's KernelFilter and Center. For principal components and random projections, ``svd`` and
+    ``project`` take less memory, and give the same bytes for any block size.
 
     The attributes must be numeric; put ``onehot`` before it where they are not, and ``impute`` if the transformer takes
     no missing values. ``fit`` gets the class, but not the instance weights. The training rows are held in memory. The

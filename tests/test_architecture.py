@@ -146,6 +146,7 @@ OTHER_MEANINGS = {
     "id": "the function",
     "limit": "an English word",
     "vary": "an English word",
+    "project": "of a plugin's package",
     "select": "the method of Arrow's tables",
     "shape": "of arrays",
     "split": "the method of strings; an English word",

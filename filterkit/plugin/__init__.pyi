@@ -11,9 +11,13 @@ from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.chains.scratch import Scratch as Scratch
 from filterkit.counts.exact_sums import ExactSums as ExactSums
+from filterkit.counts.gram import Gram as Gram
+from filterkit.counts.gram import with_signs as with_signs
 from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
+from filterkit.counts.quantiles import SortedValues as SortedValues
+from filterkit.counts.quantiles import quantiles as quantiles
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
@@ -32,6 +36,7 @@ from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import itself as itself
+from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.choice import attribute_numbers as attribute_numbers
 from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.columns import to_columns as to_columns
@@ -40,6 +45,9 @@ from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
 from filterkit.data.noted import noted as noted
 from filterkit.data.noted import schema_noted as schema_noted
+from filterkit.data.numeric import check_finite as check_finite
+from filterkit.data.numeric import check_numeric as check_numeric
+from filterkit.data.products import rows_times as rows_times
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values

@@ -217,6 +217,10 @@ class RowStage(Stage):
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
         raise unwritten(self, "transform")
 
+    def growth(self, schema: Schema) -> float:
+        """How many values it makes of each value of X on average: `Fitted.growth`. Override it if they are many."""
+        return 1.0
+
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         try:
             outgoing = self.output(schema)
@@ -224,7 +228,9 @@ class RowStage(Stage):
             if type(error) is not FilterkitError:  # it says who raises it
                 raise
             raise StageError(self.name, str(error)) from None
-        return FittedRows(self, outgoing)
+        fitted = FittedRows(self, outgoing)
+        fitted.growth = self.growth(schema)
+        return fitted
 
     def fit_in(self, fitting: Fitting) -> None:
         """See `Stage.fit_in`."""

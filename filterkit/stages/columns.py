@@ -56,6 +56,11 @@ class ColumnStage(SelectiveStage):
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
     change, `output_attributes`.
 
+    State goes by the column that comes in, and `apply` by the column that goes out: `fit_columns` learns an entry for
+    each incoming column, and `apply` is given the numbers of outgoing columns. Both are the same unless one column
+    becomes several or none. In that case keep a `Ragged` with a row for each incoming column, and in it a value for
+    each column that it becomes; ``state[name].values[columns]`` are those of the outgoing columns.
+
     Attributes
     ----------
     learns_from : the statistic. The default is the contingency table, which takes some 30 bytes for each distinct value
@@ -102,8 +107,8 @@ class ColumnStage(SelectiveStage):
         Parameters
         ----------
         values : float64 (n,), entries of X; NaN is missing.
-        columns : int64 (n,), the outgoing column of each entry.
-        state : what `fit_columns` returned, by incoming column.
+        columns : int64 (n,), the number of the outgoing column that each entry goes to.
+        state : what `fit_columns` returned, by the number of the incoming column.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from filterkit.counts.weights import check_sum, check_weights, sum_of_weights
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
+from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.base import Batches, Fitted, Fitting, Stage, unwritten
@@ -122,17 +123,7 @@ class Learner(Stage):
             raise StageError(self.name, f"there is nothing to predict; {NAME_A_CLASS}, or give --labels")
         if target is not None and target.kind != "nominal":
             raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
-        schema.need_columns(self.name)
-        if not schema.width:
-            raise StageError(self.name, "there are no features to learn from")
-        nominal = (schema.features[i] for i in np.flatnonzero(schema.nominal))
-        many = next((a for a in nominal if len(a.values) > 2), None)
-        if many is not None:
-            raise StageError(
-                self.name,
-                f"attribute {quoted(many.name)} is nominal with more than two values; put a "
-                "stage before it that makes numbers of it",
-            )
+        check_numeric(self.name, schema)
 
     def _tasks(self, known: Batch) -> Tasks:
         """The tasks to be learned from the training rows."""
@@ -163,34 +154,6 @@ class Learner(Stage):
 def counted_rows(batch: Batch) -> np.ndarray:
     """bool (rows,): whether a row counts in learning: its class or labels are known, and its weight is above 0."""
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
-
-
-def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
-    """Check that no value is missing or infinite.
-
-    Parameters
-    ----------
-    stage : the name of the learner.
-    batch : the rows.
-    chosen : bool (rows,), the rows to check; by default all.
-
-    Raises
-    ------
-    StageError : a value is missing or infinite; the message names row, attribute and value.
-    """
-    values = (batch.csr.data if batch.sparse else batch.X).ravel()
-    if np.isfinite(values).all():
-        return
-    bad = np.flatnonzero(~np.isfinite(values))
-    if batch.sparse:
-        rows, columns = batch.csr.row_of_entry[bad], batch.csr.indices[bad]
-    else:
-        rows, columns = np.divmod(bad, batch.X.shape[1])
-    for row, column, value in zip(rows.tolist(), columns.tolist(), values[bad].tolist()):
-        if chosen is None or chosen[row]:
-            what = "missing; put a stage before it that fills missing values" if np.isnan(value) else f"{value:g}"
-            name = quoted(batch.schema.features[column].name)
-            raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
 
 
 class FittedLearner(Fitted):

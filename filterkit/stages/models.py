@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from filterkit.data.batch import Batch
+from filterkit.data.products import rows_times
 from filterkit.data.schema import Schema, told_apart
 from filterkit.errors import FilterkitError
 
@@ -179,12 +180,8 @@ class LinearModel:
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def scores(self, X: Any) -> np.ndarray:
-        """As `Model.scores`. A sparse product adds up each row in the order of its columns; BLAS does not."""
-        if isinstance(X, np.ndarray):
-            from scipy.sparse import csr_array
-
-            X = csr_array(X)
-        scores = np.asarray(X @ self.coefficients + self.intercepts)
+        """As `Model.scores`."""
+        scores = np.asarray(rows_times(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
             return scores
         from scipy.special import expit

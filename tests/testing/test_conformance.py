@@ -19,6 +19,7 @@ NOT_ZERO_OR_ONE = (
     f"dense-two-classes dense-three-classes sparse-two-classes sparse-many-classes multi-label {NOTHING_TO_LEARN}"
 )
 NOT_NUMERIC = "all-kinds all-kinds-sparse constant no-rows one-class no-features"
+NOT_NUMBERS = "all-kinds all-kinds-sparse constant no-features"
 SPARSE = "sparse-two-classes sparse-many-classes zeros-and-ones multi-label"
 NO_CUT = "dense-two-classes sparse-two-classes sparse-many-classes constant one-class"  # so few rows say too little
 NO_TEXT = f"dense-two-classes dense-three-classes {SPARSE} constant {FEW_ROWS} one-class no-class"
@@ -67,6 +68,10 @@ STAGES = {
     "bins": NO_CLASS,
     "bins --method frequency --bins 3": "sparse-many-classes",
     "onehot": "",
+    "project --components 3": NOT_NUMBERS,
+    "project --components 70 --seed 7 --prefix p": NOT_NUMBERS,
+    "svd --components 2": f"no-rows {NOT_NUMBERS}",
+    "svd": f"no-rows {NOT_NUMBERS}",
     "label --positive yes": f"dense-three-classes sparse-many-classes {NO_CLASS}",
     "nominal": "",
     "nominal --only @string --only @date": "",

@@ -1,0 +1,272 @@
+"""Gram: the products of all pairs of columns, summed over the rows to the same bits whatever the order of the rows.
+
+The values of each column are cut into three digits of 18 bits on a binary grid, which is fixed by the largest value of
+the column alone. Products of digits are whole numbers, and so are their sums, which are below 2**53 for some hundred
+thousand rows. So BLAS adds them up without rounding, in any order and with any number of threads, and int64 takes the
+sums of all (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free transformations of matrix multiplication by using
+fast routines of matrix multiplication*, Numerical Algorithms 59, 2012). Each value is rounded to 2**-54 of the largest
+of its column, and of each product at most 2**-50 of the largest is left out: as much as float64 loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.counts.weights import CountedRows, check_sum, rows_that_count
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.blas import one_blas_thread
+from filterkit.data.csr import Csr
+from filterkit.data.numeric import check_finite
+from filterkit.data.schema import Schema
+from filterkit.errors import StageError
+
+MOST_COLUMNS = 2000  # 100 MB of sums, and as much to work with
+_BITS, _DIGITS = 18, 3
+_MOST_ROWS = 1 << 27  # the sums of so many products stay in int64
+_LEAST = -970  # the exponent of a column without values; scaling by it does not overflow
+_AT_ONCE = 1 << 18  # numbers of dense rows that are cut into digits at once
+_MOST_SPARSE_ROWS = 1 << 16  # that are cut into digits at once
+_FEW_ROWS = 512  # batches of fewer are put together, because each costs a walk over all pairs of columns
+_SPARSE = 8  # sparse rows of which more than this fraction is stored are multiplied faster as dense ones
+
+
+class Gram(NamedTuple):
+    """The sums, over the rows, of the products of all pairs of columns of X; and those of the columns themselves.
+
+    The result is the same, to the last bit, for any order and grouping of the rows. Rows count by weight: each value is
+    multiplied by the root of the weight of its row.
+
+    Attributes
+    ----------
+    grid : int64 (columns + 1,): no value of a column is larger than 2 to this power; last, no root of a weight.
+    digits : int64 (3, columns + 1, columns + 1), the sums. The last row and column belong to a column of ones.
+    rows : the number of rows.
+    """
+
+    grid: np.ndarray
+    digits: np.ndarray
+    rows: int
+
+    @staticmethod
+    def of_all(batches: Callable[[], Iterable[Batch]], schema: Schema, reader: str) -> Gram:
+        """Of all rows, which are read twice: to find the grid, and to add up.
+
+        Parameters
+        ----------
+        batches : gives the rows from the beginning, such as the `rows` of `Stage.fit`.
+        schema : of the rows.
+        reader : the name of the stage that asks, for messages.
+
+        Raises
+        ------
+        StageError : a value is missing or infinite, a weight cannot be counted, or there are too many columns or rows.
+        """
+        grid = np.full(schema.width + 1, _LEAST)
+        check_width(schema, reader)
+        for batch in batches():
+            grid = np.maximum(grid, Gram.grid_of(batch, reader))
+        digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
+        for batch in _gathered(batches(), schema):
+            rows += _add(digits, rows_that_count(batch, False, reader), grid)
+            if rows > _MOST_ROWS:
+                raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
+        gram = Gram(grid, digits, rows)
+        check_sum(reader, gram.total, rows)
+        return gram
+
+    @staticmethod
+    def grid_of(batch: Batch, reader: str) -> np.ndarray:
+        """The grid of a batch; that of several is `np.maximum` of theirs. It raises what `of_all` raises."""
+        rows = rows_that_count(batch, False, reader)
+        counts = np.zeros(len(batch), bool)
+        counts[rows.numbers - batch.start] = True
+        check_finite(reader, batch, counts)
+        batch = rows.batch
+        largest = np.zeros(batch.schema.width + 1)
+        if batch.sparse:
+            np.maximum.at(largest, batch.csr.indices, np.abs(batch.csr.data))
+        elif len(batch):
+            largest[:-1] = np.maximum(batch.X.max(axis=0), -batch.X.min(axis=0))
+        if len(batch):
+            largest[-1] = 1.0 if batch.weights is None else np.sqrt(batch.weights.max())
+        fraction, exponent = np.frexp(largest)
+        exponent = exponent.astype(np.int64) - (fraction == 0.5)  # a power of two is not larger than itself
+        return np.where(largest > 0, np.maximum(exponent, _LEAST), _LEAST)
+
+    @staticmethod
+    def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
+        """Of one batch, on the grid of all."""
+        digits = np.zeros((_DIGITS, len(grid), len(grid)), np.int64)
+        return Gram(grid, digits, _add(digits, rows_that_count(batch, False, reader), grid))
+
+    @staticmethod
+    def merge(several: Sequence[Gram]) -> Gram:
+        """Of the rows of all `several`, at least one, which have the same grid."""
+        digits = several[0].digits.copy()
+        for gram in several[1:]:
+            digits += gram.digits
+        return Gram(several[0].grid, digits, sum(gram.rows for gram in several))
+
+    def matrix(self, scale: int = 0) -> np.ndarray:
+        """float64 (columns, columns): the sums of the products, as of values times ``2**scale``; perhaps infinite."""
+        return self._numbers(slice(None, -1), slice(None, -1), scale)
+
+    @property
+    def sums(self) -> np.ndarray:
+        """float64 (columns,): the sums of the values."""
+        return np.asarray(self._numbers(slice(None, -1), slice(-1, None), 0)[:, 0])
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights of the rows."""
+        return float(self._numbers(slice(-1, None), slice(-1, None), 0)[0, 0])
+
+    def axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """The axes along which the rows are longest: the leading singular values and vectors of the rows.
+
+        There are fewer than `most` if the rows have a lower rank, or if a value is too small to be told from rounding:
+        below some millionth of the largest, because the sums are of squares. Of each vector, the largest component is
+        positive.
+
+        Returns
+        -------
+        float64 (k,), the singular values, which descend; and float64 (columns, k), a vector in each column.
+        """
+        from scipy.linalg import eigh
+
+        width = len(self.grid) - 1
+        if not width or not self.rows:
+            return np.zeros(0), np.zeros((width, 0))
+        scale = -int(self._exponent[:-1].max())  # no square overflows, and the largest does not underflow
+        squares = self.matrix(scale)
+        first = max(width - most, 0)
+        with one_blas_thread():
+            values, vectors = eigh(squares, subset_by_index=(first, width - 1), overwrite_a=True, check_finite=False)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        count = int(np.count_nonzero(values > width * np.finfo(np.float64).eps * values[0]))
+        return np.asarray(np.ldexp(np.sqrt(values[:count]), -scale)), with_signs(vectors[:, :count])
+
+    @property
+    def _exponent(self) -> np.ndarray:
+        """int64 (columns + 1,): that of the grid of values times roots of weights."""
+        return np.asarray(np.append(self.grid[:-1], 0) + self.grid[-1])
+
+    def _numbers(self, rows: slice, columns: slice, scale: int) -> np.ndarray:
+        """Some of the sums as float64, as of values times ``2**scale``."""
+        high, middle, low = self.digits[:, rows, columns]
+        numbers = low * 2.0**-_BITS
+        numbers += middle
+        numbers *= 2.0**-_BITS
+        numbers += high
+        exponent = (self._exponent + (scale - _BITS + 1)).astype(np.int32)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(numbers, exponent[rows, None] + exponent[columns], out=numbers))
+
+
+def check_width(schema: Schema, reader: str) -> None:
+    """Raise a `StageError` in the name of `reader` if a relation has too many columns for a `Gram`."""
+    if schema.width > MOST_COLUMNS:
+        raise StageError(
+            reader,
+            f"there are {schema.width:,} columns, and it takes up to {MOST_COLUMNS:,}; make fewer of them in a "
+            "stage before it",
+        )
+
+
+def _gathered(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
+    """The same rows in batches that are not very short."""
+    waiting: list[Batch] = []
+    for batch in batches:
+        waiting.append(batch.replace(y=None, passthrough=None))
+        if sum(map(len, waiting)) >= _FEW_ROWS:
+            yield concatenate(waiting, schema)
+            waiting = []
+    if waiting:
+        yield concatenate(waiting, schema)
+
+
+def _add(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
+    """Add the sums of some rows to those in `digits`; returns how many rows they are."""
+    batch = rows.batch
+    unit = np.ldexp(1.0, (_BITS - 1 - np.append(grid[:-1], 0)).astype(np.int32))
+    root = None
+    if batch.weights is not None or grid[-1]:
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        root = np.sqrt(weights) * 2.0 ** -float(grid[-1])
+    stays_sparse = batch.sparse and len(batch.csr.data) * _SPARSE < len(batch) * batch.schema.width
+    height = _MOST_SPARSE_ROWS if stays_sparse else max(_FEW_ROWS, _AT_ONCE // len(grid))
+    for first in range(0, len(batch), height):
+        chunk = batch.rows(first, first + height)
+        factor = None if root is None else root[first : first + height]
+        if stays_sparse:
+            _add_products(digits, _sparse_digits(chunk.csr, unit, factor))
+        else:
+            _add_products(digits, _dense_digits(chunk.in_form(False).X, unit, factor))
+    return len(batch)
+
+
+def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+    """As `_cut`, of rows and a column of ones."""
+    scaled = np.empty((len(X), len(unit)))
+    np.multiply(X, unit[:-1], out=scaled[:, :-1])
+    scaled[:, -1] = unit[-1]
+    if root is not None:
+        scaled *= root[:, None]
+    return _cut(scaled)
+
+
+def _cut(numbers: np.ndarray) -> list[np.ndarray]:
+    """The digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
+
+    Those that follow the last digit that differs from 0 are left out.
+    """
+    digits = []
+    for _ in range(_DIGITS):
+        digits.append(np.rint(numbers))
+        numbers -= digits[-1]
+        if not numbers.any():
+            break
+        numbers *= 2.0**_BITS
+    return digits
+
+
+def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+    """As `_dense_digits`, of sparse rows."""
+    ends = X.indptr[1:]
+    indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
+    indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)
+    scaled = data * unit[indices]
+    if root is not None:
+        scaled *= np.repeat(root, np.diff(indptr))
+    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut(scaled)]
+
+
+def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
+    """Add the products of the digits of all pairs of columns, as far as they count."""
+    for i, one in enumerate(digits):
+        for j in range(i, min(len(digits), _DIGITS - i)):
+            product = one.T @ digits[j]
+            if isinstance(product, np.ndarray):
+                whole = product.astype(np.int64)
+                sums[i + j] += whole
+                if i != j:
+                    sums[i + j] += whole.T
+                continue
+            found = product.tocoo()
+            whole = found.data.astype(np.int64)
+            sums[i + j][found.row, found.col] += whole
+            if i != j:
+                sums[i + j][found.col, found.row] += whole
+
+
+def with_signs(vectors: np.ndarray) -> np.ndarray:
+    """float64 (n, k): vectors, one in each column, turned so that the largest component of each is positive.
+
+    Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
+    """
+    size = np.abs(vectors)
+    at = (size >= size.max(axis=0) * (1 - 1e-9)).argmax(axis=0)
+    return np.ascontiguousarray(vectors * np.sign(vectors[at, np.arange(vectors.shape[1])]))

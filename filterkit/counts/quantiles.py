@@ -1,0 +1,91 @@
+"""Quantiles of the training values of each column, from a contingency table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from filterkit.counts.table import ContingencyTable, sum_over_classes
+
+_METHODS = ("linear", "inverted_cdf")
+
+
+def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "linear") -> np.ndarray:
+    """The quantiles of each column, as `numpy.quantile` gives them; zeros count, and missing values do not.
+
+    Parameters
+    ----------
+    table : counts the values of all classes.
+    shares : from 0 to 1: the quantiles to find, such as 0.5 for the median.
+    method : ``linear`` lies between two values in proportion, and a row of weight w counts like w rows. Where weights
+        are not whole numbers, take ``inverted_cdf``: the least value for which the rows up to it have at least that
+        share of the weight.
+
+    Returns
+    -------
+    float64 (columns, shares); NaN in a column without values. Nominal values are the index of their label.
+
+    Raises
+    ------
+    ValueError : a share is below 0 or above 1, or there is no such method.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"no method {method!r}; there are {' and '.join(_METHODS)}")
+    if not all(0 <= share <= 1 for share in shares):
+        raise ValueError(f"a quantile is from 0 to 1, unlike one of {list(shares)}")
+    values = SortedValues(table)
+    find = values.between if method == "linear" else values.reaching
+    return np.array([find(share) for share in shares]).reshape(len(shares), len(table)).T
+
+
+class SortedValues:
+    """The training values of each column in ascending order, each as often as it occurs.
+
+    Zeros count, and missing values do not; a row of weight w counts w times.
+
+    Attributes
+    ----------
+    count : float64 (columns,), how many values each column has.
+    """
+
+    def __init__(self, table: ContingencyTable) -> None:
+        self._cells = table.with_zeros()
+        self._upto = np.asarray(sum_over_classes(self._cells.cumulative()))
+        last = self._cells.indptr[1:] - 1
+        filled = np.diff(self._cells.indptr) > 0
+        self.count = np.where(filled, self._upto[last] if len(self._upto) else 0.0, 0.0)
+        # The cells of all columns, in ascending order of the column and of the number of values so far.
+        self._column = self._cells.column_of_cell
+
+    def at(self, rank: np.ndarray) -> np.ndarray:
+        """float64 (columns,): the value at this place of each column, from 0; NaN in a column without values."""
+        found = np.full(len(rank), np.nan)
+        filled = np.flatnonzero(self.count > 0)
+        place = np.clip(rank, 0, np.maximum(self.count - 1, 0))
+        offset = self._offsets()
+        cell = np.searchsorted(self._upto + offset[self._column], place[filled] + offset[filled], side="right")
+        found[filled] = self._cells.values[
+            np.clip(cell, self._cells.indptr[filled], self._cells.indptr[filled + 1] - 1)
+        ]
+        return found
+
+    def _offsets(self) -> np.ndarray:
+        """float64 (columns,): what makes the numbers of values ascend over all columns."""
+        return np.asarray(np.cumsum(self.count) - self.count)
+
+    def between(self, share: float) -> np.ndarray:
+        """float64 (columns,): the quantile by the method ``linear`` of `quantiles`."""
+        rank = np.maximum(self.count - 1, 0) * share
+        below = np.floor(rank)
+        low, high = self.at(below), self.at(below + 1)
+        return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
+
+    def reaching(self, share: float) -> np.ndarray:
+        """float64 (columns,): the quantile by the method ``inverted_cdf`` of `quantiles`."""
+        found = np.full(len(self.count), np.nan)
+        filled = np.flatnonzero(self.count > 0)
+        before = self._column[self._upto / self.count[self._column] < share]
+        cell = self._cells.indptr[:-1] + np.bincount(before, minlength=len(found))
+        found[filled] = self._cells.values[np.minimum(cell, self._cells.indptr[1:] - 1)[filled]]
+        return found

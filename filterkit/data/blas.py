@@ -1,0 +1,34 @@
+"""BLAS with one thread, where the last digits of a result would depend on how many there are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_LOCK = threading.Lock()
+_inside = 0  # threads of Python that are in `one_blas_thread`
+_limits: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS and LAPACK work with one thread in here, so that their last digits do not depend on the machine's cores.
+
+    The command sets this from the start. It matters where filterkit is used from Python, with numpy's own setting.
+    """
+    global _inside, _limits
+    from threadpoolctl import threadpool_limits
+
+    with _LOCK:
+        if not _inside:
+            _limits = threadpool_limits(1, "blas")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _inside -= 1
+            if not _inside:
+                _limits.restore_original_limits()

@@ -1,0 +1,304 @@
+"""Many columns as a few, which are sums of them: truncated singular value decomposition, and random projection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, hookimpl, option
+from filterkit.plugin import (
+    Batches,
+    Csr,
+    Gram,
+    SelectiveStage,
+    check_finite,
+    check_numeric,
+    check_sum,
+    check_weights,
+    concatenate,
+    interruptible,
+    one_blas_thread,
+    rows_times,
+    with_signs,
+)
+
+_GROUP = "Combine columns"
+_MOST_COLUMNS = 2000  # whose products are added up; that takes 200 MB
+_MOST_NUMBERS = 1 << 23  # columns times components, of more columns; several arrays of 64 MB
+_SPARE = 10  # components that are found besides, so that the others are found sooner
+_PASSES = 25
+_BLOCK = 1024  # rows
+_AT_ONCE = 1 << 21  # signs that are made at once
+
+
+class Svd(SelectiveStage):
+    """Replace the columns by their leading singular components: truncated SVD, or latent semantic analysis of words.
+
+    The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
+    longest, as in scikit-learn's TruncatedSVD. The largest weight of each axis is positive. Columns are not centred, so
+    that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
+    columns are those of Weka's PrincipalComponents, but for signs.
+
+    Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
+    before it. Rows count by weight. A component shorter than some millionth of the longest is left out, because it
+    cannot be told from rounding.
+
+    Up to 2,000 columns, the stage reads the training rows twice and adds up the products of all pairs of columns, which
+    takes up to 200 MB. Of more columns it finds the components step by step, by the method LOBPCG (A. Knyazev, SIAM
+    Journal on Scientific Computing 23, 2001). It then reads the rows some 10 to 30 times, takes some 120 bytes for each
+    column and component, and finds at most a fifth as many components as there are columns.
+    """
+
+    name = "svd"
+    group = _GROUP
+
+    components: int = option(100, "How many columns come out, at most.", minimum=1)
+    prefix: str = option("svd_", "What the names of the new columns begin with.")
+
+    def most_columns(self, width: int | None) -> int | None:
+        return self.components if width is None else min(self.components, width)
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        check_numeric(self.name, schema)
+        values, axes = (_few if schema.width <= _MOST_COLUMNS else _many)(self, rows, schema)
+        if not len(values):
+            raise StageError(self.name, "all training values are 0, which leaves nothing to find")
+        return FittedSvd(self, schema, values, axes)
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        check_numeric(self.name, schema)
+        values, axes = state["values"], state["axes"]
+        fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
+        if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
+            raise FilterkitError("the axes of svd are not those of its columns")
+        return FittedSvd(self, schema, values, axes)
+
+
+def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """The leading singular values and axes of the rows, as `Gram.axes`; of few columns."""
+    gram = Gram.of_all(rows, schema, stage.name)
+    if not gram.rows:
+        raise _no_rows(stage)
+    values, axes = interruptible(gram.axes, stage.components)
+    return values, axes
+
+
+def _many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """As `_few`, of many columns."""
+    import warnings
+
+    from scipy.sparse.linalg import LinearOperator, lobpcg
+
+    width = schema.width
+    most = min(width // 5, _MOST_NUMBERS // width) - _SPARE
+    if stage.components > most:
+        fewer = f"use --components {most}, or " if most > 0 else ""
+        raise StageError(
+            stage.name,
+            f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
+            f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
+        )
+    largest, count = _extent(stage, rows, schema)
+    if not largest:
+        return np.zeros(0), np.zeros((width, 0))
+    unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
+    length = sum(_squared_length(block, unit) for block in _blocks(rows, schema))
+
+    def products(vectors: np.ndarray) -> np.ndarray:
+        """X'X times some vectors."""
+        total = np.zeros(vectors.shape)
+        for block in _blocks(rows, schema):
+            total += block.X.T @ (rows_times(block.X, vectors) * (unit * _weights(block)[:, None])) * unit
+        return total
+
+    operator = LinearOperator((width, width), matvec=products, matmat=products, dtype=np.float64)
+    start = signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
+        squares, axes = lobpcg(operator, start, tol=1e-9 * length, maxiter=_PASSES, largest=True)
+    order = np.argsort(-squares, kind="stable")[: stage.components]
+    order = order[squares[order] > width * np.finfo(np.float64).eps * squares.max()]
+    return np.sqrt(squares[order]) / unit, with_signs(axes[:, order])
+
+
+def _no_rows(stage: Svd) -> StageError:
+    return StageError(stage.name, "there are no training rows")
+
+
+def _extent(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
+    """The largest absolute value, and how many rows count; the rows are checked."""
+    largest, total, count = 0.0, 0.0, 0
+    for batch in rows():
+        check_weights(stage.name, batch)
+        check_finite(stage.name, batch, _weights(batch) > 0)
+        batch = _counted(batch)
+        values = batch.csr.data if batch.sparse else batch.X
+        largest = max(largest, float(np.abs(values).max(initial=0.0)))
+        total += float(_weights(batch).sum())
+        count += len(batch)
+    if not count:
+        raise _no_rows(stage)
+    check_sum(stage.name, total, count)
+    return largest, count
+
+
+def _squared_length(batch: Batch, unit: float) -> float:
+    """The sum of the squares of all values times `unit`, by weight."""
+    values, weights = batch.X, _weights(batch)[:, None]
+    if batch.sparse:
+        values, weights = batch.csr.data, _weights(batch)[batch.csr.row_of_entry]
+    return float((np.square(values * unit) * weights).sum())
+
+
+def _weights(batch: Batch) -> np.ndarray:
+    """float64 (rows,)."""
+    return np.ones(len(batch)) if batch.weights is None else batch.weights
+
+
+def _counted(batch: Batch) -> Batch:
+    """The rows of a weight above 0."""
+    known = _weights(batch) > 0
+    return batch if known.all() else batch.take(np.flatnonzero(known))
+
+
+def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
+    """The rows that count in blocks of always the same size, so that sums do not depend on how the rows come."""
+    waiting: list[Batch] = []
+    lack = _BLOCK
+    for batch in rows():
+        batch = _counted(batch).replace(y=None, passthrough=None)
+        while len(batch) >= lack:
+            yield concatenate([*waiting, batch.rows(0, lack)], schema)
+            batch, waiting, lack = batch.rows(lack, len(batch)), [], _BLOCK
+        if len(batch):
+            waiting, lack = [*waiting, batch], lack - len(batch)
+    if waiting:
+        yield concatenate(waiting, schema)
+
+
+class FittedSvd(Fitted):
+    """Axes, ready to project rows on.
+
+    Attributes
+    ----------
+    values : float64 (k,), the singular values of the training rows, which descend.
+    axes : float64 (columns, k).
+    """
+
+    def __init__(self, stage: Svd, schema: Schema, values: np.ndarray, axes: np.ndarray) -> None:
+        self._stage = stage.name
+        self.values = values
+        self.axes = axes
+        self.growth = _growth(schema, len(values))
+        self.schema = _outgoing(stage.name, schema, stage.prefix, len(values))
+
+    def get_state(self) -> dict[str, Any]:
+        return {"values": self.values, "axes": self.axes}
+
+    def transform(self, batch: Batch) -> Batch:
+        check_finite(self._stage, batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = rows_times(batch.csr if batch.sparse else batch.X, self.axes)
+        return batch.replace(schema=self.schema, X=_in_range(self._stage, batch, image))
+
+
+class Project(SelectiveStage, RowStage):
+    """Replace the columns by a few random sums of them, which keep distances of rows, as Weka's RandomProjection does.
+
+    Each new column ``project_1``, ``project_2``, ... is the sum of all columns, each with the sign plus or minus at
+    random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on
+    average, and vary by a share of about the root of 2 / `--components` (D. Achlioptas, *Database-friendly random
+    projections*, JCSS 2003). The signs come from `--seed` and the number of the column; nothing is learned, and the
+    matrix of signs is not held. It is for many columns: sums of a few may well have the same signs.
+
+    Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
+    before it.
+    """
+
+    name = "project"
+    group = _GROUP
+
+    components: int = option(100, "How many columns come out.", minimum=1, maximum=100_000)
+    seed: int = option(0, "Seed of the signs.", minimum=0)
+    prefix: str = option("project_", "What the names of the new columns begin with.")
+
+    def most_columns(self, width: int | None) -> int | None:
+        return self.components
+
+    def growth(self, schema: Schema) -> float:
+        return _growth(schema, self.components)
+
+    def output(self, schema: Schema) -> Schema:
+        check_numeric(self.name, schema)
+        return _outgoing(self.name, schema, self.prefix, self.components)
+
+    def transform(self, batch: Batch) -> Batch:
+        check_finite(self.name, batch)
+        used = np.unique(batch.csr.indices) if batch.sparse else np.arange(batch.schema.width)
+        X: Csr | np.ndarray = batch.csr.only(used) if batch.sparse else batch.X
+        image = np.empty((len(batch), self.components))
+        step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for first in range(0, self.components, step):
+                stop = min(first + step, self.components)
+                image[:, first:stop] = rows_times(X, signs(self.seed, used, first, stop))
+            image /= np.sqrt(self.components)
+        return batch.replace(X=_in_range(self.name, batch, image))
+
+
+_WORD = 64  # signs come from the bits of a number
+
+
+def signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """float64 (columns, stop - first), 1 or −1: the random signs of columns in some components.
+
+    They do not depend on which other columns or components are asked for.
+
+    Parameters
+    ----------
+    columns : int64, the numbers of columns.
+    first, stop : the components, from 0; `first` is a multiple of 64.
+    """
+    words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
+    place = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
+    start = _mixed(np.array([seed % 2**64], np.uint64))
+    bits = _mixed(start + place * np.uint64(0x9E3779B97F4A7C15))
+    flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return flags[:, : stop - first] * 2.0 - 1.0
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """uint64: numbers whose bits look random (the last step of Steele, Lea and Flood's SplitMix64, OOPSLA 2014)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _growth(schema: Schema, components: int) -> float:
+    """See `Fitted.growth`; of sparse rows it is not known how many values they have."""
+    return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
+
+
+def _outgoing(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
+    """The schema with new columns in place of all of X."""
+    attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
+    first = np.zeros(components, np.int64)  # they stand where the first column stood
+    try:
+        return schema.with_features(attributes, first, sparse=False, zero=False)
+    except FilterkitError as error:
+        raise StageError(stage, str(error)) from None
+
+
+def _in_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:
+    """`image`, (rows, k), what became of the rows of `batch`; numbers that are too large are refused."""
+    bad = np.flatnonzero(~np.isfinite(image).all(axis=1))
+    if len(bad):
+        raise StageError(stage, "values are too large for their sums; put range before it", batch.start + int(bad[0]))
+    return image
+
+
+@hookimpl
+def filterkit_stages() -> list[type[Stage]]:
+    return [Project, Svd]

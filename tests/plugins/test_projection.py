@@ -1,0 +1,300 @@
+"""`svd` and `project`: numbers by hand, scikit-learn's and Weka's, and the same bytes however work is cut."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from agreement import SAMPLES, dense, make, sample, shared
+from command import run
+from sklearn.decomposition import TruncatedSVD
+from weka import weka_filter
+
+import filterkit
+from filterkit import FilterkitError, StageError, testing
+from filterkit.chains import saved
+
+
+def fitted(chain, batch, size=None, **options):
+    """A chain that is fitted on `batch`, in blocks of `size` rows."""
+    blocks = [batch.rows(first, first + size) for first in range(0, len(batch), size)] if size else batch
+    return filterkit.chain(chain).fit(blocks, **options)
+
+
+def bits(chain, batch, size):
+    """The bytes of X that a chain gives, fitted and applied in blocks of `size` rows."""
+    made = fitted(chain, batch, size)
+    return np.concatenate([made.transform(batch.rows(i, i + size)).X for i in range(0, len(batch), size)]).tobytes()
+
+
+# ---- svd -----------------------------------------------------------------------------------------
+
+
+def test_axes_by_hand():
+    batch = make([[3, 4], [-6, -8], [0, 0]], [0, 1, 0])
+    out = fitted("svd", batch).transform(batch)  # all rows are on one line
+    np.testing.assert_allclose(out.X, [[5], [-10], [0]], rtol=1e-15, atol=1e-15)
+    assert [a.name for a in out.schema.attributes] == ["svd_1", "class"] and not out.schema.zero
+    batch = make([[0, 2, 0], [-3, 0, 0]], [0, 1], sparse=True)
+    out = fitted("svd --components 1 --prefix axis", batch).transform(batch)
+    assert (out.sparse, out.X.tolist()) == (False, [[0], [-3]])
+    assert [a.name for a in out.schema.attributes] == ["axis1", "class"]
+
+
+THREADS = """
+import hashlib, sys
+import numpy as np
+import filterkit
+
+random = np.random.default_rng(0)
+for rows, columns in ((2000, 600), (500, 2100)):
+    X = random.normal(size=(rows, columns))
+    schema = filterkit.Schema("r", [filterkit.Attribute(f"a{i}") for i in range(columns)])
+    (stage,) = filterkit.chain("svd --components 20").fit(filterkit.Batch(schema, X)).stages
+    print(hashlib.sha256(stage.axes.tobytes()).hexdigest())
+"""
+
+
+def test_the_number_of_threads_of_blas_does_not_matter():
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", THREADS],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        ).stdout
+        for threads in "123"
+    }
+    assert len(found) == 1
+
+
+def test_rows_count_by_weight():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    times = np.random.default_rng(1).integers(0, 4, 30)
+    weighted = fitted("svd --components 3", make(X, [0] * 30, weights=times))
+    repeated = fitted("svd --components 3", make(np.repeat(X, times, axis=0), [0] * times.sum()))
+    np.testing.assert_allclose(weighted.stages[0].values, repeated.stages[0].values, rtol=1e-12)
+    np.testing.assert_allclose(weighted.stages[0].axes, repeated.stages[0].axes, atol=1e-12)
+
+
+def assert_same_axes(stage, X, components):
+    """Singular values and axes are those of scikit-learn, whose signs are the same."""
+    theirs = TruncatedSVD(components, algorithm="arpack", random_state=0).fit(X)
+    np.testing.assert_allclose(stage.values, theirs.singular_values_, rtol=1e-6)
+    np.testing.assert_allclose(stage.axes, theirs.components_.T, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "components"), [("iris", 3), ("digits", 10), ("sparse-counts-multiclass", 4)])
+def test_it_equals_scikit_learn(name, components):
+    batch = sample(name)
+    made = fitted(f"svd --components {components}", batch)
+    assert_same_axes(made.stages[0], batch.X, components)
+    out = made.transform(batch)
+    np.testing.assert_allclose(out.X, dense(batch) @ made.stages[0].axes, atol=1e-9)
+    assert np.array_equal(out.y, batch.y)
+
+
+WIDE = "text/oh0.wc.arff.gz"  # of more columns than products of all pairs are added up
+
+
+def test_many_columns_give_what_scikit_learn_gives():
+    batch = shared(WIDE)
+    batch = fitted("tfidf l2", batch).transform(batch)
+    assert_same_axes(fitted("svd --components 20", batch).stages[0], batch.X, 20)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rank", [1, 6])
+def test_many_columns_of_low_rank(sparse, rank):
+    random = np.random.default_rng(rank)
+    X = random.normal(size=(40, rank)) @ (random.normal(size=(rank, 2200)) * (random.random(2200) < 0.1))
+    weights = random.integers(0, 3, 40)
+    _, values, axes = np.linalg.svd(X * np.sqrt(weights)[:, None], full_matrices=False)
+    for scale in (1.0, 1e200):
+        (stage,) = fitted("svd --components 30", make(X * scale, [0] * 40, weights=weights, sparse=sparse)).stages
+        np.testing.assert_allclose(stage.values, values[:rank] * scale, rtol=1e-9)
+        np.testing.assert_allclose(np.abs((stage.axes * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
+
+
+def test_blocks_do_not_matter_to_many_columns():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2500, 2001)) * (random.random((2500, 2001)) < 0.01)
+    batch = make(X, [0] * 2500, weights=random.integers(1, 4, 2500), sparse=True)
+    found = {bits("svd --components 2", batch, size) for size in (37, 1024, 2500)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["iris", "digits", "fortunes"])
+@pytest.mark.parametrize("chain", ["svd --components 5", "project --components 70 --seed 3"])
+def test_blocks_of_any_size_give_the_same_bits(name, chain):
+    batch = sample(name)
+    batch = batch.take(np.arange(0, len(batch), max(1, len(batch) // 200)))
+    if name == "fortunes":
+        chain = f"select --by dfreq --top 300 {chain}"
+    assert len({bits(chain, batch, size) for size in (1, 7, len(batch))}) == 1
+
+
+@pytest.mark.parametrize("stage", ["svd --components 4", "project --components 5"])
+def test_output_is_the_same_to_the_byte_however_work_is_cut(stage, tmp_path):
+    ways = [
+        (),
+        ("--jobs", "1", "--block-size", "500"),
+        ("--jobs", "2", "--memory", "1MB", "--block-size", "2KB"),
+        ("--engine", "processes", "--jobs", "2", "--block-size", "2KB"),
+    ]
+    for name in ("digits", "sparse-counts-multiclass"):
+        path = SAMPLES / f"{name}.arff"
+        found = {run(*way, "--test", path, tmp_path / "t.arff", path, *stage.split()).stdout.partition("\n")[2]: way
+                 for way in ways}  # fmt: skip
+        assert len(found) == 1, list(found.values())
+
+
+def test_standardized_it_is_the_principal_components_of_weka(weka36):
+    batch = sample("iris")
+    path = SAMPLES / "iris.arff"
+    _, rows = weka_filter(weka36, "unsupervised.attribute.PrincipalComponents", ["-R", "1.0", "-c", "last"], path)
+    theirs = np.array([row.split(",")[:4] for row in rows], np.float64)
+    ours = fitted("standardize svd", batch).transform(batch).X
+    np.testing.assert_allclose(ours * np.sign((ours * theirs).sum(axis=0)), theirs, atol=1e-5)
+
+
+def test_two_of_them_stand_side_by_side():
+    batch = sample("iris")
+    chain = "svd --only sepal* --components 1 --prefix sepal_ svd --only petal* --components 2 --prefix petal_"
+    out = fitted(chain, batch).transform(batch)
+    assert [a.name for a in out.schema.features] == ["sepal_1", "petal_1", "petal_2"]
+    with pytest.raises(StageError, match=r"svd: .*svd_1"):
+        fitted("svd --only sepal* svd --only petal*", batch)
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (make([[1.0, np.nan]], [0]), "svd: row 1: attribute 'a1' is missing; put a stage before it that fills"),
+        (make([[0.0, 0.0]], [0]), "svd: all training values are 0, which leaves nothing to find"),
+        (make(np.empty((0, 2)), []), "svd: there are no training rows"),
+        (make(np.zeros((2, 2001)), [0, 0], sparse=True), "svd: all training values are 0"),
+        (make(np.zeros((0, 2001)), [], sparse=True), "svd: there are no training rows"),
+        (make(np.full((1, 2001), np.nan), [0]), "svd: row 1: attribute 'a0' is missing"),
+        (make([[2.0]], [0], nominal=[0]), "svd: attribute 'a0' is nominal with more than two values"),
+    ],
+)
+def test_what_it_cannot_take_is_refused(batch, message):
+    with pytest.raises(StageError, match=message):
+        fitted("svd", batch)
+
+
+@pytest.mark.parametrize("width", [3, 2100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_without_weight_do_not_count(width, sparse):
+    X = np.random.default_rng(0).normal(size=(40, width))
+    weights = np.tile([1.0, 0.0], 20)
+    bad = X.copy()
+    bad[1, 1] = np.nan
+    (found,) = fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9).stages
+    (expected,) = fitted("svd --components 2", make(X[::2], [0] * 20, sparse=sparse)).stages
+    assert found.axes.tobytes() == expected.axes.tobytes()
+    bad[37, 2] = np.nan  # a row that does not count either
+    bad[38, 2] = np.inf
+    with pytest.raises(StageError, match="svd: row 39: attribute 'a2' is inf"):
+        fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9)
+    with pytest.raises(StageError, match="svd: row 3: the instance weight -1 cannot be counted"):
+        fitted("svd --components 2", make(X, [0] * 40, weights=[1, 1, -1] + [1] * 37, sparse=sparse), 9)
+
+
+def test_too_many_components_of_many_columns_are_refused():
+    batch = make(np.ones((2, 2100)), [0, 1], sparse=True)
+    with pytest.raises(StageError, match=r"svd: 411 components of 2,100 columns are too many; use --components 410, or "
+                       "put select --top 2000 or project --components 1000 before it"):  # fmt: skip
+        fitted("svd --components 411", batch)
+    assert len(fitted("project --components 50 svd --components 411", batch).stages[1].values) == 1
+
+
+def test_later_rows_are_checked():
+    for chain in ("svd", "project --components 70"):
+        made = fitted(chain, make([[1.0, 2.0]], [0]))
+        with pytest.raises(StageError, match="row 1: attribute 'a0' is missing"):
+            made.transform(make([[np.nan, 2.0]], [0]))
+        with pytest.raises(StageError, match="row 2: values are too large for their sums; put range before it"):
+            made.transform(make([[1, 1], [1.7e308, 1.7e308]], [0, 0]))
+
+
+def test_a_damaged_file_is_refused():
+    batch = sample("iris")
+    (stage,) = filterkit.chain("svd").stages
+    state = fitted("svd", batch).stages[0].get_state()
+    with pytest.raises(FilterkitError, match="the axes of svd are not those of its columns"):
+        stage.from_state(state | {"axes": state["axes"][1:]}, batch.schema)
+
+
+def test_a_saved_chain_is_the_same(tmp_path):
+    batch = sample("digits")
+    made = fitted("project --components 30 svd --components 4", batch)
+    saved.save(made, str(tmp_path / "chain"))
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), made.transform(batch))
+
+
+# ---- project -------------------------------------------------------------------------------------
+
+
+def plain_sign(seed, column, component):
+    """The sign of a column in a component, with Python's whole numbers."""
+    mask = 2**64 - 1
+
+    def mixed(number):
+        number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & mask
+        return number ^ (number >> 31)
+
+    word, bit = divmod(component, 64)
+    place = column + (word << 32) + 1
+    number = mixed((mixed(seed) + place * 0x9E3779B97F4A7C15) & mask)
+    return 1 if number >> bit & 1 else -1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_each_new_column_is_a_sum_with_signs(sparse):
+    X = np.random.default_rng(0).integers(-3, 4, (6, 5)).astype(np.float64)
+    X[2], X[:, 3] = 0, 0
+    batch = make(X, [0] * 6, sparse=sparse)
+    out = fitted("project --components 130 --seed 5", batch).transform(batch)
+    signs = np.array([[plain_sign(5, column, component) for component in range(130)] for column in range(5)])
+    np.testing.assert_array_equal(out.X, X @ signs / np.sqrt(130))
+    assert not out.sparse and [a.name for a in out.schema.attributes][:2] == ["project_1", "project_2"]
+
+
+def test_rows_stream_in_shorter_batches():
+    batch = sample("iris")
+    assert fitted("project --components 64", batch).stages[0].growth == 16
+    assert fitted("project --components 2", batch).stages[0].growth == 1
+    assert fitted("svd --components 4", sample("fortunes").rows(0, 40)).stages[0].growth == 1
+    done = run("--explain", SAMPLES / "iris.arff", "project")
+    assert done.returncode == 0 and "Rows stream" in done.stdout
+
+
+def test_distances_stay_about_the_same():
+    batch = shared("text/oh0.wc.arff.gz")
+    batch = fitted("l2", batch).transform(batch).rows(0, 200)
+    out = fitted("project --components 400", batch).transform(batch).X
+    X, (i, j) = dense(batch), np.triu_indices(200, 1)
+    ratio = ((out[i] - out[j]) ** 2).sum(axis=1) / ((X[i] - X[j]) ** 2).sum(axis=1)
+    assert abs(ratio.mean() - 1) < 0.02
+    assert abs(ratio.std() / np.sqrt(2 / 400) - 1) < 0.1
+
+
+def test_signs_are_even_and_differ_by_seed():
+    batch = make(np.eye(200), [0] * 200)
+    one, other = (fitted(f"project --components 256 --seed {seed}", batch).transform(batch).X for seed in (0, 1))
+    for sums in (one.sum(axis=0), one.sum(axis=1), (one * other).sum(axis=0)):
+        assert np.abs(sums).max() < 6 * sums.std() and abs(sums.mean()) < sums.std()
+    correlation = np.corrcoef(one)[np.triu_indices(200, 1)]
+    assert abs(correlation.std() * 16 - 1) < 0.05
+
+
+def test_the_first_columns_do_not_depend_on_how_many_there_are():
+    batch = sample("fortunes").rows(0, 20)
+    few, many = (fitted(f"project --components {k}", batch).transform(batch).X for k in (10, 200))
+    np.testing.assert_allclose(few * np.sqrt(10), (many * np.sqrt(200))[:, :10], rtol=1e-12, atol=1e-12)
