@@ -68,7 +68,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            self.fitted_ = chain.fit(_counted(batch))
+            self.fitted_ = chain.fit(_counted(batch), progress=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -76,9 +76,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
             counted = _counted(batch)
-            self.fitted_, out = chain.fit_transform(counted)
+            self.fitted_, out = chain.fit_transform(counted, progress=False)
             if len(counted) < len(batch):  # rows without weight are transformed, too
-                every = self.fitted_.transform(batch)
+                every = self.fitted_.transform(batch, progress=False)
                 order = np.arange(len(batch))
                 assert batch.weights is not None
                 order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
@@ -96,7 +96,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         with _value_errors():
-            return self._given_back(self.fitted_.transform(self._rows(X, reset=False)), X)
+            return self._given_back(self.fitted_.transform(self._rows(X, reset=False), progress=False), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """object (columns,): the names of the columns that `transform` returns.

@@ -24,7 +24,6 @@ from filterkit.cli.options import (
     seed,
 )
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.progress import FoldProgress
 from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, show_classes, shown_measures
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -34,6 +33,7 @@ from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output, together
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
+from filterkit.progress import FoldProgress
 
 if TYPE_CHECKING:
     from filterkit.evaluation.folds import Design

@@ -22,7 +22,7 @@ import pytest
 from command import run, run_anew, start
 from made_results import drawn, result, svg_texts, table
 
-from filterkit.cli import progress
+from filterkit import progress
 from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
 from filterkit.cli.report import report
