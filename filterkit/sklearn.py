@@ -29,6 +29,7 @@ from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, t
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.base import Stage, TrainingStage
+from filterkit.stages.learner import Learner
 from filterkit.stages.options import options_of
 
 
@@ -123,7 +124,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for stage in chain.stages:
             if isinstance(stage, TrainingStage):
                 raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
-        needed = next((stage.name for stage in chain.stages if stage.needs_class), None)
+        needed = next((stage.name for stage in chain.stages if _needs_y(stage)), None)
         if needed and y is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
@@ -175,8 +176,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
     def _keeps_kinds(self) -> bool:
-        """Whether `transform` returns data frames with columns of several kinds, because X had them."""
-        return not self._has_numbers and self._container() != "default"
+        """Whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
+        is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
+        return is_mixed and self._container() != "default"
 
     def _container(self) -> str:
         """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
@@ -243,7 +245,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.target_tags.required = any(stage.needs_class for stage in self._stages())
+        tags.target_tags.required = any(map(_needs_y, self._stages()))
         return tags
 
     def _stages(self) -> list[Stage]:
@@ -277,6 +279,11 @@ class _value_errors:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
             raise ValueError(str(error)) from error
+
+
+def _needs_y(stage: Stage) -> bool:
+    """Whether a stage cannot be fitted without y; a learner of filterkit may also take labels, which y has none of."""
+    return stage.needs_class or isinstance(stage, Learner)
 
 
 def _numbered(count: int) -> list[str]:
