@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.given import given_batch, is_table
+from filterkit.data.given import given_batches
 from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
 from filterkit.files.output import open_output
@@ -125,7 +125,7 @@ def write(
     """
     place = path_text(path)
     kind = _format_to_write(place, format)
-    stream = iter([given_batch(rows)]) if isinstance(rows, Batch) or is_table(rows) else map(given_batch, rows)
+    stream = iter(given_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")

@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 from filterkit.chains import saved
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.contract import found_instead
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, texts_given
@@ -136,6 +137,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             y = column_or_1d(y)
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
+            _check_labels(y)
             if needed:
                 check_classification_targets(y)
             if type_of_target(y) in ("binary", "multiclass"):
@@ -150,6 +152,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, reset: bool) -> Batch:
         """X as a batch without a class; with `reset`, its features are those of the chain from now on."""
+        if isinstance(X, Batch) or hasattr(X, "collect"):
+            what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else found_instead(X)
+            raise ValueError(f"expected an array or a data frame, found {what}")
         texts = texts_given(X)
         if texts is not None:
             name, values = texts
@@ -279,6 +284,15 @@ class _value_errors:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
             raise ValueError(str(error)) from error
+
+
+def _check_labels(y: np.ndarray) -> None:
+    """Raise a ValueError unless all labels of a classifier are of types that can be ordered."""
+    kinds = sorted(each.__name__ for each in set(map(type, y.tolist()))) if y.dtype == object else []
+    if len(kinds) > 1 and "str" in kinds:
+        raise ValueError(
+            f"y has labels of the types {', '.join(kinds)}; make them all texts, and leave out rows without a label"
+        )
 
 
 def _needs_y(stage: Stage) -> bool:

@@ -366,6 +366,13 @@ def test_texts_are_taken(form):
         transformer.transform(["slow", 1])
 
 
+def test_other_things_than_rows_and_labels_are_refused():
+    with pytest.raises(ValueError, match=r"found a Batch; give its X and, as y, its labels\(\)"):
+        ChainTransformer("l2").fit(sample("iris"))
+    with pytest.raises(ValueError, match=r"y has labels of the types NoneType, str; make them all texts, and leave"):
+        ChainTransformer("bns").fit(np.eye(3), np.array(["u", None, "v"], object))
+
+
 def test_texts_are_searched_and_weighted():
     pipeline = make_pipeline(ChainTransformer("words bns l2"), LinearSVC())
     search = GridSearchCV(pipeline, {"chaintransformer__words__lower": [True, False]}, cv=2, error_score="raise")

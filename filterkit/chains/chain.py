@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from filterkit.chains.fitting import fit_stages
-from filterkit.chains.rows import TrainingRows, rows_of
+from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.given import given_batch, is_table
+from filterkit.data.given import given_batch, given_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -98,12 +98,13 @@ class Chain:
         Raises
         ------
         StageError : a stage cannot be fitted on these rows.
+        FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
         UsageError : there is no engine of this name.
         """
         with StageProgress(progress, len(self.stages), "fitted") as tell:
-            if not isinstance(rows, Batch) and not isinstance(rows, Iterable):
+            if isinstance(rows, (RowSource, MappedRows)):
                 return self.fit_rows(rows, memory, tell)[0]
-            with _opened(engine, jobs) as engine, rows_of(_batches(rows), engine, memory // 8) as made:
+            with _opened(engine, jobs) as engine, rows_of(given_batches(rows), engine, memory // 8) as made:
                 return self.fit_rows(made, memory, tell)[0]
 
     def fit_transform(
@@ -123,7 +124,7 @@ class Chain:
         with (
             StageProgress(progress, len(self.stages), "fitted") as tell,
             _opened(engine, jobs) as engine,
-            rows_of(_batches(rows), engine, memory // 8) as made,
+            rows_of(given_batches(rows), engine, memory // 8) as made,
         ):
             fitted, out = self.fit_rows(made, memory, tell)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
@@ -138,10 +139,6 @@ class Chain:
         check_written(self.stages)
         fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
-
-
-def _batches(rows: Batch | Iterable[Batch]) -> Iterable[Batch]:
-    return [given_batch(rows)] if isinstance(rows, Batch) or is_table(rows) else rows
 
 
 @contextmanager
