@@ -121,7 +121,8 @@ class EvaluateCommand(CommandWithMeasures):
 @click.option(
     "--by-class",
     is_flag=True,
-    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix.",
+    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps them, "
+    "too.",
 )
 @click.option(
     "--train",
@@ -196,7 +197,9 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     with together():
         if options.output is not None:
             with open_output(options.output) as out:
-                out.write(results.text().encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
+                out.write(
+                    results.text(options.by_class).encode("utf-8", "backslashreplace")
+                )  # the name of a file may be no UTF-8
         if options.plot is not None:
             from filterkit.evaluation.plots import plot_curves
 
