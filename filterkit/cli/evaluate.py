@@ -196,10 +196,9 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     measures = shown_measures(results, options.shown)
     with together():
         if options.output is not None:
+            text = results.text(options.by_class)
             with open_output(options.output) as out:
-                out.write(
-                    results.text(options.by_class).encode("utf-8", "backslashreplace")
-                )  # the name of a file may be no UTF-8
+                out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
         if options.plot is not None:
             from filterkit.evaluation.plots import plot_curves
 
