@@ -153,12 +153,14 @@ def _is_sparse(column: pd.Series) -> bool:
 
 
 def _is_sparse_flag(kind: Any) -> bool:
+    """Whether a type is of sparse True and False, with gaps that are False."""
     import pandas as pd
 
     return isinstance(kind, pd.SparseDtype) and kind.subtype.kind == "b" and not kind.fill_value
 
 
 def _entries(column: pd.Series) -> Entries:
+    """The values of a sparse column that are not in its gaps."""
     array: Any = column.array
     return Entries(array.sp_index.indices.astype(np.int64), np.asarray(array.sp_values, np.float64), len(array))
 

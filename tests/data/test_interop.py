@@ -71,6 +71,15 @@ def test_missing_values_are_none_in_liac_arff():
     assert filterkit.to_liac(data)["data"] == [[None, None, None]]
 
 
+def test_values_of_liac_arff_that_are_no_texts_are_no_indices():
+    given = {"attributes": [("b", [1, 2]), ("c", [True, False])], "data": [[1, False], [2, True]]}
+    data = filterkit.from_liac(given, class_="none")
+    assert [a.values for a in data.schema.attributes] == [("1", "2"), ("True", "False")]
+    assert data.X.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(FilterkitError, match="'b' has no value 'True'"):
+        filterkit.from_liac({"attributes": [("b", ["x", "y"])], "data": [[True]]})
+
+
 def test_data_that_liac_arff_cannot_hold_is_refused():
     with pytest.raises(FilterkitError, match="liac-arff has no date attributes"):
         filterkit.to_liac(testing.sample("all-kinds"))
