@@ -48,13 +48,14 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
     stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
     kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
-    stage needs it. `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit``
-    that differs from ``fit(X, y).transform(X)``.
+    stage needs it, and may be numbers, as for a regression, if the stages that need it take a numeric class.
+    `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
+    ``fit(X, y).transform(X)``.
 
     Attributes
     ----------
     fitted_ : the `FittedChain`.
-    classes_ : the distinct values of y, ascending; None without y.
+    classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
     """
 
     def __init__(self, chain: str = "", positive: Any = None) -> None:
@@ -131,20 +132,12 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
         with _value_errors():
             batch = self._rows(X, reset=True)
-        self.classes_ = None
-        codes = None
+        self.classes_: np.ndarray | None = None
         if y is not None:
             y = column_or_1d(y)
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
-            _check_labels(y)
-            if needed:
-                check_classification_targets(y)
-            if type_of_target(y) in ("binary", "multiclass"):
-                self.classes_, codes = np.unique(y, return_inverse=True)
-        if codes is not None:
-            schema = self._with_class(batch.schema)
-            batch = batch.replace(schema=schema, y=codes.astype(np.int32))
+            batch = self._with_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
             batch = batch.replace(weights=None if (weights == 1).all() else weights)
@@ -205,16 +198,32 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return _frame(_features_alone(out), container, getattr(X, "index", None))
         return out.X
 
-    def _with_class(self, schema: Schema) -> Schema:
-        """The schema of the training rows, with `classes_` as the values of the class."""
-        assert self.classes_ is not None
-        labels = [str(value) for value in self.classes_.tolist()]
-        name = "class"
+    def _with_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
+        """The training rows with y as their class: nominal, or numeric if the stages that need y take numbers.
+
+        Without stages that need y, numbers that are no classes are left out.
+        """
+        _check_labels(y)
+        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
+        if needed_by and not is_numeric:
+            check_classification_targets(y)
+        schema, name = batch.schema, "class"
         while name in schema.names:
             name += "_"
-        positive = None if self.positive is None else str(self.positive)
-        attributes = [*schema.attributes, Attribute(name, "nominal", tuple(labels))]
-        return Schema("X", attributes, len(schema.attributes), positive, schema.sparse)
+        place = len(schema.attributes)
+        if type_of_target(y) in ("binary", "multiclass"):
+            classes, codes = np.unique(y, return_inverse=True)
+            self.classes_ = classes
+            labels = tuple(str(value) for value in classes.tolist())
+            positive = None if self.positive is None else str(self.positive)
+            attributes = [*schema.attributes, Attribute(name, "nominal", labels)]
+            return batch.replace(
+                schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32)
+            )
+        if is_numeric and needed_by:
+            attributes = [*schema.attributes, Attribute(name)]
+            return batch.replace(schema=Schema("X", attributes, place, None, schema.sparse), y=y.astype(np.float64))
+        return batch
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep`, including the options of the stages."""

@@ -366,6 +366,14 @@ def test_texts_are_taken(form):
         transformer.transform(["slow", 1])
 
 
+def test_stages_that_take_a_numeric_class_take_numbers_as_y():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    made = ChainTransformer("relieff --score-only select --top 1").fit(X, X[:, 1] + 0.1)
+    assert made.get_feature_names_out().tolist() == ["x1"] and made.classes_ is None
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        ChainTransformer("relieff bns").fit(X, X[:, 1])
+
+
 def test_other_things_than_rows_and_labels_are_refused():
     with pytest.raises(ValueError, match=r"found a Batch; give its X and, as y, its labels\(\)"):
         ChainTransformer("l2").fit(sample("iris"))
