@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.given import given_batches
+from filterkit.data.given import Table, given_batches
 from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
 from filterkit.files.output import open_output
@@ -97,7 +97,7 @@ def _watched(reader: Reader | TableReader | FormatReader, progress: bool | None)
 
 
 def write(
-    rows: Batch | Iterable[Batch] | Any,
+    rows: Batch | Table | Iterable[Batch | Table],
     path: AnyPath,
     sparse: bool | None = None,
     precision: int | None = None,

@@ -20,7 +20,7 @@ from filterkit.chains.fitting import fit_stages
 from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.given import given_batch, given_batches
+from filterkit.data.given import Table, given_batch, given_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -74,7 +74,7 @@ class Chain:
 
     def fit(
         self,
-        rows: Batch | Iterable[Batch] | TrainingRows,
+        rows: Batch | Table | Iterable[Batch | Table] | TrainingRows,
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
@@ -109,7 +109,7 @@ class Chain:
 
     def fit_transform(
         self,
-        rows: Batch | Iterable[Batch],
+        rows: Batch | Table | Iterable[Batch | Table],
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
@@ -204,7 +204,7 @@ class FittedChain:
         """The schema of the batches put out."""
         return self.stages[-1].schema if self.stages else self.incoming
 
-    def transform(self, batch: Batch | Any, *, progress: bool | None = None) -> Batch:
+    def transform(self, batch: Batch | Table, *, progress: bool | None = None) -> Batch:
         """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
 
         A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.

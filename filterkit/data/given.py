@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from filterkit.data.batch import Batch
 from filterkit.data.contract import check_given, found_instead
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
+
+
+class Table(Protocol):
+    """A data frame of pandas or Polars, a table of Arrow, or another object with Arrow's C stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None, /) -> Any: ...
 
 
 def is_table(rows: Any) -> bool:

@@ -586,7 +586,7 @@ def test_a_test_set_gives_measures_and_a_table_of_each_class(tmp_path, run_in_pr
     title, head, line, positive, _, about, *table = done.stdout.splitlines()
     assert (title, positive) == ("Measures on the test set", "(positive is 'x')")
     assert cells(line)[1:] == ["100%", "0.750 ±–", "0.500 ±–"]  # chance: (1 · 2 + 3 · 2) / 16 = 1/2
-    assert about.startswith("train, c, chain 'neighbors --k 1 --distance euclidean', trained on 100%")
+    assert about.startswith("train, c, chain 'neighbors --k 1 --distance euclidean', trained on 100%: on the test set")
     assert [cells(line) for line in table] == [
         ["class", "precision", "recall", "f1", "support", "as x", "as y"],
         ["x", "0.500", "1.000", "0.667", "1", "1", "0"],

@@ -521,7 +521,8 @@ ROWS = [
 def test_what_is_no_rows_is_refused_with_what_to_give_instead(tmp_path, rows, message):
     chain = filterkit.chain("l2")
     fitted = chain.fit(pd.DataFrame({"a": [1.0]}))
-    for use in (chain.fit, chain.fit_transform, fitted.transform, lambda rows: filterkit.write(rows, tmp_path / "o")):
+    score, write = (lambda rows: filterkit.scores(rows, "bns")), (lambda rows: filterkit.write(rows, tmp_path / "o"))
+    for use in (chain.fit, chain.fit_transform, fitted.transform, score, write):
         with pytest.raises(FilterkitError, match=message):
             use(rows)
 
@@ -599,6 +600,12 @@ def test_chains_and_write_take_frames(tmp_path):
     filterkit.write(several, tmp_path / "two.arff")
     assert (tmp_path / "two.arff").read_text() == (tmp_path / "other.arff").read_text()
     assert np.array_equal(filterkit.chain("shape").fit(several).transform(iris).X, expected.X)
+
+
+def test_features_of_frames_are_scored():
+    iris = load("iris")
+    for metrics in ("bns", ["bns"]):
+        assert filterkit.scores(filterkit.to_pandas(iris), metrics).equals(filterkit.scores(iris, ["bns"]))
 
 
 def test_a_warning_is_for_the_line_that_asked():
