@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from filterkit.data.frames import to_pandas
 from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
+from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
 from filterkit.stages.learner import Learner
 from filterkit.stages.options import options_of
@@ -265,7 +267,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _stages(self) -> list[Stage]:
         """The stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
-            return Chain.parse(str(self.chain)).stages
+            return _parsed(str(self.chain), registry())
         except FilterkitError:
             return []
 
@@ -293,6 +295,12 @@ class _value_errors:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
             raise ValueError(str(error)) from error
+
+
+@lru_cache(maxsize=256)
+def _parsed(chain: str, plugins: Registry) -> list[Stage]:
+    """The stages of a chain, to look at and not to fit: scikit-learn asks for tags and parameters again and again."""
+    return Chain.parse(chain, plugins).stages
 
 
 def _check_labels(y: np.ndarray) -> None:

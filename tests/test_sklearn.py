@@ -22,7 +22,7 @@ from filterkit.sklearn import ChainTransformer
 from filterkit.stages.options import options_of, types_of
 
 
-@pytest.mark.parametrize("chain", ["", "shape bns l2", "standardize max", "bins onehot chi"])
+@pytest.mark.parametrize("chain", ["", "shape bns l2", "bins onehot chi"])
 def test_chains_pass_the_checks_of_scikit_learn(chain):
     check_estimator(ChainTransformer(chain), on_skip=None)
 
@@ -275,7 +275,7 @@ def test_searches_over_the_options_of_every_stage(name):
 
 
 def test_searches_over_stages_that_keep_more_than_their_options():
-    batch = sample("breast-cancer")
+    batch = sample("breast-cancer").take(np.arange(0, 569, 8))
     pipeline = make_pipeline(ChainTransformer("bins select --by ig --top 5 normal"), LinearSVC())
     grid = {
         "chaintransformer__select__top": np.array([3, 7]),  # whose numbers are numpy's
@@ -283,7 +283,7 @@ def test_searches_over_stages_that_keep_more_than_their_options():
         "chaintransformer__normal__cost": [np.float64(0.5)],
         "chaintransformer__select__by": ["bns", "chi"],
     }
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(batch.X, batch.y)
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(batch.X, batch.y)
     assert len(search.cv_results_["params"]) == 8
     last = GridSearchCV(
         make_pipeline(ChainTransformer("standardize svm")),

@@ -109,7 +109,7 @@ def batch_table(batch: Batch) -> str:
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     caption = f"{schema.relation}: {len(batch):,} {_form(schema)} row{'s' * (len(batch) != 1)}, {_counted(schema)}"
-    caption += _of_class(schema)
+    caption += _of_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
     places = _first(len(schema.attributes), _COLUMNS, schema.targets)
     hidden = len(schema.attributes) - len(places)

@@ -83,3 +83,11 @@ def test_chains_are_shown_with_what_they_learned():
     )
     _, rows = cells(filterkit.chain("bns select --top 2").fit(sample("iris")))
     assert rows[2][2].startswith("which 2 of 4 columns to keep, ")
+
+
+def test_weights_are_said():
+    iris = sample("iris")
+    (caption, _), _ = cells(iris.replace(weights=np.full(150, 2.0)))
+    assert caption.endswith("class 'class', weights") and repr(iris.rows(0, 1)).startswith(
+        "<Batch of 1 dense row and 4 c"
+    )
