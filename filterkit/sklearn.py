@@ -43,6 +43,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
     positive : the positive class, one of the values of y. Default: the rarer one of two.
+    unseen : what becomes of a category that the training rows did not have: ``error``, or ``missing``.
 
     The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
     are ``shape_2__neighbors``.
@@ -60,9 +61,10 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
     """
 
-    def __init__(self, chain: str = "", positive: Any = None) -> None:
+    def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
         self.positive = positive
+        self.unseen = unseen
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ChainTransformer:
         """Fit the chain on X, (rows, features), the classes y, (rows,), and the weights of rows, (rows,).
@@ -101,7 +103,8 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         with _value_errors():
-            return self._given_back(self.fitted_.transform(self._rows(X, reset=False), progress=False), X)
+            rows = self._rows(X, reset=False)
+            return self._given_back(self.fitted_.transform(rows, unseen=self.unseen, progress=False), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """object (columns,): the names of the columns that `transform` returns.

@@ -227,7 +227,7 @@ def test_every_option_of_every_stage_can_be_set(name):
         assert clone(changed).get_params() == changed.get_params()
         assert estimator.get_params() == before
         stages = Chain.parse(estimator.chain).stages
-        assert len(before) == 2 + sum(len(options_of(each)) for each in stages)
+        assert len(before) == 3 + sum(len(options_of(each)) for each in stages)
 
 
 # What searches over the rows of breast-cancer take: an attribute, expressions, labels, and limits that leave a column.
@@ -418,6 +418,19 @@ def test_frames_of_several_kinds_are_taken():
     kept = left.set_output(transform="pandas").transform(frame)
     assert list(kept) == left.get_feature_names_out().tolist() == ["n", "c=v", "c=u", "c=w", "d"]
     assert kept.index.tolist() == [5, 3, 2, 1] and kept["d"].iloc[0] == pandas.Timestamp("2001-02-03")
+
+
+def test_categories_that_no_training_row_has_are_missing_or_an_error():
+    pandas = pytest.importorskip("pandas")
+    train, later = (pandas.DataFrame({"c": pandas.Categorical(labels)}) for labels in (["u", "v", "w"], ["z", "v"]))
+    with pytest.raises(ValueError, match=r"'z'; --unseen missing \(in Python unseen='missing'\) reads such values"):
+        ChainTransformer("onehot").fit(train).transform(later)
+    made = ChainTransformer("onehot", unseen="missing").fit(train)
+    with pytest.warns(filterkit.ConversionWarning, match="transform: attribute 'c' is missing where it is 'z'"):
+        out = made.transform(later)
+    assert np.isnan(out[0]).all() and out[1].tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="unseen must be error or missing, not 'ignore'"):
+        ChainTransformer("onehot", unseen="ignore").fit(train).transform(later)
 
 
 def test_polars_frames_come_in_and_out():

@@ -21,6 +21,7 @@ from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.given import Table, given_batch, given_batches
+from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -32,6 +33,7 @@ from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 
 DEFAULT_MEMORY = 1 << 30
+_UNSEEN = ("error", "missing")
 
 
 class Chain:
@@ -204,27 +206,45 @@ class FittedChain:
         """The schema of the batches put out."""
         return self.stages[-1].schema if self.stages else self.incoming
 
-    def transform(self, batch: Batch | Table, *, progress: bool | None = None) -> Batch:
+    def transform(self, batch: Batch | Table, *, unseen: str = "error", progress: bool | None = None) -> Batch:
         """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
 
         A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
-        `progress` says whether to show how many stages have transformed it, once that takes longer than a second. By
-        default it is shown only in a notebook.
+
+        Parameters
+        ----------
+        batch : the rows.
+        unseen : what becomes of a nominal value that the training rows did not declare: ``error``, or ``missing``, of
+            which a `ConversionWarning` tells.
+        progress : whether to show how many stages have transformed the rows, once it takes longer than a second.
+            Default: only in a notebook.
 
         Raises
         ------
         FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
+        UsageError : `unseen` is something else.
         """
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            if self._alignment is None or self._alignment.given is not batch.schema:
-                self._alignment = Alignment(batch.schema, self.incoming)
-            batch = self._alignment.apply(batch)
+            batch = self._aligned(batch.schema, unseen).apply(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell:
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)
         return batch
+
+    def _aligned(self, given: Schema, unseen: str) -> Alignment:
+        """The alignment of batches of the schema `given`, which is kept for the next batch."""
+        if unseen not in _UNSEEN:
+            raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
+        known = self._alignment
+        if known is not None and known.given is given and (known.unseen is not None) == (unseen == "missing"):
+            return known
+        self._alignment = Alignment(given, self.incoming, unseen == "missing")
+        lost = (self._alignment.unseen or {}).items()
+        texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
+        warn_of_losses("transform", texts)
+        return self._alignment
 
 
 def learned(fitted: Fitted, before: Schema) -> str:
