@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -79,7 +80,7 @@ class _NotebookBar:
         self._handle: Any = None
         self._last: dict[str, str] = {}
         self._is_shown = True
-        self._drawn = 0.0
+        self._drawn = -math.inf
 
     def show(self, done: int, total: int, text: str) -> None:
         bar = f'<progress max="{total}" value="{done}"></progress>'

@@ -288,12 +288,14 @@ def _best_scores(schema: Schema, before: Schema) -> str:
 
 
 def _extent(value: Any) -> str:
-    """A number or text as it is, the numbers of a short array, else its shape, and the length of anything else."""
+    """A number or text as it is, those of a short array or list, else its shape, and the length of anything else."""
     if isinstance(value, (bool, int, float, str)):
         return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
     shape = getattr(value, "shape", None)
     if shape is not None and len(shape) == 1 and shape[0] <= _FEW and value.dtype.kind == "f":
         return f"({', '.join(f'{each:.4g}' for each in value.tolist())})"
+    if isinstance(value, list) and len(value) <= _FEW and all(isinstance(each, str) for each in value):
+        return f"({', '.join(each[:40] for each in value)})"
     if shape is None:
         return f"({len(value):,})" if hasattr(value, "__len__") else ""
     return f"({' × '.join(f'{size:,}' for size in shape)})" if shape else f"{float(value):.6g}"
