@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.given import given_batch, is_table
+from filterkit.data.given import Table, given_batches
 from filterkit.data.labels import Labels
 from filterkit.errors import FilterkitError
 from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, path_text
 from filterkit.formats.opening import open_table
 from filterkit.formats.output import RowWriter
+from filterkit.progress import ReadingProgress, in_notebook
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
+    from filterkit.arff.reader import Reader
     from filterkit.formats.output import AnyFormat
+    from filterkit.formats.reader import TableReader
+    from filterkit.formats.simple import FormatReader
 
 __all__ = ["batches", "chain", "check_output_format", "read", "tee", "write"]
 
@@ -33,6 +37,7 @@ def batches(
     format: str | None = None,
     lenient: bool = False,
     unseen: str = "error",
+    progress: bool | None = None,
 ) -> Iterator[Batch]:
     """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
 
@@ -52,6 +57,7 @@ def batches(
         warning for each kind of correction says how many there were.
     unseen : what becomes of a nominal value that the header does not declare: ``error``, ``missing``, or ``extend``,
         which adds it to the attribute's values and reads the file twice.
+    progress : whether to show how much has been read, once it takes longer than a second. Default: only in a notebook.
 
     Raises
     ------
@@ -63,7 +69,7 @@ def batches(
     place = path_text(path)
     kind = _format(place, format)
     with open_table(kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen) as reader:
-        yield from reader.batches()
+        yield from _watched(reader, progress)
 
 
 def read(
@@ -75,16 +81,23 @@ def read(
     format: str | None = None,
     lenient: bool = False,
     unseen: str = "error",
+    progress: bool | None = None,
 ) -> Batch:
     """A whole file as one batch. Parameters and errors are those of `batches`."""
     place = path_text(path)
     kind = _format(place, format)
     with open_table(kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen) as reader:
-        return concatenate(reader.batches(), reader.schema)
+        return concatenate(_watched(reader, progress), reader.schema)
+
+
+def _watched(reader: Reader | TableReader | FormatReader, progress: bool | None) -> Iterator[Batch]:
+    """The batches of an input, with progress, if wanted, which by default is only in a notebook."""
+    shown = ReadingProgress(in_notebook() if progress is None else progress)
+    return shown.watch(reader.batches(), reader)
 
 
 def write(
-    rows: Batch | Iterable[Batch] | Any,
+    rows: Batch | Table | Iterable[Batch | Table],
     path: AnyPath,
     sparse: bool | None = None,
     precision: int | None = None,
@@ -112,7 +125,7 @@ def write(
     """
     place = path_text(path)
     kind = _format_to_write(place, format)
-    stream = iter([given_batch(rows)]) if isinstance(rows, Batch) or is_table(rows) else map(given_batch, rows)
+    stream = iter(given_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")

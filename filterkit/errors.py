@@ -170,7 +170,7 @@ def make_class(name: str) -> str:
 
 
 # What to do where there is no class.
-NAME_A_CLASS = f"name a nominal one with --class, or begin the chain with: {make_class('NAME')}"
+NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
 
 
 def not_nominal(name: str, kind: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,15 @@ from sklearn.utils.validation import (
 from filterkit.chains import saved
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, concatenate
+from filterkit.data.contract import found_instead
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
+from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
+from filterkit.stages.learner import Learner
 from filterkit.stages.options import options_of
 
 
@@ -39,6 +43,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
     positive : the positive class, one of the values of y. Default: the rarer one of two.
+    unseen : what becomes of a category that the training rows did not have: ``error``, or ``missing``.
 
     The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
     are ``shape_2__neighbors``.
@@ -46,18 +51,20 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
     stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
     kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
-    stage needs it. `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit``
-    that differs from ``fit(X, y).transform(X)``.
+    stage needs it, and may be numbers, as for a regression, if the stages that need it take a numeric class.
+    `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
+    ``fit(X, y).transform(X)``.
 
     Attributes
     ----------
     fitted_ : the `FittedChain`.
-    classes_ : the distinct values of y, ascending; None without y.
+    classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
     """
 
-    def __init__(self, chain: str = "", positive: Any = None) -> None:
+    def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
         self.positive = positive
+        self.unseen = unseen
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ChainTransformer:
         """Fit the chain on X, (rows, features), the classes y, (rows,), and the weights of rows, (rows,).
@@ -68,7 +75,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            self.fitted_ = chain.fit(_counted(batch))
+            self.fitted_ = chain.fit(_counted(batch), progress=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -76,9 +83,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
             counted = _counted(batch)
-            self.fitted_, out = chain.fit_transform(counted)
+            self.fitted_, out = chain.fit_transform(counted, progress=False)
             if len(counted) < len(batch):  # rows without weight are transformed, too
-                every = self.fitted_.transform(batch)
+                every = self.fitted_.transform(batch, progress=False)
                 order = np.arange(len(batch))
                 assert batch.weights is not None
                 order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
@@ -96,7 +103,8 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         with _value_errors():
-            return self._given_back(self.fitted_.transform(self._rows(X, reset=False)), X)
+            rows = self._rows(X, reset=False)
+            return self._given_back(self.fitted_.transform(rows, unseen=self.unseen, progress=False), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """object (columns,): the names of the columns that `transform` returns.
@@ -123,25 +131,18 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for stage in chain.stages:
             if isinstance(stage, TrainingStage):
                 raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
-        needed = next((stage.name for stage in chain.stages if stage.needs_class), None)
+        needed = next((stage.name for stage in chain.stages if _needs_y(stage)), None)
         if needed and y is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
         with _value_errors():
             batch = self._rows(X, reset=True)
-        self.classes_ = None
-        codes = None
+        self.classes_: np.ndarray | None = None
         if y is not None:
             y = column_or_1d(y)
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
-            if needed:
-                check_classification_targets(y)
-            if type_of_target(y) in ("binary", "multiclass"):
-                self.classes_, codes = np.unique(y, return_inverse=True)
-        if codes is not None:
-            schema = self._with_class(batch.schema)
-            batch = batch.replace(schema=schema, y=codes.astype(np.int32))
+            batch = self._with_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
             batch = batch.replace(weights=None if (weights == 1).all() else weights)
@@ -149,6 +150,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, reset: bool) -> Batch:
         """X as a batch without a class; with `reset`, its features are those of the chain from now on."""
+        if isinstance(X, Batch) or hasattr(X, "collect"):
+            what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else found_instead(X)
+            raise ValueError(f"expected an array or a data frame, found {what}")
         texts = texts_given(X)
         if texts is not None:
             name, values = texts
@@ -175,8 +179,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
     def _keeps_kinds(self) -> bool:
-        """Whether `transform` returns data frames with columns of several kinds, because X had them."""
-        return not self._has_numbers and self._container() != "default"
+        """Whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
+        is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
+        return is_mixed and self._container() != "default"
 
     def _container(self) -> str:
         """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
@@ -198,16 +203,32 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return _frame(_features_alone(out), container, getattr(X, "index", None))
         return out.X
 
-    def _with_class(self, schema: Schema) -> Schema:
-        """The schema of the training rows, with `classes_` as the values of the class."""
-        assert self.classes_ is not None
-        labels = [str(value) for value in self.classes_.tolist()]
-        name = "class"
+    def _with_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
+        """The training rows with y as their class: nominal, or numeric if the stages that need y take numbers.
+
+        Without stages that need y, numbers that are no classes are left out.
+        """
+        _check_labels(y)
+        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
+        if needed_by and not is_numeric:
+            check_classification_targets(y)
+        schema, name = batch.schema, "class"
         while name in schema.names:
             name += "_"
-        positive = None if self.positive is None else str(self.positive)
-        attributes = [*schema.attributes, Attribute(name, "nominal", tuple(labels))]
-        return Schema("X", attributes, len(schema.attributes), positive, schema.sparse)
+        place = len(schema.attributes)
+        if type_of_target(y) in ("binary", "multiclass"):
+            classes, codes = np.unique(y, return_inverse=True)
+            self.classes_ = classes
+            labels = tuple(str(value) for value in classes.tolist())
+            positive = None if self.positive is None else str(self.positive)
+            attributes = [*schema.attributes, Attribute(name, "nominal", labels)]
+            return batch.replace(
+                schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32)
+            )
+        if is_numeric and needed_by:
+            attributes = [*schema.attributes, Attribute(name)]
+            return batch.replace(schema=Schema("X", attributes, place, None, schema.sparse), y=y.astype(np.float64))
+        return batch
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep`, including the options of the stages."""
@@ -243,13 +264,13 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.target_tags.required = any(stage.needs_class for stage in self._stages())
+        tags.target_tags.required = any(map(_needs_y, self._stages()))
         return tags
 
     def _stages(self) -> list[Stage]:
         """The stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
-            return Chain.parse(str(self.chain)).stages
+            return _parsed(str(self.chain), registry())
         except FilterkitError:
             return []
 
@@ -277,6 +298,26 @@ class _value_errors:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
             raise ValueError(str(error)) from error
+
+
+@lru_cache(maxsize=256)
+def _parsed(chain: str, plugins: Registry) -> list[Stage]:
+    """The stages of a chain, to look at and not to fit: scikit-learn asks for tags and parameters again and again."""
+    return Chain.parse(chain, plugins).stages
+
+
+def _check_labels(y: np.ndarray) -> None:
+    """Raise a ValueError unless all labels of a classifier are of types that can be ordered."""
+    kinds = sorted(each.__name__ for each in set(map(type, y.tolist()))) if y.dtype == object else []
+    if len(kinds) > 1 and "str" in kinds:
+        raise ValueError(
+            f"y has labels of the types {', '.join(kinds)}; make them all texts, and leave out rows without a label"
+        )
+
+
+def _needs_y(stage: Stage) -> bool:
+    """Whether a stage cannot be fitted without y; a learner of filterkit may also take labels, which y has none of."""
+    return stage.needs_class or isinstance(stage, Learner)
 
 
 def _numbered(count: int) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, hookimpl, option
+from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
 from filterkit.plugin import (
     FileFormat,
     Opening,
@@ -291,7 +292,8 @@ def attribute_of(name: str, kind: Any) -> Attribute:
         return Attribute(name, "date", format="yyyy-MM-dd")
     if types.is_timestamp(kind):
         if kind.tz is not None and kind.tz not in _UTC:
-            raise FilterkitError(f"column {quoted(name)} is in the time zone {kind.tz}; convert it to UTC")
+            lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
+            warnings.warn(lost, stacklevel=2)
         return Attribute(name, "date", format=_DATE + (".SSS" if kind.unit != "s" else "") + ("X" if kind.tz else ""))
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return Attribute(name, "string")

@@ -111,6 +111,8 @@ class Label(RowStage):
 
     name = "label"
     group = "Encode values"
+    needs_class = True
+    numeric_class = True
 
     positive: str = option("", "The class value to separate from the rest.")
 

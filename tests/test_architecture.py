@@ -134,6 +134,7 @@ OTHER_MEANINGS = {
     "label": "a label of multi-label data; of an axis",
     "max": "the function; a way to combine scores",
     "range": "the function; an English word",
+    "sklearn": "the module filterkit.sklearn",
     "shuffle": "an argument of scikit-learn",
     "remove": "an English word",
     "rename": "the function of files",

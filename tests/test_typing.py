@@ -36,6 +36,15 @@ data: Batch = filterkit.read("x.arff", class_=2)
 chain: Chain = filterkit.chain("l2")
 fitted = chain.fit(data)
 names: list[str] = list(fitted.schema.names)
+
+
+class Frame:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return data.__arrow_c_stream__(requested_schema)
+
+
+again = filterkit.chain("bns").fit(Frame()).transform(Frame())
+scores = filterkit.scores([Frame(), data], "bns")
 try:
     filterkit.write(fitted.transform(filterkit.to_pandas(data)), "y.arff")
 except FilterkitError as error:
@@ -57,8 +66,11 @@ filterkit.reed("x")
 filterkit.read(3)
 number: str = filterkit.read("x")
 filterkit.plugin.Nothing
+filterkit.chain("l2").fit("x.arff")
+filterkit.chain("l2").fit([1.0])
+filterkit.write(3, "x.arff")
 """
-MISTAKES = {7, 8, 9, 12, 13, 14, 15}
+MISTAKES = {7, 8, 9, 12, 13, 14, 15, 16, 17, 18}
 
 
 @pytest.fixture

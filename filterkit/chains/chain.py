@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from filterkit.chains.fitting import fit_stages
-from filterkit.chains.rows import TrainingRows, rows_of
+from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.given import given_batch, is_table
+from filterkit.data.given import Table, given_batch, given_batches
+from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -28,9 +29,11 @@ from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
+from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 
 DEFAULT_MEMORY = 1 << 30
+_UNSEEN = ("error", "missing")
 
 
 class Chain:
@@ -73,11 +76,12 @@ class Chain:
 
     def fit(
         self,
-        rows: Batch | Iterable[Batch] | TrainingRows,
+        rows: Batch | Table | Iterable[Batch | Table] | TrainingRows,
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
         engine: Engine | str = LocalEngine.name,
+        progress: bool | None = None,
     ) -> FittedChain:
         """Fit every stage on the training rows.
 
@@ -90,43 +94,53 @@ class Chain:
         memory : bytes; an eighth of it bounds a contingency table, and larger tables are taken in strips of columns.
         engine : where the work runs: an open engine, or its name, as for ``--engine``. The result does not depend on
             `jobs`, `memory` and `engine`.
+        progress : whether to show how many stages are fitted, once it takes longer than a second. Default: only in a
+            notebook.
 
         Raises
         ------
         StageError : a stage cannot be fitted on these rows.
+        FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
         UsageError : there is no engine of this name.
         """
-        if not isinstance(rows, Batch) and not isinstance(rows, Iterable):
-            return self.fit_rows(rows, memory)[0]
-        with _opened(engine, jobs) as engine, rows_of(_batches(rows), engine, memory // 8) as made:
-            return self.fit_rows(made, memory)[0]
+        with StageProgress(progress, len(self.stages), "fitted") as tell:
+            if isinstance(rows, (RowSource, MappedRows)):
+                return self.fit_rows(rows, memory, tell)[0]
+            with _opened(engine, jobs) as engine, rows_of(given_batches(rows), engine, memory // 8) as made:
+                return self.fit_rows(made, memory, tell)[0]
 
     def fit_transform(
         self,
-        rows: Batch | Iterable[Batch],
+        rows: Batch | Table | Iterable[Batch | Table],
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
         engine: Engine | str = LocalEngine.name,
+        progress: bool | None = None,
     ) -> tuple[FittedChain, Batch]:
         """The fitted chain, and the training rows as they come out of it, which is what the command line writes.
 
         They are the rows that the stages choose, in their order, and cross-fitted stages transform each row by what
         they learned from other rows. Parameters and errors are those of `fit`.
         """
-        with _opened(engine, jobs) as engine, rows_of(_batches(rows), engine, memory // 8) as made:
-            fitted, out = self.fit_rows(made, memory)
+        with (
+            StageProgress(progress, len(self.stages), "fitted") as tell,
+            _opened(engine, jobs) as engine,
+            rows_of(given_batches(rows), engine, memory // 8) as made,
+        ):
+            fitted, out = self.fit_rows(made, memory, tell)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
-    def fit_rows(self, rows: TrainingRows, memory: int = DEFAULT_MEMORY) -> tuple[FittedChain, TrainingRows]:
-        """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`."""
+    def fit_rows(
+        self, rows: TrainingRows, memory: int = DEFAULT_MEMORY, tell: Callable[[int], None] | None = None
+    ) -> tuple[FittedChain, TrainingRows]:
+        """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`.
+
+        `tell` is called with the number of stages that are fitted.
+        """
         check_written(self.stages)
-        fitted, out = fit_stages(self.stages, rows, memory)
+        fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
-
-
-def _batches(rows: Batch | Iterable[Batch]) -> Iterable[Batch]:
-    return [given_batch(rows)] if isinstance(rows, Batch) or is_table(rows) else rows
 
 
 @contextmanager
@@ -177,7 +191,7 @@ class FittedChain:
         from filterkit.data.html import table
 
         rows = [
-            (shlex.join(stage.words()), f"{fitted.schema.width:,}", learned(fitted, before))
+            (shlex.join(stage.words()), fitted.schema.width, learned(fitted, before))
             for stage, fitted, before in zip(self.chain.stages, self.stages, self._schemas())
         ]
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
@@ -192,21 +206,45 @@ class FittedChain:
         """The schema of the batches put out."""
         return self.stages[-1].schema if self.stages else self.incoming
 
-    def transform(self, batch: Batch | Any) -> Batch:
+    def transform(self, batch: Batch | Table, *, unseen: str = "error", progress: bool | None = None) -> Batch:
         """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
 
         A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
 
+        Parameters
+        ----------
+        batch : the rows.
+        unseen : what becomes of a nominal value that the training rows did not declare: ``error``, or ``missing``, of
+            which a `ConversionWarning` tells.
+        progress : whether to show how many stages have transformed the rows, once it takes longer than a second.
+            Default: only in a notebook.
+
         Raises
         ------
         FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
+        UsageError : `unseen` is something else.
         """
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            if self._alignment is None or self._alignment.given is not batch.schema:
-                self._alignment = Alignment(batch.schema, self.incoming)
-            batch = self._alignment.apply(batch)
-        return transform(self.stages, batch)
+            batch = self._aligned(batch.schema, unseen).apply(batch)
+        with StageProgress(progress, len(self.stages), "applied") as tell:
+            for done, stage in enumerate(self.stages, 1):
+                batch = transform([stage], batch)
+                tell(done)
+        return batch
+
+    def _aligned(self, given: Schema, unseen: str) -> Alignment:
+        """The alignment of batches of the schema `given`, which is kept for the next batch."""
+        if unseen not in _UNSEEN:
+            raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
+        known = self._alignment
+        if known is not None and known.given is given and (known.unseen is not None) == (unseen == "missing"):
+            return known
+        self._alignment = Alignment(given, self.incoming, unseen == "missing")
+        lost = (self._alignment.unseen or {}).items()
+        texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
+        warn_of_losses("transform", texts)
+        return self._alignment
 
 
 def learned(fitted: Fitted, before: Schema) -> str:
@@ -225,9 +263,13 @@ def learned(fitted: Fitted, before: Schema) -> str:
     except (NotImplementedError, FilterkitError):
         return "what cannot be saved"
     parts = {name.removeprefix("state."): value for name, value in state.items() if name not in _STRUCTURE}
-    return ", ".join(f"{name} {_extent(value)}".strip() for name, value in parts.items()) or "nothing"
+    texts = [f"{name} {_extent(value)}".strip() for name, value in parts.items()]
+    if len(state.get("source", ())) < before.width and "source" in state:
+        texts.insert(0, f"which {len(state['source']):,} of {before.width:,} columns to keep")
+    return ", ".join(texts[:_FEW] + ["…"] * (len(texts) > _FEW)) or "nothing"
 
 
+_FEW = 5  # parts of what is learned, and numbers of an array, that are shown
 _STRUCTURE = ("source", "attributes")  # what the state of a column stage says about columns, which the schema says, too
 
 
@@ -246,10 +288,14 @@ def _best_scores(schema: Schema, before: Schema) -> str:
 
 
 def _extent(value: Any) -> str:
-    """A number or text as it is, the shape of an array, and the length of anything else."""
+    """A number or text as it is, those of a short array or list, else its shape, and the length of anything else."""
     if isinstance(value, (bool, int, float, str)):
         return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
     shape = getattr(value, "shape", None)
+    if shape is not None and len(shape) == 1 and shape[0] <= _FEW and value.dtype.kind == "f":
+        return f"({', '.join(f'{each:.4g}' for each in value.tolist())})"
+    if isinstance(value, list) and len(value) <= _FEW and all(isinstance(each, str) for each in value):
+        return f"({', '.join(each[:40] for each in value)})"
     if shape is None:
         return f"({len(value):,})" if hasattr(value, "__len__") else ""
     return f"({' × '.join(f'{size:,}' for size in shape)})" if shape else f"{float(value):.6g}"

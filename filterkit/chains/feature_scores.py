@@ -9,11 +9,12 @@ import numpy as np
 
 from filterkit.chains.chain import DEFAULT_MEMORY
 from filterkit.chains.passes import fit_column_stages
-from filterkit.chains.rows import TrainingRows, rows_of
+from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.data.batch import Batch
+from filterkit.data.given import Table, given_batches
 from filterkit.data.ragged import begins_run
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
@@ -85,8 +86,8 @@ class _Scored(ColumnStage):
 
 
 def scores(
-    rows: Batch | Iterable[Batch] | TrainingRows,
-    metrics: Iterable[str],
+    rows: Batch | Table | Iterable[Batch | Table] | TrainingRows,
+    metrics: str | Iterable[str],
     *,
     alpha: float | None = None,
     combine: str | None = None,
@@ -99,7 +100,7 @@ def scores(
     Parameters
     ----------
     rows : as for `Chain.fit`.
-    metrics : the names of the metrics, at least one, each once.
+    metrics : the name of a metric, or the names of several, each once.
     alpha, combine, seed : options of the metrics' stages, see ``filterkit stages bns``.
     jobs, memory : as for `Chain.fit`.
 
@@ -116,20 +117,19 @@ def scores(
     ------
     UsageError : there is no metric, one is named twice, or one is unknown.
     StageError : there is no nominal class and a metric needs one.
+    FilterkitError : `rows` is something else.
     """
-    names = list(metrics)
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not names:
         raise UsageError("scores: name at least one metric")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"scores: {twice} is named twice")
     stage = _Scored([find_metric(name) for name in names], {"alpha": alpha, "combine": combine}, seed)
-    if isinstance(rows, Batch):
-        rows = [rows]
-    if isinstance(rows, Iterable):
-        with rows_of(rows, LocalEngine(jobs), memory // 8) as made:
-            return _table(stage, made, names, memory)
-    return _table(stage, rows, names, memory)
+    if isinstance(rows, (RowSource, MappedRows)):
+        return _table(stage, rows, names, memory)
+    with rows_of(given_batches(rows), LocalEngine(jobs), memory // 8) as made:
+        return _table(stage, made, names, memory)
 
 
 def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) -> pa.Table:

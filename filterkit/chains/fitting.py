@@ -6,7 +6,7 @@ follow each other wait for the first stage of another kind, because one pass ove
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _SHARE = 4  # the share of `--memory` that a stage may hold which reads the batches itself
 
 
-def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tuple[list[Fitted], TrainingRows]:
+def fit_stages(
+    stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Callable[[int], None] | None = None
+) -> tuple[list[Fitted], TrainingRows]:
     """Fit stages, one after the other.
 
     Parameters
@@ -34,6 +36,7 @@ def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tupl
     stages : in order.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
+    tell : called with the number of stages that are fitted, whenever it has changed.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tupl
     ------
     StageError : a stage cannot be fitted on these rows.
     """
-    fitting = Fitting(rows, memory)
+    fitting = Fitting(rows, memory, tell)
     if any(stage.inner_folds() for stage in stages):
         fitting.prepare_trials()
     for stage in stages:
@@ -54,9 +57,10 @@ def fit_stages(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> tupl
 class Fitting:
     """The ways to fit a stage, and how far the rows have come; see `filterkit.stages.base.Fitting`."""
 
-    def __init__(self, rows: TrainingRows, memory: int) -> None:
+    def __init__(self, rows: TrainingRows, memory: int, tell: Callable[[int], None] | None = None) -> None:
         self._rows = rows  # as they come out of the stages fitted so far
         self._memory = memory
+        self._tell = tell
         self._stages: list[Stage] = []
         self._fitted: list[Fitted] = []
         self._waiting: list[ColumnStage] = []
@@ -156,6 +160,8 @@ class Fitting:
         self._stages.append(stage)
         self._fitted.append(check_fitted(stage, made))
         self._rows = MappedRows(self._rows, made) if rows is None else rows
+        if self._tell is not None:
+            self._tell(len(self._fitted))
 
 
 class _Start:

@@ -24,7 +24,6 @@ from filterkit.cli.options import (
     seed,
 )
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.progress import FoldProgress
 from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, show_classes, shown_measures
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -34,6 +33,7 @@ from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output, together
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
+from filterkit.progress import FoldProgress
 
 if TYPE_CHECKING:
     from filterkit.evaluation.folds import Design
@@ -121,7 +121,8 @@ class EvaluateCommand(CommandWithMeasures):
 @click.option(
     "--by-class",
     is_flag=True,
-    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix.",
+    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps them, "
+    "too.",
 )
 @click.option(
     "--train",
@@ -195,8 +196,9 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     measures = shown_measures(results, options.shown)
     with together():
         if options.output is not None:
+            text = results.text(options.by_class)
             with open_output(options.output) as out:
-                out.write(results.text().encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
+                out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
         if options.plot is not None:
             from filterkit.evaluation.plots import plot_curves
 

@@ -26,7 +26,6 @@ from filterkit.cli.options import (
     jobs,
     target_options,
 )
-from filterkit.cli.progress import ReadingProgress
 from filterkit.cli.text_table import aligned
 from filterkit.counts.overview import Overview, described, merged
 from filterkit.data.batch import empty
@@ -35,6 +34,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import quoted, visible
 from filterkit.plugin.formats import Formats, title_of
 from filterkit.plugin.registry import Registry
+from filterkit.progress import ReadingProgress
 
 _SHOWN = 40  # attributes that the table has, unless it is asked for more
 _LABELS = 4  # of a nominal attribute

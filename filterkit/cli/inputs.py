@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.rows import SpooledRows
 from filterkit.cli.options import InputOptions
-from filterkit.cli.progress import ReadingProgress
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
@@ -16,6 +15,7 @@ from filterkit.files.inputs import Input
 from filterkit.files.rejects import Rejects
 from filterkit.formats.opening import open_table
 from filterkit.plugin.formats import Formats, title_of
+from filterkit.progress import ReadingProgress
 
 if TYPE_CHECKING:
     from filterkit.formats.output import AnyFormat

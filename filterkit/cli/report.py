@@ -17,6 +17,7 @@ from filterkit.cli.results import (
     print_table,
     share_of,
     show,
+    show_classes,
     shown_measures,
 )
 from filterkit.errors import FilterkitError, UsageError
@@ -34,12 +35,18 @@ class ReportOptions:
 
     shown: tuple[str, ...]
     within: str | None
+    by_class: bool
     plot: str | None
 
 
 @click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
 @MEASURE
 @click.option("--within", metavar="X%", help="Show how often each method comes within X % of the best.")
+@click.option(
+    "--by-class",
+    is_flag=True,
+    help="Show the rates of each class and the confusion matrix, from results of evaluate --by-class.",
+)
 @PLOT
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], **given: Any) -> None:
@@ -59,6 +66,10 @@ def report(paths: tuple[str, ...], **given: Any) -> None:
         check_goals([Goal("--plot", options.plot)], paths, ())
         plots.check_plot(options.plot)
     results = Results(row for path in paths for row in read_results(path))
+    if options.by_class and options.within is not None:
+        raise UsageError("--by-class and --within cannot be combined; run report once with each")
+    if options.by_class and all(row.confusion is None for row in results.rows):
+        raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
     measures = shown_measures(results, options.shown)
     if options.within is not None:
         if unfit := NOT_FROM_0_TO_1.intersection(measures):
@@ -68,6 +79,8 @@ def report(paths: tuple[str, ...], **given: Any) -> None:
     if options.plot is not None:
         plots.plot_curves(results, measures, options.plot)
     show(results, measures)
+    if options.by_class:
+        show_classes(results)
 
 
 def _advise(results: Results, measures: list[str], tolerance: float, plot: str | None) -> None:

@@ -122,8 +122,9 @@ def show_classes(results: Results) -> None:
     for row in results.rows:
         whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
         add_confusion(whole, row.confusion or [])
+    where = "on the test set" if results.shares == _TESTED else "sums over folds"
     for (data, task, share, chain), groups in sums.items():
-        click.echo(f"\n{data}, {task}, chain {quoted(chain)}, trained on {share * 100:.3g}%: sums over folds")
+        click.echo(f"\n{data}, {task}, chain {quoted(chain)}, trained on {share * 100:.3g}%: {where}")
         for name, counts in groups.items():
             click.echo("\n".join(confusion_table(name or "class", counts)))
 

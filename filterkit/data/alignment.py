@@ -202,7 +202,7 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
         unknown,
         f"value of attribute {quoted(given.name)} is not among those fitted on",
         f"values of attribute {quoted(given.name)} are not among those fitted on",
-        "; --unseen missing reads such values as missing",
+        "; --unseen missing (in Python unseen='missing') reads such values as missing",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.data.arrow_export import date_format
 from filterkit.data.batch import Batch
-from filterkit.data.contract import kind_of
+from filterkit.data.contract import found_instead, kind_of
 from filterkit.data.dates import EARLIEST, LATEST
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import named, too_large, warn_of_losses
@@ -37,8 +37,8 @@ def from_arrow(
 
     Numbers and booleans become numeric attributes, dictionaries nominal ones, timestamps and dates date ones, and text
     string ones. Nothing is rounded. Dates have the format ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` where one of the
-    column has milliseconds, and with ``X`` where the column is in the time zone UTC. What `to_arrow` noted in the
-    metadata comes back. A `ConversionWarning` names what the batch does not keep.
+    column has milliseconds, and with ``X`` where the column has a time zone. The moments stay, in UTC. What `to_arrow`
+    noted in the metadata comes back. A `ConversionWarning` names what the batch does not keep.
 
     Parameters
     ----------
@@ -50,11 +50,10 @@ def from_arrow(
 
     Raises
     ------
-    FilterkitError : `table` is something else; a column has another type; times are finer than milliseconds or in a
-        zone other than UTC; whole numbers beyond 2**53 are not exact; there is no such column of weights, or a weight
-        is missing.
+    FilterkitError : `table` is something else; a column has another type; times are finer than milliseconds; whole
+        numbers beyond 2**53 are not exact; there is no such column of weights, or a weight is missing.
     """
-    table = _table(table)
+    table = arrow_table(table)
     known, noted_weights = schema_noted(table.schema.metadata)
     found, rows, losses = columns_found(table, weights, noted_weights)
     warn_of_losses("from_arrow", losses)
@@ -63,7 +62,7 @@ def from_arrow(
     return with_noted(found, known, relation, class_, positive, rows)
 
 
-def _table(given: Any) -> pa.Table:
+def arrow_table(given: Any) -> pa.Table:
     """Anything with rows in Arrow's columns as a table.
 
     Raises
@@ -77,12 +76,25 @@ def _table(given: Any) -> pa.Table:
     if type(given).__module__.partition(".")[0] == "pandas":
         raise FilterkitError("this is of pandas; convert a data frame by filterkit.from_pandas")
     if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
-        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {kind_of(given)}")
+        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {found_instead(given)}")
     try:
         return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        text = " ".join(str(error).split())[:300]
-        raise FilterkitError(f"{kind_of(given)} cannot be read as an Arrow table: {text}") from None
+        raise FilterkitError(_unreadable(given, error)) from None
+
+
+def _unreadable(given: Any, error: Exception) -> str:
+    """What is wrong with rows that Arrow cannot read: the first column of a data frame that it cannot read alone."""
+    import pyarrow as pa
+
+    if type(given).__name__ == "Series":
+        return f"expected an Arrow table, found {found_instead(given)}"
+    for name in getattr(given, "columns", ()) if hasattr(given, "select") else ():
+        try:
+            pa.table(given.select(name))
+        except (pa.ArrowException, TypeError, ValueError):
+            return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
+    return f"{kind_of(given)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
 
 
 def columns_found(
@@ -106,13 +118,14 @@ def columns_found(
         rows = _row_weights(name, table.column(place))
         table = table.remove_column(place)
     flags = [field.name for field in table.schema if pa.types.is_boolean(field.type)]
-    others = [
-        field.name
-        for field in table.schema
-        if pa.types.is_dictionary(field.type) and not _is_text(field.type.value_type)
-    ]
+    others = [name for name, column in zip(table.column_names, table.columns) if _has_other_categories(column)]
     losses = [f"True and False of {named(flags)} become 1 and 0"] if flags else []
     losses += [f"the categories of {named(others)} become texts"] if others else []
+    zones: dict[str, list[str]] = {}
+    for field in table.schema:
+        if pa.types.is_timestamp(field.type) and field.type.tz not in (None, *_UTC):
+            zones.setdefault(field.type.tz, []).append(field.name)
+    losses += [f"the times of {named(names)} are now in UTC, not {zone}" for zone, names in zones.items()]
     return {name: _from_arrow(name, column) for name, column in zip(table.column_names, table.columns)}, rows, losses
 
 
@@ -125,6 +138,14 @@ def check_names(names: Sequence[str]) -> None:
         known.add(name)
 
 
+def _has_other_categories(column: Any) -> bool:
+    """Whether a column is a dictionary whose values are not texts."""
+    import pyarrow as pa
+
+    is_dictionary = pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type)
+    return is_dictionary and any(len(chunk.dictionary) for chunk in column.chunks)
+
+
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
@@ -135,6 +156,8 @@ def _from_arrow(name: str, column: Any) -> tuple[Attribute, Any]:
     """The attribute that a column of Arrow becomes, and its values as `from_columns` takes them."""
     import pyarrow as pa
 
+    if pa.types.is_run_end_encoded(column.type):
+        column = pa.chunked_array([_decoded(each) for each in column.chunks], column.type.value_type)
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _nominal(name, column)
@@ -149,6 +172,13 @@ def _from_arrow(name: str, column: Any) -> tuple[Attribute, Any]:
     if pa.types.is_decimal(kind):
         return Attribute(name), _decimals(name, column)
     raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold; {_remedy(kind)}")
+
+
+def _decoded(runs: Any) -> Any:
+    """Runs of equal values as these values."""
+    import pyarrow.compute as pc
+
+    return pc.run_end_decode(runs)
 
 
 def _remedy(kind: Any) -> str:
@@ -208,10 +238,6 @@ def _dates(name: str, column: Any) -> tuple[Attribute, list[int | None]]:
 
     kind = column.type
     zone = kind.tz if pa.types.is_timestamp(kind) else None
-    if zone is not None and zone not in _UTC:
-        raise FilterkitError(
-            f"column {quoted(name)} is in the time zone {zone}, and ARFF's dates are in UTC; convert it to UTC"
-        )
     try:
         moments: list[int | None] = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.int64()).to_pylist()
     except pa.ArrowInvalid:

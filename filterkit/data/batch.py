@@ -62,7 +62,8 @@ class Batch:
 
     def __repr__(self) -> str:
         form, (rows, columns) = "sparse" if self.sparse else "dense", self._X.shape
-        return f"<Batch of {rows} {form} rows and {columns} columns of {quoted(self.schema.relation)}>"
+        size = f"{rows} {form} row{'s' * (rows != 1)} and {columns} column{'s' * (columns != 1)}"
+        return f"<Batch of {size} of {quoted(self.schema.relation)}>"
 
     def _repr_html_(self) -> str:
         """The first rows, as a notebook shows them."""

@@ -7,6 +7,7 @@ UTC. A numeric column that is mostly zero may be `Entries`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,28 +48,35 @@ class Entries(NamedTuple):
         return values
 
 
-def to_columns(batch: Batch) -> list[Any]:
-    """One column for each attribute, in the form that the module describes. A sparse batch is made dense by column."""
-    return [column.dense() if isinstance(column, Entries) else column for column in columns_of(batch)]
+def to_columns(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
+    """One column for each attribute, in the form that the module describes. A sparse batch is made dense by column.
+
+    `places` are those of the attributes in the schema, by default of all.
+    """
+    return [column.dense() if isinstance(column, Entries) else column for column in columns_of(batch, places)]
 
 
-def columns_of(batch: Batch) -> list[Any]:
+def columns_of(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
     """As `to_columns`, but the columns of a sparse X are `Entries`."""
+    schema = batch.schema
     X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
-    features = iter(range(X.shape[1]))
-    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
+    chosen = range(len(schema.attributes)) if places is None else places
+    features = np.searchsorted(schema.feature_indices, chosen).tolist()
+    targets = {place: number for number, place in enumerate(schema.targets)}
+    passthrough = {place: number for number, place in enumerate(schema.passthrough_indices)}
     columns: list[Any] = []
-    for i, attribute in enumerate(batch.schema.attributes):
-        if i in batch.schema.targets:
+    for i, j in zip(chosen, features, strict=True):
+        attribute = schema.attributes[i]
+        if i in targets:
             assert batch.y is not None
-            y = batch.y if batch.y.ndim == 1 else batch.y[:, batch.schema.targets.index(i)]
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, targets[i]]
             columns.append(np.where(y < 0, np.nan, y) if attribute.kind == "nominal" else y)
         elif attribute.kind in ("numeric", "nominal"):
-            j = next(features)
             part = slice(X.indptr[j], X.indptr[j + 1]) if batch.sparse else slice(0)
             columns.append(Entries(X.indices[part], X.data[part], len(batch)) if batch.sparse else X[:, j])
         else:
-            column = next(passthrough)
+            assert batch.passthrough is not None
+            column = batch.passthrough.column(passthrough[i])
             columns.append((column.cast("int64") if attribute.kind == "date" else column).to_pylist())
     return columns
 

@@ -5,6 +5,7 @@ Types, shapes and the order of the indices of sparse rows are checked. Only the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import FilterkitError, PluginError, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, quoted
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
@@ -82,6 +83,25 @@ def kind_of(thing: Any) -> str:
     """The type of something, for a message."""
     name = type(thing).__name__
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def found_instead(thing: Any) -> str:
+    """What was found where rows are expected, and what to do, for a message."""
+    kind = kind_of(thing)
+    if isinstance(thing, (str, os.PathLike)):
+        path = os.fsdecode(thing)
+        return (
+            f"{kind}; if {quoted(path, PATH)} is a file, give filterkit.read of it, or filterkit.batches for a stream"
+        )
+    if type(thing).__name__ == "Series":
+        return f"{kind}; use its to_frame()"
+    if hasattr(thing, "collect"):
+        return f"{kind}; collect() it first"
+    if hasattr(thing, "dtype"):
+        return f"{kind}; make it a data frame, or give it to filterkit.sklearn.ChainTransformer"
+    if isinstance(thing, dict):
+        return f"{kind}; give it to {'filterkit.from_liac' if 'attributes' in thing else 'pandas.DataFrame'} first"
+    return kind
 
 
 def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:

@@ -10,7 +10,7 @@ from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, check_names, columns_found
 from filterkit.data.batch import Batch
 from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
-from filterkit.data.contract import kind_of
+from filterkit.data.contract import found_instead
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import named, too_large, warn_of_losses
 from filterkit.data.noted import noted, schema_noted
@@ -75,6 +75,9 @@ def from_pandas(
 ) -> Batch:
     """A batch from a data frame without its index; columns as in `from_arrow`, categorical ones nominal.
 
+    An index of row numbers, which pandas keeps when rows are chosen or shuffled, is left out like any other, but
+    without a warning.
+
     A frame with sparse columns whose gaps are 0 becomes a sparse batch. What `to_pandas` noted in ``attrs`` comes back.
     A `ConversionWarning` names what the batch does not keep.
 
@@ -92,8 +95,12 @@ def from_pandas(
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
-        remedy = "; use its to_frame()" if isinstance(frame, pd.Series) else ""
-        raise FilterkitError(f"expected a data frame of pandas, found {kind_of(frame)}{remedy}")
+        raise FilterkitError(f"expected a data frame of pandas, found {found_instead(frame)}")
+    if len(frame) and not len(frame.columns):
+        raise FilterkitError(f"this data frame has {len(frame):,} rows and no columns, and rows need attributes")
+    unnamed = next((i for i, name in enumerate(frame.columns, 1) if name is None or name != name), None)
+    if unnamed is not None:
+        raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")
     losses = _losses(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_names(list(frame.columns))
@@ -123,6 +130,11 @@ def _losses(frame: pd.DataFrame) -> list[str]:
     if any(name is not None for name in index.names) or not pd.api.types.is_integer_dtype(index):
         which = ", ".join(quoted(str(name)) for name in index.names if name is not None)
         losses.append(f"the index {which + ' ' if which else ''}is left out; reset_index() makes it a column")
+    if frame.columns.nlevels > 1:
+        losses.append(f"the {frame.columns.nlevels} levels of the columns' names become one text each")
+    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_flag(kind)]
+    if flags:
+        losses.append(f"True and False of {named(flags)} become 1 and 0")
     others = [str(name) for name, column in frame.items() if _has_other_categories(column)]
     if others:
         losses.append(f"the categories of {named(others)} become texts")
@@ -140,7 +152,15 @@ def _is_sparse(column: pd.Series) -> bool:
     return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in "biuf" and kind.fill_value == 0
 
 
+def _is_sparse_flag(kind: Any) -> bool:
+    """Whether a type is of sparse True and False, with gaps that are False."""
+    import pandas as pd
+
+    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind == "b" and not kind.fill_value
+
+
 def _entries(column: pd.Series) -> Entries:
+    """The values of a sparse column that are not in its gaps."""
     array: Any = column.array
     return Entries(array.sp_index.indices.astype(np.int64), np.asarray(array.sp_values, np.float64), len(array))
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Any, Protocol
 
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_given
+from filterkit.data.contract import check_given, found_instead
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
+
+
+class Table(Protocol):
+    """A data frame of pandas or Polars, a table of Arrow, or another object with Arrow's C stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None, /) -> Any: ...
 
 
 def is_table(rows: Any) -> bool:
@@ -30,24 +37,37 @@ def given_batch(rows: Any, incoming: Schema | None = None) -> Batch:
     ------
     FilterkitError : `rows` is something else, or cannot be converted, see `from_arrow` and `from_pandas`.
     """
-    if not is_table(rows):
+    if isinstance(rows, Batch):
         return check_given(rows)
+    if not is_table(rows):
+        raise FilterkitError(f"expected a batch or a data frame, found {found_instead(rows)}")
     target = None if incoming is None else incoming.class_attribute
     if _is_of_pandas(rows):
         from filterkit.data.frames import from_pandas
 
         convert: Any = from_pandas
-        names = [str(name) for name in rows.columns]
+        names = [str(name) for name in getattr(rows, "columns", ())]
     else:
-        import pyarrow as pa
+        from filterkit.data.arrow_import import arrow_table, from_arrow
 
-        from filterkit.data.arrow_import import from_arrow
-
-        rows, convert = pa.table(rows), from_arrow
+        rows, convert = arrow_table(rows), from_arrow
         names = rows.column_names
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
     batch: Batch = convert(rows, class_=asked)
     return batch
+
+
+def given_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
+    """One or several batches or tables as batches, which fit their own schemas: a stream as a stream, else a list.
+
+    Raises
+    ------
+    FilterkitError : `rows` is something else; the message says what to give instead. Also as `given_batch`.
+    """
+    is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
+    if is_one or not isinstance(rows, Iterable):
+        return [given_batch(rows)]
+    return [given_batch(each) for each in rows] if isinstance(rows, list) else map(given_batch, rows)
 
 
 def _is_of_pandas(rows: Any) -> bool:
@@ -106,9 +126,9 @@ def mixed_rows(rows: Any) -> Batch | None:
             return from_pandas(plain, "X", class_="none")
         import pyarrow as pa
 
-        from filterkit.data.arrow_import import from_arrow
+        from filterkit.data.arrow_import import arrow_table, from_arrow
 
-        table = pa.table(rows).replace_schema_metadata(None)
+        table = arrow_table(rows).replace_schema_metadata(None)
         numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
         if all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
             return None

@@ -2,56 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from filterkit.errors import visible
+from filterkit.data.columns import to_columns
+from filterkit.errors import quoted, visible
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Attribute, Schema
 
 _ROWS, _COLUMNS, _VALUES = 10, 12, 5  # that are shown
-_LENGTH = 100  # of a text that is shown
+_ATTRIBUTES = 20  # of a schema
+_NOT_ZERO = 8  # values of a sparse row
+_MISSING = "?"
+_LENGTH, _UNBROKEN = 200, 40  # of a text that is shown, and of one that stays in one line
 
 
 def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
-    """A table; `left_out` says below it what it does not show."""
+    """A table, whose texts are on the left and whose numbers on the right; `left_out` says what it does not show."""
     from html import escape  # takes long to import
 
-    head = "".join(f"<th>{_cell(each)}</th>" for each in header)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(each)}</td>" for each in row) + "</tr>" for row in rows)
+    shown = [list(row) for row in rows]
+    sides = ["right"] * len(header)
+    for row in shown:
+        sides = ["left" if isinstance(each, str) and each != _MISSING else side for each, side in zip(row, sides)]
+    head = "".join(_cell("th", each, side) for each, side in zip(header, sides))
+    body = "".join(f"<tr>{''.join(_cell('td', each, side) for each, side in zip(row, sides))}</tr>" for row in shown)
     more = f"<p>{escape(left_out)}</p>" if left_out else ""
-    return (
-        f"<div><p>{escape(visible(caption))}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
-    )
+    grid = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if header else ""
+    return f"<div><p>{escape(visible(caption))}</p>{grid}{more}</div>"
 
 
-def _cell(value: Any) -> str:
+def _cell(tag: str, value: Any, side: str) -> str:
+    """A cell; notebooks have styles of their own for tables, so the cell says on which side it stands."""
     from html import escape
 
-    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else visible(str(value))
-    return escape(text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}…")
+    text = _text(value)
+    short = text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}…"
+    style = f"text-align: {side}{'; white-space: nowrap' if len(short) <= _UNBROKEN else ''}"
+    return f'<{tag} style="{style}">{escape(short)}</{tag}>'
+
+
+def _text(value: Any) -> str:
+    """A value as it is shown."""
+    if isinstance(value, (int, float)):
+        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    return visible(str(value))
 
 
 def schema_table(schema: Schema) -> str:
-    """The attributes of a schema, as many as are read at a glance."""
+    """The attributes of a schema, as many as are read at a glance, and always a class."""
     count = len(schema.attributes)
-    shown = list(islice(schema.attributes, 2 * _ROWS))
-    roles = dict.fromkeys(schema.targets, "class" if schema.labels == () else "label")
-    rows = [(i + 1, a.name, a.kind, _described(a), roles.get(i, "")) for i, a in enumerate(shown)]
-    return table(_about(schema), ("", "attribute", "kind", "", ""), rows, _rest(count - len(shown), "attributes"))
+    places = _first(count, _ATTRIBUTES, schema.targets)
+    role = "class" if schema.labels == () else "label"
+    targets = set(schema.targets)
+    rows = [
+        (i + 1, a.name, a.kind, _described(a), role if i in targets else "")
+        for i, a in ((i, schema.attributes[i]) for i in places)
+    ]
+    caption = f"{schema.relation}: {_counted(schema)}, {_form(schema)} rows{_of_class(schema)}"
+    left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
+    return table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
 
-def _about(schema: Schema) -> str:
-    form = "sparse" if schema.sparse else "dense"
-    return f"{schema.relation}: {len(schema.attributes):,} attributes, {form} rows"
+def _first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
+    """The first of `count` numbers, at most so many, the last of which make room for those that are `wanted`."""
+    if count <= most:
+        return list(range(count))
+    late = [i for i in wanted if i >= most][: most // 2]
+    return [*range(most - len(late)), *late]
 
 
-def _rest(count: int, what: str) -> str:
-    return f"and {count:,} more {what}" if count > 0 else ""
+def _counted(schema: Schema) -> str:
+    count = len(schema.attributes)
+    return f"{count:,} attribute{'s' * (count != 1)}"
+
+
+def _form(schema: Schema) -> str:
+    return "sparse" if schema.sparse else "dense"
+
+
+def _of_class(schema: Schema) -> str:
+    """Which attribute is the class, and which of its values is positive."""
+    if schema.class_attribute is None:
+        return f", {len(schema.labels):,} labels" if schema.labels else ""
+    positive = f", positive {quoted(schema.positive)}" if schema.positive is not None else ""
+    return f", class {quoted(schema.class_attribute.name)}{positive}"
 
 
 def _described(attribute: Attribute) -> str:
@@ -67,26 +105,43 @@ def _described(attribute: Attribute) -> str:
 
 
 def batch_table(batch: Batch) -> str:
-    """The first rows of a batch."""
-    from filterkit.data.columns import to_columns
+    """The first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
+    schema = batch.schema
+    some = batch.rows(0, min(_ROWS, len(batch)))
+    caption = f"{schema.relation}: {len(batch):,} {_form(schema)} row{'s' * (len(batch) != 1)}, {_counted(schema)}"
+    caption += _of_class(schema) + (", weights" if batch.weights is not None else "")
+    left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
+    places = _first(len(schema.attributes), _COLUMNS, schema.targets)
+    hidden = len(schema.attributes) - len(places)
+    header: list[str] = []
+    rows: list[list[Any]] = [[] for _ in range(len(some))]
+    if batch.sparse and hidden:
+        places = [*schema.passthrough_indices[:_VALUES], *schema.targets[:_VALUES]]
+        header, rows = ["values other than 0"], [[text] for text in _not_zero(some)]
+    elif hidden:
+        left_out = ", ".join(filter(None, (left_out, f"{hidden:,} more attributes")))
+    for place, column in zip(places, to_columns(some, places)):
+        attribute = schema.attributes[place]
+        header.append(attribute.name)
+        for row, value in zip(rows, column):
+            row.append(_value(attribute, value))
+    return table(caption, header, rows, left_out)
 
-    schema, some = batch.schema, batch.rows(0, min(_ROWS, len(batch)))
-    names = list(islice((a.name for a in schema.attributes), _COLUMNS))
-    caption = f"{_about(schema)} ({len(batch):,} rows)"
-    left_out = [_rest(len(batch) - len(some), "rows"), _rest(len(schema.attributes) - len(names), "attributes")]
-    if len(schema.attributes) > 1 << 12:  # taking such rows apart by columns takes long
-        return table(caption, (), (), f"{len(batch):,} rows")
-    columns = [
-        [_value(attribute, value) for value in column]
-        for attribute, column in islice(zip(schema.attributes, to_columns(some)), _COLUMNS)
-    ]
-    return table(caption, names, zip(*columns), ", ".join(filter(None, left_out)))
+
+def _not_zero(batch: Batch) -> Iterator[str]:
+    """For each row of a sparse batch, its first attributes whose values are not zero, with their values."""
+    features, X = batch.schema.features, batch.csr
+    for first, stop in pairwise(X.indptr.tolist()):
+        shown = slice(first, min(first + _NOT_ZERO, stop))
+        entries = zip(X.indices[shown].tolist(), X.data[shown].tolist())
+        texts = [f"{features[j].name} {_text(_value(features[j], value))}" for j, value in entries]
+        yield ", ".join(texts) + (f", … ({stop - first:,})" if stop - first > _NOT_ZERO else "")
 
 
 def _value(attribute: Attribute, value: Any) -> Any:
     """A value of a column as ARFF writes it."""
     if value is None or value != value:
-        return "?"
+        return _MISSING
     if attribute.kind == "nominal":
         return attribute.values[int(value)]
     if attribute.kind == "date":

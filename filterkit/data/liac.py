@@ -32,11 +32,12 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(f"expected the dictionary that arff.load returns, found {kind_of(data)} without its keys")
-    attributes = [_liac_attribute(name, kind) for name, kind in data["attributes"]]
+    declared = list(data["attributes"])
+    attributes = [_liac_attribute(name, kind) for name, kind in declared]
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
-    readers = [_liac_reader(attribute) for attribute in attributes]
+    readers = [_liac_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     if not (len(rows) and isinstance(rows[0], dict)):
         odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
         if odd is not None:
@@ -50,15 +51,21 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     )
 
 
-def _liac_reader(attribute: Attribute) -> Callable[[Any], Any]:
-    """A function that converts one cell of `attribute` to the form of `from_columns`."""
-    codes = {value: float(i) for i, value in enumerate(attribute.values)}
+def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
+    """A function that converts one cell of `attribute` to the form of `from_columns`.
+
+    `declared` is what the dictionary says of it: for a nominal one its values. If these are not all texts, whole
+    numbers are values, too, and no indices.
+    """
+    values = declared if attribute.kind == "nominal" else ()
+    codes = {value: float(i) for i, value in enumerate(values)}
+    has_indices = all(isinstance(value, str) for value in values)
     missing = None if attribute.kind == "string" else math.nan
 
     def nominal(cell: Any) -> float:
         if cell is None:
             return math.nan
-        if isinstance(cell, int) and 0 <= cell < len(attribute.values):
+        if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
             return float(cell)
         if cell not in codes:
             raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")

@@ -53,7 +53,6 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     - p20: precision among the 20 highest scores, or among all rows if there are fewer.
     - bep: the break-even point (Brank and others 2002, section 5): precision among as many of the highest scores as
       rows are positive, where it equals recall. It is also known as R-precision.
-
     - pr_auc: average precision, the precision at each different score weighted by the rise of the recall.
 
     For rows with equal scores, p20 and bep are the means over all their orders. Scores are equal if they differ by less
@@ -104,7 +103,7 @@ def _accuracy(outcome: Outcome) -> tuple[float]:
 
 def _counted(outcome: Outcome) -> tuple[float, ...]:
     truth, predicted = outcome.truth, outcome.predicted
-    cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]
+    cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
     counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
     precision, recall, f1, specificity = map(_mean, _rates(*counts))
@@ -139,11 +138,14 @@ def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
     return float(np.mean(losses)), float(np.mean(errors))
 
 
-# The functions that compute each range of MEASURES; pr_auc is at the end, because files keep the order of the names.
+# The functions, and the measures that each computes, in the order in which it returns them.
 _GROUPS = {
-    MEASURES[:1]: _accuracy,
-    MEASURES[1:9]: _counted,
-    (*MEASURES[9:12], "pr_auc"): _ordered,
+    ("accuracy",): _accuracy,
+    (
+        *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
+        *("sensitivity", "specificity"),
+    ): _counted,
+    ("auc", "p20", "bep", "pr_auc"): _ordered,
     ("kappa", "mcc"): _agreement,
     ("log_loss", "brier"): _of_probabilities,
 }
@@ -181,9 +183,9 @@ def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
     """Precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
-    some = np.where(positive > 0, 1.0, np.nan)
-    specificity = np.where(negative > 0, _share(tn, negative), np.nan)
-    return some * _share(tp, tp + fp), some * _share(tp, positive), some * _share(2 * tp, 2 * tp + fp + fn), specificity
+    shares = _share(tp, tp + fp), _share(tp, positive), _share(2 * tp, 2 * tp + fp + fn)
+    precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
+    return precision, recall, f1, np.where(negative > 0, _share(tn, negative), np.nan)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

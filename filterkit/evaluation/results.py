@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
+_CONFUSION = "confusion"  # the last column, in files that have it
+_LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
@@ -131,16 +136,17 @@ class Results:
         chosen = np.isin(self._places[:, 2], (one, other)) & (self._places[:, 3] == share)
         return float(np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]))
 
-    def text(self) -> str:
-        """All results as CSV."""
+    def text(self, by_class: bool = False) -> str:
+        """All results as CSV; `by_class` adds a column with `Result.confusion` as JSON."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*_KEYS, *MEASURES, *_LATER])
+        writer.writerow([*_KEYS, *MEASURES, *_LATER, *([_CONFUSION] if by_class else [])])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
             values = (row.values.get(name, np.nan) for name in MEASURES)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
-            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive])
+            counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
+            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *counts])
         return out.getvalue()
 
 
@@ -162,6 +168,26 @@ def _cell(line: dict[str, str], name: str) -> str:
     return line[name] if name in EARLY_MEASURES else line.get(name, "")
 
 
+def _confusion_in(line: dict[str, str]) -> list[Any] | None:
+    """The confusion in a line of a results file, None if it has none.
+
+    Raises
+    ------
+    ValueError, TypeError : what is there is no confusion.
+    """
+    found = json.loads(line.get(_CONFUSION) or "null")
+    if found is None:
+        return None
+    for name, values, cells in found:
+        if not all(isinstance(text, str) for text in (name, *values)):
+            raise ValueError
+        for true, said, weight in cells:
+            places = range(len(values))
+            if true not in places or said not in places or not 0 < weight < math.inf:
+                raise ValueError
+    return list(found)
+
+
 def read_results(path: str) -> list[Result]:
     """The results in a file that `Results.text` wrote, compressed or not.
 
@@ -175,6 +201,7 @@ def read_results(path: str) -> list[Result]:
     finally:
         source.close()
     try:
+        csv.field_size_limit(_LONGEST)
         reader = csv.DictReader(io.StringIO(text.decode(), newline=""), strict=True)
         lines = [(reader.line_num, line) for line in reader]
     except (UnicodeDecodeError, csv.Error) as error:
@@ -187,9 +214,10 @@ def read_results(path: str) -> list[Result]:
             place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
             if abs(place[2]) >= _MOST_FOLDS:
                 raise ValueError
-        except (KeyError, ValueError, TypeError):
+            found = _confusion_in(line)
+        except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        rows.append(Result(*place, *counts, values, line.get("split") or "", line.get("positive") or ""))
+        rows.append(Result(*place, *counts, values, line.get("split") or "", line.get("positive") or "", found))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

@@ -21,7 +21,16 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, UsageError, not_nominal, quoted, unexpected
+from filterkit.errors import (
+    NAME_A_CLASS,
+    FilterkitError,
+    StageError,
+    UsageError,
+    not_nominal,
+    quoted,
+    suggestion,
+    unexpected,
+)
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.measures import confusions, measures
 from filterkit.messages import show_warnings
@@ -128,24 +137,27 @@ def _grouped(data: Batch, name: str) -> tuple[np.ndarray, Batch]:
     places = {a.name: i for i, a in enumerate(schema.attributes)}
     place = places.get(name)
     if place is None or place in schema.targets:
-        what = "it is what is to be predicted" if place is not None else "there is no such attribute"
+        what = "it is what is to be predicted"
+        if place is None:
+            others = [each for i, each in enumerate(places) if i not in schema.targets]
+            what = f"there is no such attribute{suggestion(name, others)}"
         raise FilterkitError(f"--group {quoted(name)}: {what}")
     left = [i for i in range(len(schema.attributes)) if i != place]
     attributes = [schema.attributes[i] for i in left]
-    others = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
+    without = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
     if place not in schema.feature_indices:
         assert data.passthrough is not None
         number = data.passthrough.column_names.index(name)
         codes = data.passthrough.column(number).combine_chunks().dictionary_encode(null_encoding="encode").indices
         rest = data.passthrough.remove_column(number)
         return codes.to_numpy().astype(np.int64), data.replace(
-            schema=others, passthrough=rest if others.passthrough else None
+            schema=without, passthrough=rest if without.passthrough else None
         )
     column = int(np.flatnonzero(np.asarray(schema.feature_indices) == place)[0])
     kept = np.delete(np.arange(schema.width), column)
     one = data.csr.only(np.array([column])).matrix().toarray()[:, 0] if data.sparse else data.X[:, column]
     X: Any = data.csr.only(kept) if data.sparse else np.ascontiguousarray(data.X[:, kept])
-    return np.unique(one, return_inverse=True)[1], data.replace(schema=others, X=X)
+    return np.unique(one, return_inverse=True)[1], data.replace(schema=without, X=X)
 
 
 def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:

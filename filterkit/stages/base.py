@@ -182,6 +182,10 @@ class Fitted:
     growth: float = 1.0
     made_by: Stage | None = None
 
+    def __repr__(self) -> str:
+        words = type(self).__name__ if self.made_by is None else " ".join(self.made_by.words())
+        return f"<Fitted: {words}>"
+
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one, without changing it; may be called in any thread."""
         raise unwritten(self, "transform")

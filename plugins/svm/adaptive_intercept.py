@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
@@ -54,7 +52,8 @@ class AiSvm(Learner):
         X = training.X
         with np.errstate(over="ignore"):
             squares = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
-            mean = float(np.mean(squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())))
+            lengths = squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())
+            mean = float(np.average(lengths, weights=training.weights))
         if not np.isfinite(mean):
             raise StageError(self.name, "values are too large for their squares; put range or l2 before it")
         if squares.max() < _LEAST and (X.data if hasattr(X, "multiply") else X).any():
@@ -65,14 +64,18 @@ class AiSvm(Learner):
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts = np.zeros(len(training.tasks.names))
         for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept = self._adapted(solver, X, positive, 1 / mean)
+            coefficients[:, task], intercept = self._adapted(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
-            intercepts[task] = -adapted_threshold(scores, positive, -intercept, self.specificity)
+            intercepts[task] = -adapted_threshold(scores, positive, -intercept, self.specificity, training.weights)
         return LinearModel(coefficients, intercepts)
 
-    def _adapted(self, solver: Hyperplanes, X: Any, positive: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
+    def _adapted(
+        self, solver: Hyperplanes, training: Training, positive: np.ndarray, unit: float
+    ) -> tuple[np.ndarray, float]:
         """Coefficients and intercept of the SVM with the effective C (Algorithm 1 and the text before it)."""
-        target = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
+        X = training.X
+        weights = np.ones(len(positive)) if training.weights is None else training.weights
+        target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
         bound = self.high if self.until == "high" else self.low
 
         def solved(step: int) -> tuple[np.ndarray, float]:
@@ -84,13 +87,16 @@ class AiSvm(Learner):
             if step > 1:
                 before, plane = plane, solved(step)
             found = (X @ plane[0] + plane[1] > 0) == positive
-            recall = np.count_nonzero(found & target) / max(int(np.count_nonzero(target)), 1)
-            if recall >= bound:
-                return before if recall == 1 else plane
+            is_whole = bool(target.any() and found[target].all())
+            recall = weights[found & target].sum() / weights[target].sum() if target.any() else 0.0
+            if is_whole or recall >= bound:
+                return before if is_whole else plane
         return plane
 
 
-def adapted_threshold(scores: np.ndarray, positive: np.ndarray, threshold: float, least: float) -> float:
+def adapted_threshold(
+    scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray | None = None
+) -> float:
     """The threshold with the largest sensitivity whose specificity is at least `least` (section 2.2 of the paper).
 
     It tries the thresholds half-way between neighbouring scores below `threshold`, from the top. Of those with the
@@ -103,14 +109,24 @@ def adapted_threshold(scores: np.ndarray, positive: np.ndarray, threshold: float
     positive : bool (rows,), whether each is positive.
     threshold : the present threshold; rows that score above it are predicted as positive.
     least : the lower limit for the specificity, a share of the rows that are not positive.
+    weights : float64 (rows,); None if all are 1.
     """
     values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():
         return threshold
     thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
-    above, below = np.sort(scores[positive]), np.sort(scores[~positive])
-    found = len(above) - np.searchsorted(above, thresholds, side="right")
-    specificity = np.searchsorted(below, thresholds, side="right") / len(below)
+    counted = np.ones(len(scores)) if weights is None else weights
+    positives, rest = counted[positive].sum(), counted[~positive].sum()
+    found = positives - _at_most(thresholds, scores[positive], counted[positive])
+    specificity = _at_most(thresholds, scores[~positive], counted[~positive]) / rest
     found[specificity < least] = 0
     best = int(found.argmax())
-    return float(thresholds[best]) if found[best] > np.count_nonzero(above > threshold) else threshold
+    now = positives - _at_most(np.array([threshold]), scores[positive], counted[positive])[0]
+    return float(thresholds[best]) if found[best] > now else threshold
+
+
+def _at_most(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float64 (thresholds,): the weight of the rows whose scores are at most each threshold."""
+    order = np.argsort(scores, kind="stable")
+    below = np.append(0.0, np.cumsum(weights[order]))
+    return np.asarray(below[np.searchsorted(scores[order], thresholds, side="right")])

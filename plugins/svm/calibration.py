@@ -7,27 +7,33 @@ import numpy as np
 from .hyperplanes import quietly
 
 
-def sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+def sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
     """a and b of the sigmoid 1 / (1 + exp(a s + b)) that fits scores s best (J. Platt 1999, section 2.2).
 
     The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for
-    the others.
+    the others. A row of weight w counts like w rows.
 
     Parameters
     ----------
     scores : float64 (rows,).
     positive : bool (rows,), whether each row is positive.
+    weights : float64 (rows,); None if all are 1.
     """
     from sklearn.linear_model import LogisticRegression
 
-    many = np.count_nonzero(positive)
-    target = np.where(positive, (many + 1) / (many + 2), 1 / (len(positive) - many + 2))
+    counted = np.ones(len(positive)) if weights is None else weights
+    many, rest = counted[positive].sum(), counted[~positive].sum()
+    target = np.where(positive, (many + 1) / (many + 2), 1 / (rest + 2))
     middle, scale = float(scores.mean()), float(scores.std())
     if not scale > 1e-12 * abs(middle):  # all scores are equal
-        return 0.0, float(np.log(len(target) / target.sum() - 1))
+        return 0.0, float(np.log(counted.sum() / (counted @ target) - 1))
     twice = (np.concatenate([scores, scores])[:, None] - middle) / scale
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
     with quietly():  # it warns when its last steps change nothing
-        model.fit(twice, np.repeat([True, False], len(scores)), sample_weight=np.concatenate([target, 1 - target]))
+        model.fit(
+            twice,
+            np.repeat([True, False], len(scores)),
+            sample_weight=np.concatenate([counted * target, counted * (1 - target)]),
+        )
     a = -float(model.coef_[0, 0]) / scale
     return a, -float(model.intercept_[0]) - a * middle

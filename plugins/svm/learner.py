@@ -72,7 +72,7 @@ class Svm(Learner):
         if len(names) == 1:
             code = 1 - training.truth[:, 0]
             names += [value for value in target.values if value != names[0]] if len(target.values) == 2 else ["rest"]
-        weights = np.ones(len(code)) if training.weights is None else training.weights
+        weights = _weights(training)
         totals = np.bincount(code, weights, len(names))
         factor = totals.sum() / (len(names) * np.where(totals > 0, totals, np.inf))
         if self._class_weights is not None:
@@ -93,24 +93,24 @@ class Svm(Learner):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
-            trials.append((outer.truth, scores))
+            trials.append((outer._replace(X=None), scores))
         if not trials:
             raise StageError(self.name, "no class has two training rows, so that one could be held out")
-        exclusive = training.tasks.exclusive
-        merits = np.array(
-            [[_merit(truth, each, exclusive, self.criterion) for each in scores] for truth, scores in trials]
-        )
+        merits = np.array([[_merit(outer, each, self.criterion) for each in scores] for outer, scores in trials])
         told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
         best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
         model = Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[best])
         if not self.calibrate:
             return model
-        truth = np.concatenate([truth for truth, _ in trials])
+        truth = np.concatenate([outer.truth for outer, _ in trials])
         scores = np.concatenate([scores[best] for _, scores in trials])
+        weights = None
+        if training.weights is not None:
+            weights = np.concatenate([_weights(outer) for outer, _ in trials])
         from .calibration import sigmoid
 
-        sigmoids = np.array([sigmoid(s, t) for s, t in zip(scores.T, truth.T)]).T
-        return LinearModel(model.coefficients, model.intercepts, sigmoids, exclusive)
+        sigmoids = np.array([sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
+        return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
 
 
 def _parsed(text: str | None) -> dict[str, float] | None:
@@ -127,5 +127,13 @@ def _parsed(text: str | None) -> dict[str, float] | None:
     return weights
 
 
-def _merit(truth: np.ndarray, scores: np.ndarray, exclusive: bool | np.ndarray, criterion: str) -> float:
-    return measures(Outcome(truth, predicted(scores, exclusive, 0.0), scores, exclusive), (criterion,))[criterion]
+def _weights(rows: Training) -> np.ndarray:
+    """float64 (rows,): the weights of some rows."""
+    return np.ones(len(rows.truth)) if rows.weights is None else rows.weights
+
+
+def _merit(held_out: Training, scores: np.ndarray, criterion: str) -> float:
+    """The measure by which C is chosen, of the scores of held-out rows, which count by their weights."""
+    exclusive = held_out.tasks.exclusive
+    chosen = predicted(scores, exclusive, 0.0)
+    return measures(Outcome(held_out.truth, chosen, scores, exclusive, held_out.weights), (criterion,))[criterion]

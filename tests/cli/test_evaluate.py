@@ -22,7 +22,7 @@ import pytest
 from command import run, run_anew, start
 from made_results import drawn, result, svg_texts, table
 
-from filterkit.cli import progress
+from filterkit import progress
 from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
 from filterkit.cli.report import report
@@ -586,12 +586,20 @@ def test_a_test_set_gives_measures_and_a_table_of_each_class(tmp_path, run_in_pr
     title, head, line, positive, _, about, *table = done.stdout.splitlines()
     assert (title, positive) == ("Measures on the test set", "(positive is 'x')")
     assert cells(line)[1:] == ["100%", "0.750 ±–", "0.500 ±–"]  # chance: (1 · 2 + 3 · 2) / 16 = 1/2
-    assert about.startswith("train, c, chain 'neighbors --k 1 --distance euclidean', trained on 100%")
+    assert about.startswith("train, c, chain 'neighbors --k 1 --distance euclidean', trained on 100%: on the test set")
     assert [cells(line) for line in table] == [
         ["class", "precision", "recall", "f1", "support", "as x", "as y"],
         ["x", "0.500", "1.000", "0.667", "1", "1", "0"],
         ["y", "1.000", "0.667", "0.800", "3", "1", "2"],
     ]
+
+
+def test_a_report_shows_the_classes_of_results_that_have_them(tmp_path, run_in_process):
+    command = ["evaluate", IRIS, CANCER, "--chain", "standardize svm", "--folds", "2", "--by-class"]
+    shown = run_in_process(*command, cwd=tmp_path).stdout
+    assert run_in_process(*command, "-o", "r.csv.gz", cwd=tmp_path).stdout == shown
+    assert run_in_process("report", "--by-class", "r.csv.gz", cwd=tmp_path).stdout == shown
+    assert "as malignant" in shown and "as virginica" in shown
 
 
 def test_values_that_only_the_test_set_has_follow_unseen(tmp_path, run_in_process):
@@ -706,6 +714,9 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svm --test iris.arff --unseen extend", 2, "evaluate: --unseen extend cannot be"),
         ("evaluate iris.arff --chain svm --group nobody", 1, "iris: --group 'nobody': there is no such attribute"),
         ("report {one} --within 1% --measure mcc", 2, "--within: mcc has no share of its best value; choose another"),
+        ("evaluate wine.arff -c 1 --chain svm --group ahs", 1, "wine: --group 'ahs': there is no such attribute; did"),
+        ("report {one} --by-class", 2, "--by-class: the results do not have the classes; evaluate again with --by-cl"),
+        ("report {one} --by-class --within 1%", 2, "--by-class and --within cannot be combined; run report once with"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
     ],

@@ -694,7 +694,8 @@ def test_a_verbose_run_reports_what_was_done():
 
 def at_once(*arguments):
     """The command for a Python that runs filterkit and shows progress without waiting a second."""
-    code = "import sys; from filterkit.cli import main, progress; progress._PATIENCE = 0.0; main.main(sys.argv[1:])"
+    set_up = "import sys; from filterkit import progress; from filterkit.cli import main; progress._PATIENCE = 0.0"
+    code = f"{set_up}; main.main(sys.argv[1:])"
     return [sys.executable, "-c", code, "--block-size", "1kB", "--jobs", "1", "-o", os.devnull, *arguments]
 
 

@@ -104,7 +104,7 @@ def test_a_numeric_class_is_aligned(tmp_path):
         (
             "{yes,maybe,no}",
             "{yes,maybe,no,1,2,3,4,5,6}",
-            r"6 values of attribute 'class' .*: '1', .*'5', …; --unseen missing reads such values as missing$",
+            r"6 values of attribute 'class' .*: '1', .*'5', …; --unseen missing .* reads such values as missing$",
         ),
         ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric; .* is string"),
     ],

@@ -168,7 +168,10 @@ def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
     with pytest.raises(FilterkitError) as caught:
         FormatReader(Format("Odd", (".odd",), lambda *_: [batch]), "a.odd", None, None)
     assert fault in str(caught.value) and str(caught.value).startswith("a.odd: Odd: ")
-    with pytest.raises(FilterkitError, match=r"^the batch does not fit its schema: "):
+    refusal = (
+        r"^the batch does not fit its schema: " if isinstance(batch, Batch) else "^expected a batch or a data frame"
+    )
+    with pytest.raises(FilterkitError, match=refusal):
         Chain([]).fit(batch if isinstance(batch, Batch) else [batch])
     if isinstance(batch, Batch):
         with pytest.raises(FilterkitError, match=r"^the batch does not fit its schema: "):

@@ -21,7 +21,7 @@ def cells(thing):
 
 def test_a_schema_is_shown():
     (caption,), rows = cells(testing.sample("all-kinds").schema)
-    assert re.fullmatch(r".*: \d+ attributes, dense rows", caption)
+    assert re.fullmatch(r".*: \d+ attributes, dense rows, class 'class'", caption)
     assert ["2", "c", "nominal", "red, dark green, blue", ""] in rows
     assert rows[-1][-1] == "class"
 
@@ -29,21 +29,37 @@ def test_a_schema_is_shown():
 def test_a_batch_is_shown_with_the_values_of_arff():
     iris = sample("iris")
     (caption, rest), rows = cells(iris)
-    assert caption == "iris: 5 attributes, dense rows (150 rows)" and rest == "and 140 more rows"
+    assert caption == "iris: 150 dense rows, 5 attributes, class 'class'" and rest == "140 more rows"
     assert rows[0] == list(iris.schema.names) and rows[1] == ["5.1", "3.5", "1.4", "0.2", "setosa"] and len(rows) == 11
     _, rows = cells(testing.sample("all-kinds"))
     assert "?" in rows[2] and any("2001" in cell for cell in rows[1])
 
 
-def test_wide_batches_and_those_without_rows_are_shown():
-    _, rows = cells(sample("fortunes"))
-    assert len(rows[0]) == 12
-    wide = Schema("wide", [Attribute(f"a{i}") for i in range(5000)])
-    (_, rest), rows = cells(Batch(wide, np.zeros((1, 5000))))
-    assert rest == "1 rows"
+def test_wide_dense_batches_and_those_without_rows_are_shown_with_their_class():
+    kinds = [Attribute(f"a{i}") for i in range(4999)] + [Attribute("last", "nominal", ("u", "v"))]
+    wide = Schema("wide", kinds, 4999, positive="v")
+    (caption, rest), rows = cells(Batch(wide, np.zeros((1, 4999)), np.array([1], np.int32)))
+    assert caption == "wide: 1 dense row, 5,000 attributes, class 'last', positive 'v'"
+    assert rest == "4,988 more attributes" and rows[1] == ["0"] * 11 + ["v"] and rows[0][-1] == "last"
     (_, rest), rows = cells(wide)
-    assert len(rows) == 21 and rest == "and 4,980 more attributes"
-    assert len(cells(Batch(wide, np.zeros((0, 5000))).rows(0, 0))[1]) == 1
+    assert len(rows) == 21 and rest == "4,980 more attributes" and rows[-1][:2] == ["5,000", "last"]
+    assert len(cells(Batch(wide, np.zeros((0, 4999)), np.array([], np.int32)))[1]) == 1
+
+
+def test_sparse_rows_are_shown_without_their_zeros():
+    (caption, rest), rows = cells(sample("fortunes"))
+    assert caption.startswith("fortunes: 1,307 sparse rows, 2,012 attributes") and rest == "1,297 more rows"
+    assert rows[0] == ["values other than 0", "fortune_category"]
+    assert rows[2] == ["before 1, bill 1, definition 1, of 1, real 1, stand 1, teaching 1, up 1", "education"]
+    assert rows[1][0].endswith(", … (83)")
+    _, rows = cells(testing.sample("sparse-two-classes"))
+    assert rows[0][-1] == "class" and len(rows[1]) == len(rows[0]) < 12
+
+
+def test_texts_are_on_the_left_and_numbers_on_the_right():
+    shown = sample("iris")._repr_html_()
+    assert 'text-align: right; white-space: nowrap">5.1<' in shown
+    assert 'text-align: left; white-space: nowrap">setosa<' in shown
 
 
 def test_names_are_escaped():
@@ -60,4 +76,20 @@ def test_chains_are_shown_with_what_they_learned():
     assert [row[0] for row in cells(chain)[1][1:]] == ["standardize", "bns", "l2"]
     _, rows = cells(fitted)
     assert [row[:2] for row in rows[1:]] == [["standardize", "4"], ["bns", "4"], ["l2", "4"]]
-    assert "(4)" in rows[1][2] and rows[2][2].startswith("bns: petal ") and rows[3][2] == "nothing"
+    assert (
+        "offset (5.843, 3.057, 3.758, 1.199)" in rows[1][2]
+        and rows[2][2].startswith("bns: petal ")
+        and rows[3][2] == "nothing"
+    )
+    _, rows = cells(filterkit.chain("svm").fit(sample("iris")))
+    assert rows[1][2].startswith("names (setosa, versicolor, virginica), codes (3), coefficients (4 × 3), intercepts (")
+    _, rows = cells(filterkit.chain("bns select --top 2").fit(sample("iris")))
+    assert rows[2][2].startswith("which 2 of 4 columns to keep, ")
+
+
+def test_weights_are_said():
+    iris = sample("iris")
+    (caption, _), _ = cells(iris.replace(weights=np.full(150, 2.0)))
+    assert caption.endswith("class 'class', weights") and repr(iris.rows(0, 1)).startswith(
+        "<Batch of 1 dense row and 4 c"
+    )

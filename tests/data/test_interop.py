@@ -1,7 +1,9 @@
 """Conversion to and from liac-arff, pandas and Arrow, checked with these libraries on the samples."""
 
+import datetime
 import math
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import arff
@@ -9,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from pyarrow import parquet
 
 import filterkit
@@ -66,6 +69,15 @@ def test_missing_values_are_none_in_liac_arff():
     assert math.isnan(data.X[0, 0])
     assert math.isnan(data.X[0, 1])
     assert filterkit.to_liac(data)["data"] == [[None, None, None]]
+
+
+def test_values_of_liac_arff_that_are_no_texts_are_no_indices():
+    given = {"attributes": [("b", [1, 2]), ("c", [True, False])], "data": [[1, False], [2, True]]}
+    data = filterkit.from_liac(given, class_="none")
+    assert [a.values for a in data.schema.attributes] == [("1", "2"), ("True", "False")]
+    assert data.X.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(FilterkitError, match="'b' has no value 'True'"):
+        filterkit.from_liac({"attributes": [("b", ["x", "y"])], "data": [[True]]})
 
 
 def test_data_that_liac_arff_cannot_hold_is_refused():
@@ -182,7 +194,6 @@ def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
         (pa.timestamp("ns"), [1], "column 'd' has parts of a millisecond, which ARFF's dates cannot hold; round it"),
         (pa.timestamp("s"), [2**62], "column 'd' has dates that milliseconds cannot count"),
         (pa.timestamp("ms"), [-62135769600001], "beyond the years 1 to 292278993"),
-        (pa.timestamp("ms", "Europe/Paris"), [0], "is in the time zone Europe/Paris, and ARFF's dates are in UTC"),
         (pa.int64(), [2**53 + 1], "whole numbers beyond 2**53, which are not exact as ARFF's numbers; make it text"),
         (pa.uint64(), [2**64 - 1], "whole numbers beyond 2**53"),
         (pa.duration("s"), [1], "has the type duration"),
@@ -405,6 +416,10 @@ def test_what_a_batch_does_not_keep_is_warned_of_once_by_name(kinds):
         ({"a": [1j]}, "column 'a' has values of type complex"),
         ({"a": [[1], [2]]}, "column 'a' has the type list<item: int64>, .* give each part of it a column"),
         ({"a": pd.Categorical([1, "1"])}, "column 'a' has two categories that are the same as text"),
+        ({"a": pd.to_timedelta([1], "s")}, "column 'a' has the type duration"),
+        ({"a": pd.period_range("2001", periods=1, freq="M")}, "column 'a' has the type extension<pandas.period"),
+        ({"b": [1], None: [1]}, "column 2 of this data frame has no name; give it one"),
+        (pd.DataFrame(index=[0, 1]), "this data frame has 2 rows and no columns"),
     ],
 )
 def test_columns_that_no_attribute_can_hold_are_named(frame, message):
@@ -433,8 +448,83 @@ def test_other_things_than_tables_are_refused():
 
 def test_columns_of_several_levels_and_numbers_have_names():
     levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
-    assert [a.name for a in filterkit.from_pandas(levels).schema.attributes] == ["('a', 'b')", "('a', 'c')"]
+    with pytest.warns(filterkit.ConversionWarning, match="the 2 levels of the columns' names become one text each"):
+        data = filterkit.from_pandas(levels)
+    assert [a.name for a in data.schema.attributes] == ["('a', 'b')", "('a', 'c')"]
     assert [a.name for a in filterkit.from_pandas(pd.DataFrame([[1, 2]])).schema.attributes] == ["0", "1"]
+
+
+def test_times_of_other_zones_are_put_in_utc_with_a_warning():
+    times = pd.to_datetime(["2001-02-03 04:05:06", None]).tz_localize("Europe/Paris")
+    frame = pd.DataFrame({"p": times, "q": times, "u": times.tz_convert("UTC")})
+    with pytest.warns(filterkit.ConversionWarning) as caught:
+        data = filterkit.from_pandas(frame)
+    assert [str(each.message) for each in caught] == [
+        "from_pandas: the times of 'p', 'q' are now in UTC, not Europe/Paris"
+    ]
+    back = filterkit.to_pandas(data)
+    assert (back["p"] == frame["p"]).tolist() == [True, False] and str(back["p"].dtype) == "datetime64[ms, UTC]"
+
+
+def test_an_index_of_row_numbers_is_left_out_without_a_warning():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    for some in (frame, frame.iloc[1:], frame.iloc[[2, 0]], frame[frame["a"] != 2]):
+        assert without_warnings(filterkit.from_pandas, some).X[:, 0].tolist() == some["a"].tolist()
+
+
+NULLABLE = {
+    "Int64": ([1, None], [1, None]),
+    "Float32": ([1.5, None], [1.5, None]),
+    "boolean": ([True, None], [1, None]),
+    "string": (["x", None], ["x", None]),
+    "int64[pyarrow]": ([1, None], [1, None]),
+    "bool[pyarrow]": ([True, None], [1, None]),
+    "string[pyarrow]": (["x", None], ["x", None]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::filterkit.ConversionWarning")
+@pytest.mark.parametrize("kind", NULLABLE)
+def test_nullable_columns_of_pandas_are_taken(kind):
+    given, expected = NULLABLE[kind]
+    back = filterkit.to_pandas(filterkit.from_pandas(pd.DataFrame({"a": pd.array(given, kind)})))
+    assert [None if pd.isna(value) else value for value in back["a"]] == expected
+
+
+def test_runs_of_equal_values_are_decoded():
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([1.0, 2.0]))
+    assert filterkit.from_arrow(pa.table({"a": runs})).X.tolist() == [[1], [1], [2]]
+
+
+def test_small_losses_are_warned_of():
+    flags = pd.DataFrame({"a": pd.arrays.SparseArray([False, True])})
+    with pytest.warns(filterkit.ConversionWarning, match="True and False of 'a' become 1 and 0"):
+        filterkit.from_pandas(flags)
+    none = pd.DataFrame({"a": pd.Categorical([None])})
+    assert without_warnings(filterkit.from_pandas, none).schema.attributes[0].kind == "nominal"
+
+
+ROWS = [
+    ("x.arff", "found a str; if 'x.arff' is a file, give filterkit.read of it, or filterkit.batches for a stream"),
+    (Path("x.arff"), "Path; if 'x.arff' is a file, give filterkit.read of it"),
+    (np.eye(2), "found an ndarray; make it a data frame, or give it to filterkit.sklearn.ChainTransformer"),
+    (scipy.sparse.eye_array(2), "found a dia_array; make it a data frame, or"),
+    (pd.Series([1.0], name="a"), r"found a Series; use its to_frame\(\)"),
+    ({"a": [1]}, "found a dict; give it to pandas.DataFrame first"),
+    ({"attributes": [("a", "REAL")], "data": [[1]]}, "found a dict; give it to filterkit.from_liac first"),
+    ([[1.0, 2.0]], "expected a batch or a data frame, found a list"),
+    (None, "expected a batch or a data frame, found None"),
+]
+
+
+@pytest.mark.parametrize(("rows", "message"), ROWS)
+def test_what_is_no_rows_is_refused_with_what_to_give_instead(tmp_path, rows, message):
+    chain = filterkit.chain("l2")
+    fitted = chain.fit(pd.DataFrame({"a": [1.0]}))
+    score, write = (lambda rows: filterkit.scores(rows, "bns")), (lambda rows: filterkit.write(rows, tmp_path / "o"))
+    for use in (chain.fit, chain.fit_transform, fitted.transform, score, write):
+        with pytest.raises(FilterkitError, match=message):
+            use(rows)
 
 
 # ---- the C stream interface of Arrow ---------------------------------------------------------------
@@ -462,6 +552,30 @@ def test_polars_needs_no_adapter(kinds):
     assert [a.kind for a in filterkit.from_arrow(mixed).schema.attributes] == ["nominal", "string"]
 
 
+def test_what_polars_has_and_no_attribute_can_hold_is_named():
+    pl = pytest.importorskip("polars", reason="needs Polars")
+    day = datetime.timedelta(1)
+    held = pl.DataFrame({"d": pl.Series([Decimal("1.5"), None], dtype=pl.Decimal(5, 2)), "n": [None, None]})
+    assert filterkit.from_arrow(held).X[0, 0] == 1.5
+    for column, message in (
+        ([day], "column 'a' has the type duration"),
+        ([[1, 2]], "column 'a' has the type large_list.*; give each part of it a column of its own"),
+        ([{"x": 1}], "column 'a' has the type struct.*; give each part of it a column of its own"),
+        ([b"x"], "column 'a' has the type binary_view, which no attribute can hold; make it numbers or text"),
+        ([datetime.time(1)], "column 'a' has the type time64"),
+    ):
+        with pytest.raises(FilterkitError, match=message):
+            filterkit.from_arrow(pl.DataFrame({"b": [1] * len(column), "a": column}))
+    frame = pl.DataFrame({"a": [1.0]})
+    for give in (filterkit.from_arrow, filterkit.chain("l2").fit):
+        with pytest.raises(FilterkitError, match=r"found a LazyFrame; collect\(\) it first"):
+            give(frame.lazy())
+        with pytest.raises(FilterkitError, match=r"found a Series; use its to_frame\(\)"):
+            give(frame["a"])
+    with pytest.raises(FilterkitError, match="column 'a' has a type that Arrow cannot read"):
+        filterkit.from_arrow(pl.DataFrame({"b": [1], "a": pl.Series([1], dtype=pl.Int128)}))
+
+
 def test_duckdb_needs_no_adapter():
     duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
     iris = load("iris")
@@ -482,8 +596,16 @@ def test_chains_and_write_take_frames(tmp_path):
     filterkit.write(filterkit.to_pandas(iris), tmp_path / "one.arff")
     filterkit.write(iris, tmp_path / "other.arff")
     assert (tmp_path / "one.arff").read_text() == (tmp_path / "other.arff").read_text()
-    with pytest.raises(FilterkitError, match="expected a Batch, found a str"):
-        filterkit.write(["x"], tmp_path / "none.arff")
+    several = [filterkit.to_pandas(iris.rows(0, 70)), filterkit.to_pandas(iris.rows(70, 150))]
+    filterkit.write(several, tmp_path / "two.arff")
+    assert (tmp_path / "two.arff").read_text() == (tmp_path / "other.arff").read_text()
+    assert np.array_equal(filterkit.chain("shape").fit(several).transform(iris).X, expected.X)
+
+
+def test_features_of_frames_are_scored():
+    iris = load("iris")
+    for metrics in ("bns", ["bns"]):
+        assert filterkit.scores(filterkit.to_pandas(iris), metrics).equals(filterkit.scores(iris, ["bns"]))
 
 
 def test_a_warning_is_for_the_line_that_asked():

@@ -1,6 +1,7 @@
 """The journal: an interrupted evaluation is resumed, and the journal of another evaluation is refused."""
 
 import errno
+import hashlib
 import io
 import json
 import re
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from agreement import make, sample
 
-from filterkit import FilterkitError
+from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.measures import EARLY_MEASURES
@@ -261,3 +262,27 @@ def test_a_journal_of_an_earlier_version_is_continued(tmp_path, ran):
     assert again.values("auc").shape == (1, 3, 2, 1) and np.isnan(again.values("kappa")[0, :2]).all()
     with pytest.raises(FilterkitError, match="not the same repeats"):
         go_on(tmp_path / "j", rows, design(repeats=2))
+
+
+@pytest.mark.parametrize("kind", ["labels", "weights"])
+def test_a_journal_of_an_earlier_version_is_refused_where_rows_were_dealt_or_counted_otherwise(tmp_path, kind):
+    """Labels were not spread over folds, and the measures did not count weights."""
+    name, batch = data()[0]
+    if kind == "weights":
+        batch = batch.replace(weights=np.full(len(batch), 2.0))
+    else:
+        target = Attribute("l", "nominal", ("0", "1"))
+        features = [*batch.schema.features, target]
+        y = (np.arange(len(batch)) % 2).astype(np.int8)[:, None]
+        batch = Batch(Schema("r", features, labels=(len(features) - 1,)), batch.X, y)
+    schema = batch.schema
+    about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
+    digest = hashlib.sha256(repr(about).encode())
+    for part in (batch.X, batch.y, batch.weights):
+        digest.update(b"-" if part is None else part.tobytes())
+    go_on(tmp_path / "j", [(name, batch)], design(), 0)
+    head = json.loads((tmp_path / "j").read_text())
+    head["data"] = {name: digest.hexdigest()[:16]}
+    (tmp_path / "j").write_text(json.dumps(head) + "\n")
+    with pytest.raises(FilterkitError, match=r"another evaluation \(not the same data\); name another file"):
+        go_on(tmp_path / "j", [(name, batch)], design())

@@ -238,6 +238,33 @@ def test_files_of_earlier_versions_are_read(tmp_path):
     assert [name for name, value in found.values.items() if value == 0.5] == list(EARLY_MEASURES)
 
 
+CONFUSION = [["", ["yes", 'n"o'], [[0, 0, 2.5], [1, 0, 1.0]]], ["l", ["1", "0"], []]]
+
+
+def test_a_file_may_hold_the_confusion_of_classes(tmp_path):
+    rows = [result("a", 0.5)._replace(confusion=CONFUSION), result("b", 0.5)]
+    (tmp_path / "r.csv").write_text(Results(rows).text(by_class=True))
+    assert [row.confusion for row in read_results(str(tmp_path / "r.csv"))] == [CONFUSION, None]
+
+
+def test_the_confusion_of_very_many_classes_is_read(tmp_path):
+    names = [f"class {number}" for number in range(20_000)]
+    row = result("a", 0.5)._replace(confusion=[["", names, [[0, 1, 1.0]]]])
+    (tmp_path / "r.csv").write_text(Results([row]).text(by_class=True))
+    assert read_results(str(tmp_path / "r.csv"))[0].confusion == row.confusion
+
+
+DAMAGED = [1, [1], [["", ["a"], [[0, 1, 1.0]]]], [["", ["a"], [[0, 0.5, 1]]]], [[1, [], []]]]
+
+
+@pytest.mark.parametrize("confusion", DAMAGED)
+def test_a_damaged_confusion_is_refused(confusion, tmp_path):
+    row = result("a", 0.5)._replace(confusion=confusion)
+    (tmp_path / "r.csv").write_text(Results([row]).text(by_class=True))
+    with pytest.raises(FilterkitError, match=r"r\.csv:2: these are no results of an evaluation"):
+        read_results(str(tmp_path / "r.csv"))
+
+
 HEAD = ",".join(["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES])
 GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(MEASURES)
 

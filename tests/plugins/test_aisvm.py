@@ -206,13 +206,15 @@ def test_of_equal_classes_recall_is_of_the_positive_one():
     assert differ
 
 
-def test_instance_weights_count_only_in_the_svm():
-    batch = overlapping(0.3, 2.5, 1)
-    weights = np.random.default_rng(0).integers(1, 5, len(batch)) / 2
-    w, b, _, _ = expected(batch.X, batch.y == 1, weights=weights)
-    assert_is("aisvm", batch.replace(weights=weights), w, b)
-    plain = filterkit.chain("aisvm").fit(batch).stages[0].model
-    assert abs(plain.coefficients[:, 0] - w).max() > 0.05
+@pytest.mark.parametrize("scale", [0.005, 0.02])
+def test_a_row_of_weight_w_counts_like_w_rows(scale):
+    """In the SVM, the default C, the recall and the bound on the specificity."""
+    batch = overlapping(scale, 2.5, 3)
+    weights = np.random.default_rng(0).integers(1, 5, len(batch))
+    repeated = batch.take(np.repeat(np.arange(len(batch)), weights))
+    w, b, k, _ = expected(repeated.X, repeated.y == 1)
+    assert 1 < k != expected(batch.X, batch.y == 1, weights=weights)[2]
+    assert_is("aisvm", batch.replace(weights=weights.astype(float)), w, b)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -100,7 +100,6 @@ def test_what_no_attribute_can_hold_is_refused(tmp_path):
         (pa.array([[1]]), "has the type list<.*>, which no attribute can hold"),
         (pa.array([1 << 60, (1 << 60) + 1]), "whole numbers beyond 2"),
         (pa.array([1], pa.timestamp("us")), "parts of a millisecond"),
-        (pa.array([0], pa.timestamp("ms", "Europe/Rome")), "time zone Europe/Rome"),
     ]:
         pq.write_table(pa.table({"a": column}), path)
         with pytest.raises(FilterkitError, match=message):
@@ -111,6 +110,15 @@ def test_what_no_attribute_can_hold_is_refused(tmp_path):
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(UsageError, match="no column 'w'"):
         filterkit.read(path, format="parquet:weights=w")
+
+
+def test_times_of_other_zones_are_put_in_utc(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": pa.array([981173106000, None], pa.timestamp("ms", "Europe/Rome"))}), path)
+    with pytest.warns(filterkit.ConversionWarning, match="the times of column 'a' are now in UTC, not Europe/Rome"):
+        data = filterkit.read(path)
+    assert data.schema.attributes[0].format == "yyyy-MM-dd'T'HH:mm:ss.SSSX"
+    assert data.passthrough.column(0).cast("int64").to_pylist() == [981173106000, None]
 
 
 def test_streams_of_arrow_are_read_from_pipes(tmp_path):

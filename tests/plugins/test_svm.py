@@ -232,9 +232,9 @@ def test_a_fold_without_a_defined_measure_does_not_count(monkeypatch):
     batch = make(np.random.default_rng(0).normal(size=(20, 2)), [1, 1] + [0] * 18)
     told = []
 
-    def spied(truth, scores, exclusive, criterion):
-        told.append(truth.any())
-        return merit(truth, scores, exclusive, criterion)
+    def spied(held_out, scores, criterion):
+        told.append(held_out.truth.any())
+        return merit(held_out, scores, criterion)
 
     merit = learner._merit
     monkeypatch.setattr(learner, "_merit", spied)
@@ -245,6 +245,37 @@ def test_a_fold_without_a_defined_measure_does_not_count(monkeypatch):
     merits = [np.nan, np.nan, 0.2, 0.3, 0.1, 0.1, np.nan, 1.0, np.nan, np.nan]
     monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
     assert (model("svm --c 0.1,1", batch).coefficients == model("svm --c 1", batch).coefficients).all()
+
+
+def by_hand(X, y, weights=None):
+    """Training rows of one column and one task."""
+    tasks = Tasks(("yes",), np.array([1]), True)
+    schema = make([[0.0]], [1]).schema
+    weights = None if weights is None else np.array(weights, float)
+    return Training(np.array(X, float)[:, None], np.array(y, bool)[:, None], weights, tasks, schema)
+
+
+def test_held_out_rows_count_by_their_weights():
+    """A small C predicts the more frequent class, which is right for three of five held-out rows."""
+    inner = by_hand([-3, -2, -1, 1], [0, 0, 0, 1])
+    chosen = []
+    for weights in (None, [1, 1, 1, 2, 2]):
+        outer = by_hand([1] * 5, [0, 0, 0, 1, 1], weights)
+        made = learner.Svm(c="0.0001,100").learn_with_inner_cv(inner, iter([(inner, outer)]))
+        chosen.append(made.scores(np.array([[1.0]]))[0, 0] > 0)
+    assert chosen == [False, True]
+
+
+def test_a_sigmoid_counts_a_row_of_weight_w_like_w_rows():
+    random = np.random.default_rng(0)
+    scores, truth, weights = random.normal(size=40), random.random(40) < 0.5, random.integers(1, 4, 40)
+    repeated = sigmoid(np.repeat(scores, weights), np.repeat(truth, weights))
+    assert sigmoid(scores, truth, weights.astype(float)) == pytest.approx(repeated, rel=1e-6)
+    assert sigmoid(scores, truth, np.ones(40)) == sigmoid(scores, truth) != pytest.approx(repeated, rel=1e-3)
+    equal = np.zeros(40)
+    assert sigmoid(equal, truth, weights.astype(float)) == pytest.approx(
+        sigmoid(np.repeat(equal, weights), np.repeat(truth, weights))
+    )
 
 
 def test_labels_are_tuned_together():

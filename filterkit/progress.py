@@ -1,0 +1,229 @@
+"""Shows progress of work that takes a while: on standard error, or in the notebook that runs it."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from filterkit.messages import draw, is_watched, say
+
+if TYPE_CHECKING:
+    from filterkit.files.inputs import Input
+
+T = TypeVar("T")
+
+_PATIENCE = 1.0  # seconds before anything is shown
+_PAUSE = 0.1  # seconds between two pictures of a bar in a notebook
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+class _Bar(Protocol):
+    """What shows how much of something is done."""
+
+    def show(self, done: int, total: int, text: str) -> None:
+        """Show that `done` of `total` are done, in the words of `text`."""
+
+    def close(self) -> None:
+        """Show what was left out for lack of time, and end the line."""
+
+
+class _Lines:
+    """A line on standard error for every tenth."""
+
+    def __init__(self) -> None:
+        self._tenths = 0
+
+    def show(self, done: int, total: int, text: str) -> None:
+        tenths = done * 10 // total
+        if tenths > self._tenths:
+            say(f"filterkit: {text}")
+        self._tenths = tenths
+
+    def close(self) -> None:
+        pass
+
+
+class _TerminalBar:
+    """A bar on a terminal."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._done = 0
+
+    def show(self, done: int, total: int, text: str) -> None:
+        if self._bar is None:
+            import click
+
+            self._bar = click.progressbar(length=total, label="filterkit", file=sys.stderr)
+        self._bar.update(done - self._done)
+        self._done = done
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+
+class _NotebookBar:
+    """A bar in the output of a notebook's cell."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._last: dict[str, str] = {}
+        self._is_shown = True
+        self._drawn = -math.inf
+
+    def show(self, done: int, total: int, text: str) -> None:
+        bar = f'<progress max="{total}" value="{done}"></progress>'
+        self._last = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
+        self._is_shown = False
+        if time.monotonic() - self._drawn >= _PAUSE:
+            self._draw()
+
+    def _draw(self) -> None:
+        import IPython.display
+
+        display: Any = IPython.display.display
+        if self._handle is None:
+            self._handle = display(self._last, raw=True, display_id=True)
+        else:
+            self._handle.update(self._last, raw=True)
+        self._is_shown, self._drawn = True, time.monotonic()
+
+    def close(self) -> None:
+        if not self._is_shown:
+            self._draw()
+
+
+def _bar() -> _Bar:
+    """The bar that suits the place where this runs."""
+    if in_notebook():
+        return _NotebookBar()
+    return _TerminalBar() if is_watched() else _Lines()
+
+
+class ReadingProgress:
+    """Shows how much of an input has been read: as a bar, or as a line for every tenth where nobody watches.
+
+    Parameters
+    ----------
+    wanted : whether to show anything; None for only on a terminal.
+    """
+
+    def __init__(self, wanted: bool | None) -> None:
+        self._enabled = is_watched() if wanted is None else wanted
+        self._bar = _bar()
+
+    def watch(self, items: Iterable[T], reader: Input) -> Iterator[T]:
+        """Yield `items`, which are made while `reader` is read."""
+        began = time.monotonic()
+        for item in items:
+            yield item
+            size = reader.size
+            if self._enabled and size and time.monotonic() - began > _PATIENCE:
+                position = min(reader.position(), size)
+                self._bar.show(position, size, f"{position * 100 // size}% read")
+        self.close()
+
+    def close(self) -> None:
+        """End the line of the bar."""
+        self._bar.close()
+        self._bar = _bar()
+
+
+class StageProgress:
+    """Shows how many stages of a chain are done, as a context.
+
+    In a notebook the bar appears also while the first stage still works, because a stage may take long.
+
+    Parameters
+    ----------
+    wanted : whether to show anything; None for only in a notebook.
+    stages : the number of stages.
+    what : what is done to them, such as ``fitted``.
+    """
+
+    def __init__(self, wanted: bool | None, stages: int, what: str) -> None:
+        self._enabled = bool(stages) and (in_notebook() if wanted is None else wanted)
+        self._stages, self._what = stages, what
+        self._done = 0
+        self._is_open = True
+        self._bar: _Bar | None = None
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Callable[[int], None]:
+        """The function to call with the number of stages that are done."""
+        if not self._enabled:
+            return lambda done: None
+        self._began = time.monotonic()
+        if in_notebook():
+            import contextvars
+
+            context = contextvars.copy_context()  # it knows the cell of the notebook
+            self._timer = threading.Timer(_PATIENCE, context.run, [self._tell, 0])
+            self._timer.daemon = True
+            self._timer.start()
+        return self._tell
+
+    def _tell(self, done: int) -> None:
+        with self._lock:
+            self._done = max(self._done, done)
+            if self._is_open and time.monotonic() - self._began >= _PATIENCE:
+                self._bar = self._bar or _bar()
+                text = f"{self._done} of {self._stages} stages {self._what}"
+                self._bar.show(self._done, self._stages, text)
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._is_open = False
+            if self._bar is not None:
+                self._bar.close()
+
+
+class FoldProgress:
+    """Shows how many folds of an evaluation are done, and about how long the rest will take.
+
+    Parameters
+    ----------
+    wanted : whether to show anything; None for only on a terminal.
+    """
+
+    def __init__(self, wanted: bool | None) -> None:
+        self._terminal = is_watched()
+        self._enabled = self._terminal if wanted is None else wanted
+        self._began = time.monotonic()
+        self._done = 0
+        self._share_shown = 0.0
+
+    def show(self, left: int) -> None:
+        """Count another fold as done; `left` folds remain."""
+        self._done += 1
+        share = self._done / (self._done + left)
+        passed = time.monotonic() - self._began
+        if not self._enabled or passed < _PATIENCE or (not self._terminal and share < self._share_shown + 0.1):
+            return
+        self._share_shown = share
+        rest = _duration(passed / self._done * left)
+        text = f"filterkit: {self._done} of {self._done + left} folds, about {rest} left"
+        draw(f"\r{text}\033[K" if self._terminal else f"{text}\n")
+
+    def close(self) -> None:
+        """End the line on a terminal."""
+        if self._terminal and self._share_shown:
+            draw("\n")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
