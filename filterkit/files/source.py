@@ -44,12 +44,14 @@ class Source:
 
     Attributes
     ----------
+    path : as given.
     name : what messages call it.
     size : the number of bytes stored; None if unknown.
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
     """
 
     def __init__(self, path: str, encoding: str = "utf-8") -> None:
+        self.path = path
         self.name = "<standard input>" if path == "-" else path
         self.size: int | None = None
         self._standard = self.live = path == "-"
@@ -123,6 +125,28 @@ class Source:
             text = text.removeprefix(codecs.BOM_UTF8)
         return text
 
+    def ranges(self) -> int | None:
+        """The number of bytes of a file or URL of plain UTF-8 text, any of which can be read by itself; None of any
+        other."""
+        if self.offset() is None:
+            return None
+        if "://" not in self.path:
+            return self.size
+        size = getattr(self._raw, "size", None)
+        with self.failures():
+            return size if size is not None and _serves_ranges(self._raw) else None
+
+    def seek(self, offset: int) -> IO[bytes]:
+        """The stored bytes from `offset` on, of an input that has `ranges`."""
+        self._raw.seek(offset)
+        return self._raw
+
+    def offset(self) -> int | None:
+        """How many of the stored bytes have been read, if they are the text itself and do not arrive slowly."""
+        if self.live or self._stream is not self._raw or self._decoder is not None:
+            return None
+        return self._raw.tell()
+
     def waits(self) -> bool:
         """Whether more text would have to be waited for."""
         return self.live and not _ready(self._stream)
@@ -136,6 +160,12 @@ class Source:
     def failures(self) -> _Failures:
         """A context that turns the errors of reading into `FilterkitError`s that name this input."""
         return _Failures(self.name)
+
+
+def _serves_ranges(file: Any) -> bool:
+    """Whether parts of an fsspec file can be read; a web server may send whole files alone."""
+    is_web = "http" in file.fs.protocol
+    return bool(file.fs.info(file.path).get("partial", not is_web))
 
 
 _PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice
