@@ -162,12 +162,12 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
 
 
 def _output(engine: Engine, text: str) -> bytes:
-    """The rows that a chain writes for some ARFF text, which is read in blocks of one row."""
+    """The rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        with Reader(path, block_size=8) as reader:
+        with Reader(path, block_size=16) as reader:
             rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(rows)
