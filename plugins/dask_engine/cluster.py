@@ -73,6 +73,10 @@ class Cluster:
         """The future of ``function(*given)``; futures among `given` stand for their results."""
         return self._client.submit(function, *given, pure=False)
 
+    def spread(self, text: bytes) -> Any:
+        """The future of some bytes, which go to all workers, past the scheduler."""
+        return self._client.scatter(text, broadcast=True, hash=False)
+
     def prepare(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
         """Make each worker, and each that joins later, call ``function(*given)``."""
         plugin = _Preparation(function, given)

@@ -143,9 +143,14 @@ class DaskEngine(Engine):
         return self._cluster
 
     def _sent(self, cluster: Cluster, function: Callable[[T], R]) -> tuple[Any, bool]:
-        """The future of a function, which goes to each worker once; and whether it keeps parts of its results."""
+        """The future of a function, which goes to each worker once; and whether it keeps parts of its results.
+
+        The scheduler remembers a small one, such as one that counts. One with a fitted chain goes to all workers; it is
+        lost if all of them are.
+        """
         packed = pack(function)
-        return cluster.submit(load, packed.pickle, _places(packed.kept)), packed.keeps
+        text = cluster.spread(packed.pickle) if len(packed.pickle) > _HEAVY else packed.pickle
+        return cluster.submit(load, text, _places(packed.kept)), packed.keeps
 
     def _submit(self, cluster: Cluster, call: Any, keeps: bool, item: Any) -> _Running:
         """Begin to work on an item.
