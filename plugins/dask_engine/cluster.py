@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import Any
 
 from distributed import Client, LocalCluster, WorkerPlugin
@@ -14,7 +17,7 @@ from distributed.utils import TimeoutError as Late
 
 from filterkit import FilterkitError
 
-from .versions import check_versions, versions
+from .versions import check_versions
 
 Preparation = tuple[Callable[..., None], tuple[Any, ...]]
 
@@ -56,13 +59,14 @@ class Cluster:
         """A client of new worker processes."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of ours
         self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
-        self._own = LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            local_directory=self._folder,
-        )
+        with _terminal_signals_blocked():
+            self._own = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                local_directory=self._folder,
+            )
         return Client(self._own)
 
     def threads(self) -> int:
@@ -86,11 +90,12 @@ class Cluster:
 
     def close(self) -> None:
         """End what was started."""
-        if not self._is_ours:
-            for name in self._plugins:
-                self._client.unregister_worker_plugin(name)
-            return
-        self._client.close()
+        if self._own is None:
+            with suppress(OSError):  # it may be lost
+                for name in self._plugins:
+                    self._client.unregister_worker_plugin(name)
+        if self._is_ours:
+            self._client.close()
         if self._own is not None:
             self._own.close()
         if self._folder is not None:
@@ -112,6 +117,20 @@ def _begin() -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)  # the tasks themselves use all cores
+
+
+@contextmanager
+def _terminal_signals_blocked() -> Iterator[None]:
+    """Let processes that are started meanwhile ignore the signals of a terminal: whoever waits for them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which would unblock them again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _connected(options: str) -> Client:
