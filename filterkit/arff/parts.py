@@ -19,15 +19,16 @@ from filterkit.files.stretches import Stretch
 
 
 class Further(NamedTuple):
-    """A further file of an input, which is read as a whole where it is parsed."""
+    """A further file of an input, which is read as a whole where it is parsed.
+
+    Attributes
+    ----------
+    path : absolute or an fsspec URL.
+    place : its name, for messages.
+    """
 
     path: str
-    encoding: str
-
-    @property
-    def place(self) -> str:
-        """For messages."""
-        return self.path
+    place: str
 
 
 class Beginning(NamedTuple):
@@ -64,28 +65,28 @@ class FurtherFiles:
     block_size: int
     lenient: bool
 
-    def open(self, path: str) -> Beginning:
-        """The beginning of a file.
+    def open(self, path: str, name: str | None = None) -> Beginning:
+        """The beginning of a file, which messages call `name` if that is not its path.
 
         Raises
         ------
         FilterkitError : it cannot be read, or its attributes are others.
         """
-        source = Source(path, self.encoding)
+        source = Source(path, self.encoding, name)
         text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
         if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
             return Beginning(source, 1 + empty_lines, text, ())
         source.close()
-        source = Source(path, self.encoding)
+        source = Source(path, self.encoding, name)
         header, line, rest = read_header(source, self.block_size, self.lenient)
         if header.attributes != self.attributes:
             source.close()
             raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
         return Beginning(source, line, rest, tuple(Note(kind, place) for kind, place in header.repairs))
 
-    def read(self, path: str) -> tuple[Block, tuple[Note, ...]]:
+    def read(self, file: Further) -> tuple[Block, tuple[Note, ...]]:
         """All rows of a file, and what was corrected in its header."""
-        source, line, rest, notes = self.open(path)
+        source, line, rest, notes = self.open(*file)
         pieces = [rest]
         try:
             while more := source.read(max(self.block_size, 1 << 20)):
@@ -144,7 +145,7 @@ class PartReader:
             block = part.read()
             extent = Extent(count_lines(block.text), part.end)
         elif isinstance(part, Further):
-            block, notes = self.further.read(part.path)
+            block, notes = self.further.read(part)
         else:
             block = part
         parsed = self.parser(block)

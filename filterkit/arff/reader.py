@@ -26,7 +26,7 @@ from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.lines import Block, blocks
 from filterkit.files.rejects import Rejects
 from filterkit.files.source import Source, expand
-from filterkit.files.stretches import Stretch, stretches
+from filterkit.files.stretches import Stretch, absolute, stretches
 
 T = TypeVar("T")
 
@@ -224,7 +224,7 @@ class Reader:
                 total = source.ranges()
                 source.close()
                 if total is not None and total <= self._stretch(total, jobs):
-                    yield Further(path, self._encoding)
+                    yield Further(absolute(path), path)
                     continue
                 line, rest = self._next_file(path)
                 if total is None:

@@ -41,6 +41,7 @@ class Source:
         ``.xz`` or ``.zst``.
     encoding : of the text. Bytes that are not valid in it become surrogates, which are refused only where they matter;
         a Latin-1 letter in a comment does no harm.
+    name : what messages call it, if not its path.
 
     Attributes
     ----------
@@ -50,9 +51,9 @@ class Source:
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
     """
 
-    def __init__(self, path: str, encoding: str = "utf-8") -> None:
+    def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
         self.path = path
-        self.name = "<standard input>" if path == "-" else path
+        self.name = name or ("<standard input>" if path == "-" else path)
         self.size: int | None = None
         self._standard = self.live = path == "-"
         try:

@@ -18,7 +18,7 @@ class Stretch(NamedTuple):
 
     Attributes
     ----------
-    path : of the file, which may be an fsspec URL.
+    path : of the file, absolute or an fsspec URL.
     name : what messages call it.
     size : of the file when it was opened, in bytes.
     first : where its rows begin.
@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
         ------
         FilterkitError : the file cannot be read, or is not as long as it was.
         """
-        source = Source(self.path)
+        source = Source(self.path, name=self.name)
         try:
             with source.failures():
                 text = self._text(source)
@@ -85,10 +85,14 @@ def _line_begin(text: bytes, start: int) -> int:
     return end.end() if end else len(text)
 
 
+def absolute(path: str) -> str:
+    """A path that means the same file in other folders; URLs do anyway."""
+    return path if "://" in path else os.path.abspath(path)
+
+
 def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:
     """Stretches that cover a file from the offset `first` on, each of about `size` bytes."""
-    path = source.path if "://" in source.path else os.path.abspath(source.path)
     total = source.ranges()
     assert total is not None
     for begin in range(first, total, size):
-        yield Stretch(path, source.name, total, first, begin, min(begin + size, total))
+        yield Stretch(absolute(source.path), source.name, total, first, begin, min(begin + size, total))
