@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from filterkit.arff.beginning import find_row, read_header
@@ -15,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import Block, count_lines
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch
+from filterkit.files.stretches import Stretch, seen
 
 
 class Further(NamedTuple):
@@ -65,19 +66,19 @@ class FurtherFiles:
     block_size: int
     lenient: bool
 
-    def open(self, path: str, name: str | None = None) -> Beginning:
-        """The beginning of a file, which messages call `name` if that is not its path.
+    def open(self, opened: Callable[[], Source]) -> Beginning:
+        """The beginning of a file, which `opened` opens.
 
         Raises
         ------
         FilterkitError : it cannot be read, or its attributes are others.
         """
-        source = Source(path, self.encoding, name)
+        source = opened()
         text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
         if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
             return Beginning(source, 1 + empty_lines, text, ())
         source.close()
-        source = Source(path, self.encoding, name)
+        source = opened()
         header, line, rest = read_header(source, self.block_size, self.lenient)
         if header.attributes != self.attributes:
             source.close()
@@ -86,7 +87,7 @@ class FurtherFiles:
 
     def read(self, file: Further) -> tuple[Block, tuple[Note, ...]]:
         """All rows of a file, and what was corrected in its header."""
-        source, line, rest, notes = self.open(*file)
+        source, line, rest, notes = self.open(partial(seen, *file, self.encoding))
         pieces = [rest]
         try:
             while more := source.read(max(self.block_size, 1 << 20)):
@@ -138,7 +139,8 @@ class PartReader:
     function: Callable[[Batch], Any]
 
     def __call__(self, part: Block | Stretch | Further | Again) -> Read:
-        start, extent, notes = 0, None, ()
+        start, extent = 0, None
+        notes: tuple[Note, ...] = ()
         if isinstance(part, Again):
             part, start = part
         if isinstance(part, Stretch):
@@ -148,13 +150,13 @@ class PartReader:
             block, notes = self.further.read(part)
         else:
             block = part
-        parsed = self.parser(block)
+        parsed: Any = self.parser(block)
         parsed = parsed._replace(batch=parsed.batch.replace(start=start), notes=notes + parsed.notes)
         if parsed.omitted:
             return Read(len(parsed.batch), None, parsed, extent, _first_values(parsed.batch))
+        rows, first = len(parsed.batch), _first_values(parsed.batch)
         result = self.function(parsed.batch)
-        first = _first_values(parsed.batch)
-        return Read(len(parsed.batch), result, parsed._replace(batch=None), extent, first)
+        return Read(rows, result, parsed._replace(batch=None), extent, first)
 
 
 class Again(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -204,7 +205,7 @@ class Reader:
     def _next_file(self, path: str) -> tuple[int, bytes]:
         """Open a further file; the number of the line where its rows begin, and their text that has been read."""
         self.source.close()
-        self.source, line, rest, notes = self._further.open(path)
+        self.source, line, rest, notes = self._further.open(partial(Source, path, self._encoding))
         self._notes.add(self.source.name, notes)
         return line, rest
 

@@ -158,7 +158,7 @@ class SpooledRows(RowSource):
     schema : of the batches.
     once : maps a function over the batches; it is called for the first pass, and for all passes if it `rereads`.
     engine : maps over the batches in later passes.
-    memory, to_the_end, live : see `RowSource`. Of a spool as much is held in memory here, or else on each worker, before
+    memory, to_the_end, live : see `RowSource`. So much of a spool is in memory here, or else on each worker, before
         batches go to a file or, if they can be, are read again.
     rereads : whether `once` can be called again, and gives the same batches, with the numbers of their rows.
     """

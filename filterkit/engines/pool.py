@@ -98,7 +98,8 @@ class Pool:
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Kept]) -> Kept:
         """See `filterkit.engines.engine.Engine.reduce`; one of the processes merges."""
-        (merged,) = self.map(self.keep(merge), [list(kept)])
+        results: Any = list(kept)  # what the process reads instead of them
+        (merged,) = self.map(self.keep(merge), [results])
         for each in kept:
             each.remove()
         return merged

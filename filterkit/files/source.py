@@ -126,16 +126,16 @@ class Source:
             text = text.removeprefix(codecs.BOM_UTF8)
         return text
 
-    def ranges(self) -> int | None:
-        """The number of bytes of a file or URL of plain UTF-8 text, any of which can be read by itself; None of any
-        other."""
+    def length(self) -> int | None:
+        """The number of bytes of a file or URL of plain UTF-8 text; None of any other input, or if it is unknown."""
         if self.offset() is None:
             return None
-        if "://" not in self.path:
-            return self.size
-        size = getattr(self._raw, "size", None)
+        return getattr(self._raw, "size", None) if "://" in self.path else self.size
+
+    def ranges(self) -> int | None:
+        """Its `length`, if any range of it can be read by itself."""
         with self.failures():
-            return size if size is not None and _serves_ranges(self._raw) else None
+            return self.length() if "://" not in self.path or _serves_ranges(self.path) else None
 
     def seek(self, offset: int) -> IO[bytes]:
         """The stored bytes from `offset` on, of an input that has `ranges`."""
@@ -163,10 +163,17 @@ class Source:
         return _Failures(self.name)
 
 
-def _serves_ranges(file: Any) -> bool:
-    """Whether parts of an fsspec file can be read; a web server may send whole files alone."""
-    is_web = "http" in file.fs.protocol
-    return bool(file.fs.info(file.path).get("partial", not is_web))
+def _serves_ranges(path: str) -> bool:
+    """Whether parts of a URL can be read; a web server may send whole files alone."""
+    if not path.startswith(("http://", "https://")):
+        return True
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(path, headers={"Range": "bytes=0-0"}), timeout=30) as answer:
+            return bool(answer.status == 206)
+    except OSError:  # it may want what fsspec has been configured for
+        return False
 
 
 _PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice

@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
         ------
         FilterkitError : the file cannot be read, or is not as long as it was.
         """
-        source = Source(self.path, name=self.name)
+        source = seen(self.path, self.name)
         try:
             with source.failures():
                 text = self._text(source)
@@ -57,7 +57,7 @@ class Stretch(NamedTuple):
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         file = source.seek(self.begin - lead)
         text = file.read(self.end - self.begin + lead)
-        if len(text) != self.end - self.begin + lead or source.ranges() != self.size:
+        if len(text) != self.end - self.begin + lead or source.length() != self.size:
             raise FilterkitError(f"{self.name}: it changed while it was read")
         text, stop = _up_to_line_end(file, text, self.end == self.size)
         begin = _line_begin(text, lead - 1) if lead else 0
@@ -83,6 +83,20 @@ def _line_begin(text: bytes, start: int) -> int:
     """The offset after the first certain line end from `start` on; the length of the text if there is none."""
     end = LINE_END.search(text, start)
     return end.end() if end else len(text)
+
+
+def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
+    """A file that another process has seen, perhaps on another machine.
+
+    Raises
+    ------
+    FilterkitError : it is not here.
+    """
+    try:
+        return Source(path, encoding, name)
+    except FileNotFoundError:
+        what = f"a worker does not find it at {path}; put it where all workers see it, give a URL, or pipe it in with -"
+        raise FilterkitError(f"{name}: {what}") from None
 
 
 def absolute(path: str) -> str:

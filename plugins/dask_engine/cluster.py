@@ -13,7 +13,6 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from distributed import Client, LocalCluster, WorkerPlugin
-from distributed.utils import TimeoutError as Late
 
 from filterkit import FilterkitError
 
@@ -71,7 +70,7 @@ class Cluster:
 
     def threads(self) -> int:
         """How many tasks run at once."""
-        return max(1, sum(self._client.nthreads().values()))
+        return max(1, sum(map(int, self._client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], *given: Any) -> Any:
         """The future of ``function(*given)``; futures among `given` stand for their results."""
@@ -102,7 +101,7 @@ class Cluster:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class _Preparation(WorkerPlugin):  # type: ignore[misc]
+class _Preparation(WorkerPlugin):
     """Calls a function on each worker."""
 
     def __init__(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
@@ -142,11 +141,11 @@ def _connected(options: str) -> Client:
             client = Client(scheduler_file=options, timeout=10)
         else:
             client = Client(options or None, timeout=10)
-    except (OSError, Late, ValueError) as error:
+    except (OSError, TimeoutError, ValueError) as error:
         raise FilterkitError(f"--engine dask: no scheduler answers at {options} ({error})") from None
     try:
         client.wait_for_workers(1, timeout=30)
-    except (Late, TimeoutError):
+    except TimeoutError:
         client.close()
         raise FilterkitError(f"--engine dask: the scheduler at {options} has no workers") from None
     return client

@@ -1,4 +1,4 @@
-"""The versions that workers must have in common with the process that asks, because the bytes put out depend on them."""
+"""The versions that workers must have in common with the process that asks, because what is put out depends on them."""
 
 from __future__ import annotations
 
