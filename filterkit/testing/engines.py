@@ -140,6 +140,10 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
             assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
                 f"{engine.name}: a kept result has no nbytes; give what stands for it the size of the result"
             )
+            copies = list(made.map(np.copy, kept))
+            assert [copy.tolist() for copy in copies] == [[item] for item in range(6)], (
+                f"{engine.name}: as items, kept results become {copies!r}; give the function the results themselves"
+            )
             whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
             found = made.fetch(whole)
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (

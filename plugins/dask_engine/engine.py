@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from filterkit import FilterkitError
+from filterkit import FilterkitError, UsageError
 from filterkit.plugin import PAUSE, Engine, until_failure
 
 from .work import Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
@@ -137,8 +137,12 @@ class DaskEngine(Engine):
 
     def _connected(self) -> Cluster:
         if self._cluster is None:
-            from .cluster import Cluster
-
+            try:
+                from .cluster import Cluster
+            except ImportError:
+                raise UsageError(
+                    f"--engine {self.name} needs the package distributed: pip install 'arff-filterkit[dask]'"
+                ) from None
             self._cluster = Cluster(self._wanted, self._options, self._client, self._preparations)
         return self._cluster
 

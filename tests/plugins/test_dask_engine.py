@@ -287,3 +287,11 @@ def test_results_that_are_kept_are_given_back_as_they_are(client):
     engine.release(kept[0])
     assert engine.fetch(kept[2]).tolist() == [0, 1]
     engine.close()
+
+
+def test_without_distributed_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "filterkit_plugins.dask_engine.cluster", None)
+    with pytest.raises(
+        filterkit.UsageError, match=r"needs the package distributed: pip install 'arff-filterkit\[dask]'"
+    ):
+        next(DaskEngine(2).map(str, [1]))
