@@ -42,6 +42,8 @@ class Cluster:
         self._own: LocalCluster | None = None
         self._folder: str | None = None
         self._is_ours = client is None
+        if self._is_ours:
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of ours
         if client is not None:
             self._client = client
         elif options or dask.config.get("scheduler-address", None):
@@ -56,7 +58,6 @@ class Cluster:
 
     def _started(self, jobs: int) -> Client:
         """A client of new worker processes."""
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of ours
         self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
         with _terminal_signals_blocked():
             self._own = LocalCluster(
