@@ -19,6 +19,8 @@ from contextlib import suppress
 from importlib import import_module
 
 # What the imports below would import only where it is used.
+# What must not be imported before a fork: Dask's cluster has an event loop.
+APART = ("filterkit_plugins.dask_engine.cluster",)
 LIBRARIES = ("pyarrow.compute", "pyarrow.csv", "pyarrow.ipc", "scipy.stats", "sklearn.linear_model", "sklearn.svm")
 
 
@@ -26,7 +28,7 @@ def import_all():
     """Import filterkit, its plugins and the libraries that they use."""
     for package in ("filterkit", "filterkit_plugins"):
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-            if not module.name.endswith("__main__"):
+            if not module.name.endswith("__main__") and module.name not in APART:
                 import_module(module.name)
     for name in LIBRARIES:
         import_module(name)

@@ -199,10 +199,10 @@ def test_installation_advice_names_the_distribution():
         for asked in re.findall(r"pip install '([^.'{}][^']*)'|\"((?:arff-)?filterkit>=)", path.read_text())
     ]
     names = {name or pinned for name, pinned in said}
-    assert names == {f"{project['name']}[{extra}]" for extra in ("plot", "skops", "smote", "url")} | {
+    assert names == {f"{project['name']}[{extra}]" for extra in ("dask", "plot", "skops", "smote", "url")} | {
         f"{project['name']}>="
     }
-    assert {"plot", "skops", "smote", "url"} <= set(project["optional-dependencies"])
+    assert {"dask", "plot", "skops", "smote", "url"} <= set(project["optional-dependencies"])
 
 
 @pytest.mark.parametrize(

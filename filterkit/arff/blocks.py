@@ -19,7 +19,7 @@ from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, cut, first_line
 from filterkit.files.rejects import Rejected
 
-# The exact path reads fewer bytes than this before pyarrow could be imported.
+# The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
 SMALL = 1 << 16
 # A block that the fast path cannot read is halved down to this size, so that only some lines take the exact path.
 SMALLEST_HALF = 1 << 13
@@ -74,6 +74,7 @@ class BlockParser:
         self.lenient = lenient
         self.unseen = unseen
         self.declared = layout if declared is None else declared
+        self._bytes = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
         """The rows of `block`.
@@ -83,7 +84,8 @@ class BlockParser:
         ArffError : a row cannot be read.
         """
         try:
-            exactly = len(block.text) < SMALL and not _fast_is_loaded()
+            self._bytes += len(block.text)
+            exactly = self._bytes < SMALL and not _fast_is_loaded()
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
         except ArffError:
             parsed = self._salvage(block)

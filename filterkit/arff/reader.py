@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
 
 from filterkit.arff.beginning import find_row, read_header
-from filterkit.arff.blocks import BlockParser, Parsed
+from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
+from filterkit.arff.parts import Again, Further, FurtherFiles, PartReader, Read
 from filterkit.data.attributes import ManyOrFew, place_of
-from filterkit.data.batch import Batch, empty
+from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen, with_more_values, without_unknown
 from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import ArffError, FilterkitError
-from filterkit.files.inputs import map_parsed
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.lines import Block, blocks
 from filterkit.files.rejects import Rejects
 from filterkit.files.source import Source, expand
+from filterkit.files.stretches import Stretch, absolute, stretches
 
 T = TypeVar("T")
 
 BLOCK_SIZE = 1 << 20
+_LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
+_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
 
 
 class Reader:
@@ -48,6 +55,10 @@ class Reader:
         `filterkit.LenientWarning` of each kind of correction comes after the last row.
     unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
         ``missing``, or ``extend``, which adds it to the attribute. For the last the input is read twice.
+
+    Attributes
+    ----------
+    count : the number of rows; None until all have been read.
 
     Raises
     ------
@@ -80,6 +91,8 @@ class Reader:
         self._notes.add(self.name, (Note(kind, place) for kind, place in header.repairs))
         self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
         self._line = line + empty_lines
+        offset = self.source.offset()
+        self._begin = None if offset is None else offset - len(self._rest)  # where rows begin
         sparse = row.startswith(b"{")  # the first row decides
         self._rejects = rejects
         attributes: ManyOrFew = header.attributes
@@ -104,8 +117,11 @@ class Reader:
         self._parser = BlockParser(
             self.schema, self.layout, rejects is not None, lenient, unseen == "missing", declared
         )
-        self._rows = 0  # all there are, once they have been read; some of them may still be worked on
-        self.count: int | None = None  # of rows, once all have been given out
+        self._further = FurtherFiles(self.name, header.attributes, encoding, self.block_size, lenient)
+        self._counts: list[int] = []  # the rows of each part
+        self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
+        self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
+        self.count: int | None = None
 
     def _output(self) -> int | None:
         """The number, from 1, of the attribute that KEEL's ``@outputs`` names alone; None without one."""
@@ -164,7 +180,7 @@ class Reader:
 
     def position(self) -> int:
         """How many of the stored bytes have been read."""
-        return self.source.position()
+        return self._ends.get(self.source.name) or self.source.position()
 
     def close(self) -> None:
         """Close the input."""
@@ -182,121 +198,159 @@ class Reader:
         rest = self._rest
         for number, path in enumerate(self._paths):
             if number:
-                self.source.close()
-                self.source = Source(path, self._encoding)
-                line, rest = self._next_part(self.source)
+                line, rest = self._next_file(path)
             self._rest = b""
             yield from blocks(self.source, rest, line, self.block_size)
 
-    def _next_part(self, source: Source) -> tuple[int, bytes]:
-        """The line where the rows of a further part begin, and the text from there on that has been read."""
-        text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
-        if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
-            return 1 + empty_lines, text
-        source.close()
-        self.source = Source(source.name, self._encoding)
-        header, line, rest = read_header(self.source, self.block_size, self._lenient)
-        self._notes.add(source.name, (Note(kind, place) for kind, place in header.repairs))
-        if header.attributes != self._header.attributes:
-            raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
+    def _next_file(self, path: str) -> tuple[int, bytes]:
+        """Open a further file; the number of the line where its rows begin, and their text that has been read."""
+        self.source.close()
+        self.source, line, rest, notes = self._further.open(partial(Source, path, self._encoding))
+        self._notes.add(self.source.name, notes)
         return line, rest
 
-    def ordered(self, parsed: Iterator[Parsed]) -> Iterator[Batch]:
-        """The batches of parsed blocks, in order, with their rows numbered.
+    def _parts(self, jobs: int) -> Iterator[Block | Stretch | Further]:
+        """The rows in parts, in order, of which the workers of an engine read as many as they can by themselves."""
+        if self.source.path != self._paths[0]:
+            self.source.close()
+            self.source = Source(self._paths[0], self._encoding)
+        if self._begin is None or self.source.ranges() is None:
+            yield from self.blocks()
+            return
+        self._lines[self.name] = self._line - 1
+        for number, path in enumerate(self._paths):
+            begin = self._begin
+            if number:
+                source = Source(path, self._encoding)
+                total = source.ranges()
+                source.close()
+                if total is not None and total <= self._stretch(total, jobs):
+                    yield Further(absolute(path), path)
+                    continue
+                line, rest = self._next_file(path)
+                if total is None:
+                    yield from blocks(self.source, rest, line, self.block_size)
+                    continue
+                offset = self.source.offset()
+                assert offset is not None
+                begin = offset - len(rest)
+                self._lines[self.source.name] = line - 1
+            total = self.source.ranges()
+            assert total is not None
+            yield from stretches(self.source, begin, self._stretch(total, jobs))
 
-        A string that a sparse row omits becomes the first string of the file, as in Weka. Batches wait until that
-        string is known.
+    def _stretch(self, total: int, jobs: int) -> int:
+        """How many bytes a stretch of a file of `total` bytes has."""
+        return max(self.block_size, min(total // (_STRETCHES * jobs), _LONGEST))
+
+    def batches(self) -> Iterator[Batch]:
+        """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
+        start, some = 0, False
+        for batch in self.map(itself, LocalEngine(1)):
+            yield batch.replace(start=start)
+            start += len(batch)
+            some = True
+        if not some:
+            yield empty(self.schema)
+
+    def rereads(self, engine: Engine) -> bool:
+        """Whether all rows can be mapped over again."""
+        return engine.reads_files and self._begin is not None and self.source.ranges() is not None
+
+    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
+        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
+
+        The results for what has arrived of a live input are yielded before more input is waited for. A string that a
+        sparse row omits becomes the first string of the file, as in Weka. Batches wait until that string is known.
 
         Raises
         ------
-        ArffError : a string is omitted, and the file has none.
+        ArffError : a row cannot be read, or a string is omitted, and the file has none.
         """
-        waiting: list[Parsed] = []
+        again, self._counts = self._counts if self.count is not None else [], []
+        parts: Iterator[Any] = self._parts(engine.jobs) if engine.reads_files else self.blocks()
+        if again:
+            parts = map(Again, parts, accumulate(again, initial=0))
+        waiting: deque[tuple[int, Read]] = deque()
         start = 0
-        for item in parsed:
-            if item is PAUSE:
-                yield PAUSE  # type: ignore[misc]
-                continue
-            self._note(item)
-            item = item._replace(batch=item.batch.replace(start=start))
-            start += len(item.batch)
-            if not self.schema.passthrough:
-                yield item.batch
-                continue
-            self._note_first(item.batch)
-            waiting.append(item)
-            while waiting and all(column in self._first for column in waiting[0].omitted):
-                yield self._fill(waiting.pop(0))
-        self._rows = start
-        for item in waiting:
-            column = next(column for column in item.omitted if column not in self._first)
+        reader = PartReader(self._parser, self._further, function)
+        with closing(engine.map(reader, parts)) as found:
+            for read in self._placed(found, bool(again)):
+                self._note(read, bool(again))
+                waiting.append((start, read))
+                start += read.rows
+                while waiting and all(column in self._first for column in waiting[0][1].parsed.omitted):
+                    yield self._finished(*waiting.popleft(), function, engine)
+        for _, read in waiting:
+            column = next(column for column in read.parsed.omitted if column not in self._first)
             raise ArffError(
                 "a sparse row omits it, which means the first value in the file, but there is none",
                 source=self.name,
                 attribute=self.schema.passthrough[column].name,
             )
+        if self.count is None:
+            self._notes.warn()
+        self.count = start
 
-    def _note(self, parsed: Parsed) -> None:
-        """Write the rejected rows of a block, and count what has been noted about it."""
+    def _placed(self, found: Iterator[Any], again: bool) -> Iterator[Read]:
+        """What is read, without pauses; errors name the line and row within the file."""
+        try:
+            for read in found:
+                if read is not PAUSE:
+                    yield read
+        except ArffError as error:
+            if error.line is not None:
+                error.line += self._lines.get(error.source or "", 0)
+            raise
+        except StageError as error:
+            if error.row is not None and not again:
+                error.row += sum(self._counts)
+            raise
+
+    def _note(self, read: Read, again: bool) -> None:
+        """Write the rejected rows of a part, count what has been noted about it, and remember first values."""
+        self._counts.append(read.rows)
+        parsed, name = read.parsed, read.parsed.name
+        before = self._lines.get(name, 0)
+        if read.extent is not None:
+            self._lines[name] = before + read.extent.lines
+            self._ends[name] = read.extent.end
+        if again:
+            return
         for each in parsed.rejected:
             assert self._rejects is not None
-            self._rejects.add(each, self._encoding)
-        self._notes.add(parsed.name, parsed.notes)
+            each.error.line = None if each.error.line is None else each.error.line + before
+            self._rejects.add(each._replace(line=each.line + before), self._encoding)
+        self._notes.add(name, [note._replace(line=note.line + before) for note in parsed.notes])
+        for column, value in read.first.items():
+            self._first.setdefault(column, value)
 
-    def _end(self, rows: int) -> None:
-        """Remember the number of rows once all have been given out, and warn of what has been noted."""
-        self.count = rows
-        self._notes.warn()
+    def _finished(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
+        """The result for a part; where rows omit the string of a column, they get the first of the file before."""
+        if not read.parsed.omitted:
+            result: T = read.result
+            return result
+        batch = read.parsed.batch
+        for column, rows in read.parsed.omitted.items():
+            batch = self._fill(batch, column, rows)
+        try:
+            (result,) = engine.map(function, [batch])
+        except StageError as error:
+            if error.row is not None:
+                error.row += start
+            raise
+        return result
 
-    def _note_first(self, batch: Batch) -> None:
-        """Remember the first value of each column of strings or bags."""
-        for column, attribute in enumerate(self.schema.passthrough):
-            if column not in self._first and attribute.kind != "date":
-                assert batch.passthrough is not None
-                values = batch.passthrough.column(column).drop_null()
-                if len(values):
-                    self._first[column] = values[0].as_py()
+    def _fill(self, batch: Batch, column: int, rows: np.ndarray) -> Batch:
+        """The batch with the first value of the column in `rows`."""
+        import pyarrow.compute as pc
 
-    def _fill(self, item: Parsed) -> Batch:
-        """The batch with the first value of the column wherever a row omits it."""
-        batch = item.batch
-        for column, rows in item.omitted.items():
-            import pyarrow.compute as pc
+        from filterkit.data import arrow
 
-            from filterkit.data import arrow
-
-            assert batch.passthrough is not None
-            mask = np.zeros(len(batch), bool)
-            mask[rows] = True
-            first = arrow.strings([self._first[column]])[0]
-            filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
-            batch = batch.replace(
-                passthrough=batch.passthrough.set_column(column, self.schema.passthrough[column].name, filled)
-            )
-        return batch
-
-    def batches(self) -> Iterator[Batch]:
-        """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
-        some = False
-        for batch in self.ordered(block if block is PAUSE else self._parser(block) for block in self.blocks()):
-            if batch is not PAUSE:
-                yield batch
-                some = True
-        if not some:
-            yield empty(self.schema)
-        self._end(self._rows)
-
-    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
-        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
-
-        The results for what has arrived of a live input are yielded before more input is waited for.
-        """
-        if not self.schema.passthrough:
-            self._end((yield from map_parsed(self._parser, function, self.blocks(), engine, self._note)))
-            return
-        parsed = engine.map(self._parser, self.blocks())
-        with closing(parsed):  # omitted strings are filled in between
-            for result in engine.map(function, self.ordered(parsed)):
-                if result is not PAUSE:
-                    yield result
-        self._end(self._rows)
+        assert batch.passthrough is not None
+        mask = np.zeros(len(batch), bool)
+        mask[rows] = True
+        first = arrow.strings([self._first[column]])[0]
+        filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
+        name = self.schema.passthrough[column].name
+        return batch.replace(passthrough=batch.passthrough.set_column(column, name, filled))

@@ -118,7 +118,8 @@ class Formatter:
 
     def __init__(self, schema: Schema, sparse: bool, precision: int | None = None) -> None:
         self._format = RowFormat(schema, sparse, precision)
-        self._fast: FastFormatter | None = None  # made for the first large batch
+        self._fast: FastFormatter | None = None  # made when there is much to write
+        self._plain = 0  # numbers written without it
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_fast": None}  # made again where it is needed
@@ -135,7 +136,8 @@ class Formatter:
                 return Pieces(piece for part in parts for piece in self.rows(part))
         batch = batch.in_form(form.sparse)
         cells = len(batch.csr.data) if batch.sparse else batch.X.size
-        if cells < SMALL and self._fast is None:
+        self._plain += cells
+        if self._plain < SMALL and self._fast is None:
             return Pieces([_plain_rows(form, batch).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter

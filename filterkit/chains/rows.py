@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import accumulate, chain, pairwise
 from operator import mul
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
@@ -151,14 +151,16 @@ class Mapping(Protocol):
 
 
 class SpooledRows(RowSource):
-    """Rows that can be read once, and are read again from a spool.
+    """Rows that can be read once, and are read again from a spool; on workers that read files, perhaps from these.
 
     Parameters
     ----------
     schema : of the batches.
-    once : maps a function over the batches; it is called once, for the first pass.
+    once : maps a function over the batches; it is called for the first pass, and for all passes if it `rereads`.
     engine : maps over the batches in later passes.
-    memory, to_the_end, live : see `RowSource`.
+    memory, to_the_end, live : see `RowSource`. So much of a spool is in memory here, or else on each worker, before
+        batches go to a file or, if they can be, are read again.
+    rereads : whether `once` can be called again, and gives the same batches, with the numbers of their rows.
     """
 
     def __init__(
@@ -169,35 +171,53 @@ class SpooledRows(RowSource):
         memory: int,
         to_the_end: bool = False,
         live: bool = False,
+        rereads: bool = False,
     ) -> None:
         super().__init__(schema, engine, memory, to_the_end, live)
         self._once = once
-        self._spool: Spool | None = None
+        self._rereads = rereads
+        self._again = False  # whether later passes read the rows again
+        self._kept: list[_Kept] | None = None
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map`."""
-        if self._spool is not None:
-            parts = (_Piece(each, *cut) for each in self._spool for cut in _cuts(each.rows, each.values, growth))
+        if self._again:
+            return chain.from_iterable(self._once(partial(_of_pieces, function, growth)))
+        if self._kept is not None:
+            parts = (_Piece(each, *cut) for each in self._kept for cut in _cuts(each.rows, each.values, growth))
             return self.engine.map(partial(_of_loaded, self.schema, function), parts)
         if last:
             return self._once(function)
         return self._first(function)
 
     def _first(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        self._spool = Spool(self.memory)
-        start = 0
-
-        for spooled, result in self._once(partial(_and_packed, function)):
-            spooled.start = start
-            self._spool.append(spooled)
-            start += spooled.rows
+        spool = Spool(self.memory)
+        self.close_with(spool)
+        self._kept = kept = []
+        start, nbytes = 0, 0
+        for (rows, values, batch), result in self._once(partial(_and_packed, self.engine.keep(SpooledBatch), function)):
+            if isinstance(batch, SpooledBatch):  # which the engine has not kept elsewhere
+                spool.append(batch)
+            kept.append(_Kept(batch, rows, values, start))
+            start += rows
+            nbytes += batch.nbytes
+            if self._rereads and nbytes > self.memory * self.jobs:
+                self._again = True
+                self._release()
             yield result
+
+    def _release(self) -> None:
+        """Let the engine forget the batches that it keeps."""
+        for each in self._kept or ():
+            if not isinstance(each.batch, SpooledBatch):
+                self.engine.release(each.batch)
+        if self._kept is not None:
+            self._kept.clear()
 
     def close(self) -> None:
         """Give back the spool's memory and disk."""
+        self._release()
         super().close()
-        if self._spool is not None:
-            self._spool.close()
 
 
 class InMemoryRows(RowSource):
@@ -230,9 +250,21 @@ def _of_transformed(stages: list[Fitted], function: Callable[[Batch], T], batch:
     return function(transform(stages, batch, training=True))
 
 
-def _and_packed(function: Callable[[Batch], T], batch: Batch) -> tuple[SpooledBatch, T]:
-    """A batch packed for the spool, and ``function`` of it."""
-    return SpooledBatch(batch), function(batch)
+class _Kept(NamedTuple):
+    """A `SpooledBatch`, or what an engine keeps of it; the numbers of its rows and values, and of its first row."""
+
+    batch: Any
+    rows: int
+    values: int
+    start: int
+
+
+def _and_packed(
+    pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
+) -> tuple[tuple[int, int, Any], T]:
+    """The numbers of rows and values of a batch, and the batch, packed for the spool; and ``function`` of it."""
+    values = len(batch.csr.data) if batch.sparse else batch.X.size
+    return (len(batch), values, pack(batch)), function(batch)
 
 
 def _cuts(rows: int, values: int, growth: float) -> list[tuple[int, int]]:
@@ -251,16 +283,21 @@ def pieces(batch: Batch, growth: float) -> Iterator[Batch]:
 class _Piece(NamedTuple):
     """The rows of a spooled batch from `first` up to, but not including, `stop`."""
 
-    spooled: SpooledBatch
+    kept: _Kept
     first: int
     stop: int
 
 
 def _of_loaded(schema: Schema, function: Callable[[Batch], T], piece: _Piece) -> T:
     """``function`` of some rows of a spooled batch."""
-    batch = piece.spooled.load(schema)
+    batch = piece.kept.batch.load(schema).replace(start=piece.kept.start)
     is_all = piece.stop - piece.first == len(batch)
     return function(batch if is_all else batch.rows(piece.first, piece.stop))
+
+
+def _of_pieces(function: Callable[[Batch], T], growth: float, batch: Batch) -> list[T]:
+    """``function`` of a batch, in pieces if many values come out of it."""
+    return [function(piece) for piece in pieces(batch, growth)]
 
 
 @contextmanager

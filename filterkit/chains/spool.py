@@ -112,7 +112,7 @@ class SpooledBatch:
         passthrough = _table(arrays["passthrough"]) if "passthrough" in arrays else None
         y = arrays.get("y")
         if y is not None and schema.labels:
-            y = y.reshape(self.rows, -1)
+            y = y.reshape(self.rows, len(schema.labels))
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
 
 

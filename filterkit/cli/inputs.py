@@ -92,6 +92,7 @@ def training_rows(reader: Input, work: Work) -> Iterator[SpooledRows]:
             work.engine,
             work.memory // 8,
             live=reader.live,
+            rereads=reader.rereads(work.engine),
         )
         try:
             with naming(reader):

@@ -40,6 +40,7 @@ class Engine:
     ----------
     name : what ``--engine`` calls it.
     jobs : as given.
+    reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
 
     Raises
     ------
@@ -47,6 +48,7 @@ class Engine:
     """
 
     name: ClassVar[str] = ""
+    reads_files: ClassVar[bool] = False
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
@@ -76,7 +78,8 @@ class Engine:
         """`function` for `map`, whose results stay where they were computed and are merged there.
 
         By default, results come to this process as ever. An engine whose processes are elsewhere may give out something
-        that stands for a result, can be pickled, and has its size in bytes as `nbytes`.
+        that stands for a result, can be pickled, and has its size in bytes as `nbytes`. It may be part of an item; the
+        function then gets the result itself.
         """
         return function
 
@@ -87,6 +90,9 @@ class Engine:
     def fetch(self, kept: Any) -> Any:
         """A kept result itself, which then is kept no more."""
         return kept
+
+    def release(self, kept: Any) -> None:
+        """Keep a result no more."""
 
     def close(self) -> None:
         """Give back what the engine holds. It can be called twice."""

@@ -17,12 +17,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
 from types import FrameType
-from typing import Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from filterkit.engines.engine import PAUSE
@@ -98,7 +98,10 @@ class Pool:
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Kept]) -> Kept:
         """See `filterkit.engines.engine.Engine.reduce`; one of the processes merges."""
-        (merged,) = self.map(self.keep(partial(_of_kept, merge)), [list(kept)])
+        results: Any = list(kept)  # what the process reads instead of them
+        (merged,) = self.map(self.keep(merge), [results])
+        for each in kept:
+            each.remove()
         return merged
 
     def close(self) -> None:
@@ -125,16 +128,18 @@ class Pool:
 
     def _stored(self, function: Callable[[T], R]) -> _Call:
         """A call of `function`, which each process reads once."""
-        return _Call(self._write(function))
+        path = self._path()
+        _write(function, path)
+        return _Call(path)
 
-    def _write(self, thing: Any) -> str:
-        """Write a function or an item to a file; returns its path."""
-        path = os.path.join(self._folder.path, str(next(self._numbers)))
-        _write(thing, path)
-        return path
+    def _path(self) -> str:
+        """The path of a new file."""
+        return os.path.join(self._folder.path, str(next(self._numbers)))
 
     def _submit(self, call: _Call, item: Any) -> Future[str]:
-        path = self._write(item)
+        path = self._path()
+        with temporary_errors(), open(path, "wb") as file:
+            _ItemPickler(file).dump(item)
         with _signals_held_back():
             try:
                 future = self._pool.submit(call, path)
@@ -157,17 +162,17 @@ class Kept(NamedTuple):
         """The result; the file is removed."""
         return _read(self.path)
 
+    def remove(self) -> None:
+        """Remove the file."""
+        with suppress(FileNotFoundError), temporary_errors():
+            os.unlink(self.path)
+
 
 def _kept(function: Callable[[T], R], folder: str, item: T) -> Kept:
     """The result of a function, in a file of the folder."""
     path = os.path.join(folder, f"kept-{uuid4().hex}")
     _write(function(item), path)
     return Kept(path, os.path.getsize(path))
-
-
-def _of_kept(merge: Callable[[list[R]], R], several: list[Kept]) -> R:
-    """What `merge` makes of kept results."""
-    return merge([kept.read() for kept in several])
 
 
 @dataclass(frozen=True)
@@ -189,6 +194,22 @@ def _write(thing: Any, path: str) -> None:
     """Write anything to a new file."""
     with temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
+
+
+class _ItemPickler(pickle.Pickler):
+    """Pickles an item; kept results in it become the results themselves."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+
+    def reducer_override(self, thing: Any) -> Any:
+        return (_loaded, (thing.path,)) if type(thing) is Kept else NotImplemented
+
+
+def _loaded(path: str) -> Any:
+    """What is in a file, which stays."""
+    with temporary_errors(), open(path, "rb") as file:
+        return pickle.load(file)
 
 
 def _read(path: str) -> Any:

@@ -26,6 +26,7 @@ class ProcessEngine(Engine):
     """
 
     name = "processes"
+    reads_files = True
 
     def __init__(self, jobs: int, options: str = "") -> None:
         super().__init__(jobs, options)
@@ -55,6 +56,10 @@ class ProcessEngine(Engine):
     def fetch(self, kept: Any) -> Any:
         """See `Engine.fetch`."""
         return kept.read()
+
+    def release(self, kept: Any) -> None:
+        """See `Engine.release`."""
+        kept.remove()
 
     def close(self) -> None:
         """See `Engine.close`."""

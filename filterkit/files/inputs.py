@@ -54,6 +54,9 @@ class Input(Protocol):
     def position(self) -> int:
         """How many of these bytes have been read."""
 
+    def rereads(self, engine: Engine) -> bool:
+        """Whether `map` can be called again with this engine; the batches then say the numbers of their rows."""
+
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, computed by the engine."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.engines.engine import PAUSE
 from filterkit.files.source import Source
 
-_LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # not after a backslash, see `cut`
+LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # a certain one: not after a backslash, see `cut`
 _IDLE = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x20]*+(%[^\r\n]*+)?")  # an empty line, or one with a comment alone
 _LONG = 1 << 24  # bytes; longer than any command line kept in a comment
 
@@ -22,6 +22,11 @@ class Block(NamedTuple):
     text: bytes
     line: int
     name: str
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.name}, line {self.line}"
 
 
 def count_lines(text: bytes) -> int:
@@ -47,7 +52,7 @@ def cut(text: bytes | bytearray, start: int = 0) -> int:
 
 def first_line(text: bytes) -> int:
     """The offset after the first certain line end of `text`; its length if there is none."""
-    end = _LINE_END.search(text)
+    end = LINE_END.search(text)
     return end.end() if end else len(text)
 
 

@@ -41,16 +41,19 @@ class Source:
         ``.xz`` or ``.zst``.
     encoding : of the text. Bytes that are not valid in it become surrogates, which are refused only where they matter;
         a Latin-1 letter in a comment does no harm.
+    name : what messages call it, if not its path.
 
     Attributes
     ----------
+    path : as given.
     name : what messages call it.
     size : the number of bytes stored; None if unknown.
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
     """
 
-    def __init__(self, path: str, encoding: str = "utf-8") -> None:
-        self.name = "<standard input>" if path == "-" else path
+    def __init__(self, path: str, encoding: str = "utf-8", name: str | None = None) -> None:
+        self.path = path
+        self.name = name or ("<standard input>" if path == "-" else path)
         self.size: int | None = None
         self._standard = self.live = path == "-"
         try:
@@ -123,6 +126,28 @@ class Source:
             text = text.removeprefix(codecs.BOM_UTF8)
         return text
 
+    def length(self) -> int | None:
+        """The number of bytes of a file or URL of plain UTF-8 text; None of any other input, or if it is unknown."""
+        if self.offset() is None:
+            return None
+        return getattr(self._raw, "size", None) if "://" in self.path else self.size
+
+    def ranges(self) -> int | None:
+        """Its `length`, if any range of it can be read by itself."""
+        with self.failures():
+            return self.length() if "://" not in self.path or _serves_ranges(self.path) else None
+
+    def seek(self, offset: int) -> IO[bytes]:
+        """The stored bytes from `offset` on, of an input that has `ranges`."""
+        self._raw.seek(offset)
+        return self._raw
+
+    def offset(self) -> int | None:
+        """How many of the stored bytes have been read, if they are the text itself and do not arrive slowly."""
+        if self.live or self._stream is not self._raw or self._decoder is not None:
+            return None
+        return self._raw.tell()
+
     def waits(self) -> bool:
         """Whether more text would have to be waited for."""
         return self.live and not _ready(self._stream)
@@ -136,6 +161,19 @@ class Source:
     def failures(self) -> _Failures:
         """A context that turns the errors of reading into `FilterkitError`s that name this input."""
         return _Failures(self.name)
+
+
+def _serves_ranges(path: str) -> bool:
+    """Whether parts of a URL can be read; a web server may send whole files alone."""
+    if not path.startswith(("http://", "https://")):
+        return True
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(path, headers={"Range": "bytes=0-0"}), timeout=30) as answer:
+            return bool(answer.status == 206)
+    except OSError:  # it may want what fsspec has been configured for
+        return False
 
 
 _PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice

@@ -143,6 +143,10 @@ class TableReader:
             yield empty(self.schema)
         self.count = start
 
+    def rereads(self, engine: Engine) -> bool:
+        """See `Input`."""
+        return False
+
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
         self.count = yield from map_parsed(self._parser, function, self.parts(), engine, self._note)

@@ -106,6 +106,10 @@ class FormatReader:
         """The batches, with their rows numbered."""
         return self._numbered()
 
+    def rereads(self, engine: Engine) -> bool:
+        """See `Input`."""
+        return False
+
     def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
         """``function(batch)`` for all batches, in order, in the engine."""
         return engine.map(function, self._numbered())

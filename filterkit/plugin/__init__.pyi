@@ -56,6 +56,7 @@ from filterkit.data.texts import Texts as Texts
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.local import LocalEngine as LocalEngine
+from filterkit.engines.local import until_failure as until_failure
 from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import RowError as RowError
 from filterkit.errors import quoted as quoted

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from filterkit.engines.engine import Engine
+from filterkit.errors import PluginError
 from filterkit.plugin.registry import Registry
+from filterkit.temporary import TemporaryFolder, temporary_errors
 
 
 def make_engine(text: str, jobs: int, known: Registry) -> Engine:
@@ -23,13 +27,45 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     kind = known.engine(name)
     engine = kind(jobs, options) if options else kind(jobs)
     if known.files:
-        engine.prepare(_load_plugins, list(known.files))
+        engine.prepare(_load_plugins, {path: _text(path) for path in known.files})
     return engine
 
 
-def _load_plugins(paths: list[str]) -> None:
-    """Load the plugins in these files, in a process that works for an engine."""
+def _text(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+_loaded: dict[str, bytes] = {}  # the text of each file that this process has loaded for an engine
+_copies: list[TemporaryFolder] = []  # of such files that are not here; they live as long as this process
+
+
+def _load_plugins(texts: dict[str, bytes]) -> None:
+    """Load the plugins in some files, whose texts are given by path, in a process that works for an engine.
+
+    The process may be on another machine, without these files, and it may have worked for others before.
+
+    Raises
+    ------
+    PluginError : a plugin cannot be loaded, or was loaded before with another text.
+    """
     from filterkit.plugin.registry import registry
 
-    for path in paths:
-        registry().add_file(path)
+    for path, text in texts.items():
+        others = [each for each in _loaded if each not in texts and os.path.basename(each) == os.path.basename(path)]
+        if others or _loaded.get(path, text) != text:
+            raise PluginError(
+                f"--plugin {path}: a worker has loaded another file of this name before; restart the workers"
+            )
+        if path not in _loaded:
+            registry().add_file(path if os.path.isfile(path) and _text(path) == text else _copied(path, text))
+            _loaded[path] = text
+
+
+def _copied(path: str, text: bytes) -> str:
+    """The path of a temporary file of the same name, with this text."""
+    _copies.append(TemporaryFolder())
+    copy = os.path.join(_copies[-1].path, os.path.basename(path))
+    with temporary_errors(), open(copy, "wb") as file:
+        file.write(text)
+    return copy

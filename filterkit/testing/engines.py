@@ -161,6 +161,10 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
             assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
                 f"{engine.name}: a kept result has no nbytes; give what stands for it the size of the result"
             )
+            copies = list(made.map(np.copy, kept))
+            assert [copy.tolist() for copy in copies] == [[item] for item in range(6)], (
+                f"{engine.name}: as items, kept results become {copies!r}; give the function the results themselves"
+            )
             whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
             found = made.fetch(whole)
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
@@ -185,12 +189,12 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
 
 
 def _output(engine: Engine, text: str) -> bytes:
-    """The rows that a chain writes for some ARFF text, which is read in blocks of a few rows."""
+    """The rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        with Reader(path, block_size=64) as reader:
+        with Reader(path, block_size=16) as reader:
             rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(rows)

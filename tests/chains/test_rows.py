@@ -64,7 +64,7 @@ def test_rows_that_come_once_are_read_again_from_the_spool(memory):
 def test_rows_that_are_asked_for_once_are_not_kept():
     rows, passes = spooled(batches([1, 2], [3]))
     assert [v for _, v in rows.map(values, last=True)] == [[1, 2], [3]]
-    assert passes == [0] and rows._spool is None
+    assert passes == [0] and rows._kept is None
 
 
 def test_rows_in_memory_are_numbered():
@@ -93,7 +93,7 @@ def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
     own = rows.arranged_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
     rows.close()
-    assert arranged._spool._spooled == own._spool._spooled == []
+    assert arranged._kept == own._kept == []
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():

@@ -1,0 +1,112 @@
+"""Stretches: parts of files that whoever works on them reads by itself, cut between lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import IO, NamedTuple
+
+from filterkit.errors import FilterkitError
+from filterkit.files.lines import LINE_END, Block
+from filterkit.files.source import Source
+
+_MORE = 1 << 16  # bytes to read at once beyond the end of a stretch, up to the end of its last line
+
+
+class Stretch(NamedTuple):
+    """The lines of a file of UTF-8 text that begin in a range of its bytes.
+
+    Attributes
+    ----------
+    path : of the file, absolute or an fsspec URL.
+    name : what messages call it.
+    size : of the file when it was opened, in bytes.
+    first : where its rows begin.
+    begin, end : the range, in bytes from the start of the file. A line that begins where it ends belongs to it, and one
+        that begins at its own begin to the stretch before, unless there is none.
+    """
+
+    path: str
+    name: str
+    size: int
+    first: int
+    begin: int
+    end: int
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.name}, bytes {self.begin} to {self.end}"
+
+    def read(self) -> Block:
+        """The lines, counted from 1.
+
+        Raises
+        ------
+        FilterkitError : the file cannot be read, or is not as long as it was.
+        """
+        source = seen(self.path, self.name)
+        try:
+            with source.failures():
+                text = self._text(source)
+        finally:
+            source.close()
+        return Block(text, 1, self.name)
+
+    def _text(self, source: Source) -> bytes:
+        lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
+        file = source.seek(self.begin - lead)
+        text = file.read(self.end - self.begin + lead)
+        if len(text) != self.end - self.begin + lead or source.length() != self.size:
+            raise FilterkitError(f"{self.name}: it changed while it was read")
+        text, stop = _up_to_line_end(file, text, self.end == self.size)
+        begin = _line_begin(text, lead - 1) if lead else 0
+        return text[begin:stop]
+
+
+def _up_to_line_end(file: IO[bytes], text: bytes, is_last: bool) -> tuple[bytes, int]:
+    """Text read on until its last line ends, and where that is."""
+    if is_last:
+        return text, len(text)
+    start = len(text) - 1
+    while True:
+        stop = _line_begin(text, start)
+        if stop < len(text):  # a CR at the very end may be half of a CRLF
+            return text, stop
+        more = file.read(max(_MORE, len(text)))
+        if not more:
+            return text, stop
+        text += more
+
+
+def _line_begin(text: bytes, start: int) -> int:
+    """The offset after the first certain line end from `start` on; the length of the text if there is none."""
+    end = LINE_END.search(text, start)
+    return end.end() if end else len(text)
+
+
+def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
+    """A file that another process has seen, perhaps on another machine.
+
+    Raises
+    ------
+    FilterkitError : it is not here.
+    """
+    try:
+        return Source(path, encoding, name)
+    except FileNotFoundError:
+        what = f"a worker does not find it at {path}; put it where all workers see it, give a URL, or pipe it in with -"
+        raise FilterkitError(f"{name}: {what}") from None
+
+
+def absolute(path: str) -> str:
+    """A path that means the same file in other folders; URLs do anyway."""
+    return path if "://" in path else os.path.abspath(path)
+
+
+def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:
+    """Stretches that cover a file from the offset `first` on, each of about `size` bytes."""
+    total = source.ranges()
+    assert total is not None
+    for begin in range(first, total, size):
+        yield Stretch(absolute(source.path), source.name, total, first, begin, min(begin + size, total))

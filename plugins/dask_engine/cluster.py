@@ -1,0 +1,152 @@
+"""A Dask cluster: one that is started here, or a running one that this process connects to."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import Any
+
+from distributed import Client, LocalCluster, WorkerPlugin
+
+from filterkit import FilterkitError
+
+from .versions import check_versions
+
+Preparation = tuple[Callable[..., None], tuple[Any, ...]]
+
+
+class Cluster:
+    """The workers of a scheduler.
+
+    Parameters
+    ----------
+    jobs : how many worker processes to start, if no scheduler is named here or in Dask's configuration.
+    options : the address of a scheduler, the path of its file, or nothing.
+    client : one that somebody else opened and closes, or None.
+    preparations : functions, with their arguments, that each worker calls first.
+
+    Raises
+    ------
+    FilterkitError : there is no such scheduler, it has no workers, or their versions are others.
+    """
+
+    def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
+        import dask
+
+        self._own: LocalCluster | None = None
+        self._folder: str | None = None
+        self._is_ours = client is None
+        if self._is_ours:
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of ours
+        if client is not None:
+            self._client = client
+        elif options or dask.config.get("scheduler-address", None):
+            self._client = _connected(options)
+        else:
+            self._client = self._started(jobs)
+        self._plugins: list[str] = []
+        check_versions(self._client)
+        self.prepare(_begin, ())
+        for function, given in preparations:
+            self.prepare(function, given)
+
+    def _started(self, jobs: int) -> Client:
+        """A client of new worker processes."""
+        self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
+        with _terminal_signals_blocked():
+            self._own = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                local_directory=self._folder,
+            )
+        return Client(self._own)
+
+    def threads(self) -> int:
+        """How many tasks run at once."""
+        return max(1, sum(map(int, self._client.nthreads().values())))
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Any:
+        """The future of ``function(*given)``; futures among `given` stand for their results."""
+        return self._client.submit(function, *given, pure=False)
+
+    def spread(self, text: bytes) -> Any:
+        """The future of some bytes, which go to all workers, past the scheduler."""
+        return self._client.scatter(text, broadcast=True, hash=False)
+
+    def prepare(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
+        """Make each worker, and each that joins later, call ``function(*given)``."""
+        plugin = _Preparation(function, given)
+        name = f"filterkit-{id(self)}-{len(self._plugins)}"
+        self._client.register_plugin(plugin, name)
+        self._plugins.append(name)
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._own is None:
+            with suppress(OSError):  # it may be lost
+                for name in self._plugins:
+                    self._client.unregister_worker_plugin(name)
+        if self._is_ours:
+            self._client.close()
+        if self._own is not None:
+            self._own.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Preparation(WorkerPlugin):
+    """Calls a function on each worker."""
+
+    def __init__(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
+        self.function, self.given = function, given
+
+    def setup(self, worker: Any) -> None:
+        self.function(*self.given)
+
+
+def _begin() -> None:
+    """Begin to work in this process."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)  # the tasks themselves use all cores
+
+
+@contextmanager
+def _terminal_signals_blocked() -> Iterator[None]:
+    """Let processes that are started meanwhile ignore the signals of a terminal: whoever waits for them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which would unblock them again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _connected(options: str) -> Client:
+    """A client of a running scheduler."""
+    try:
+        if options.endswith(".json"):
+            if not os.path.exists(options):
+                raise FilterkitError(f"--engine dask: there is no scheduler file {options}")
+            client = Client(scheduler_file=options, timeout=10)
+        else:
+            client = Client(options or None, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise FilterkitError(f"--engine dask: no scheduler answers at {options} ({error})") from None
+    try:
+        client.wait_for_workers(1, timeout=30)
+    except TimeoutError:
+        client.close()
+        raise FilterkitError(f"--engine dask: the scheduler at {options} has no workers") from None
+    return client

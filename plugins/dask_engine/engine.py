@@ -1,0 +1,197 @@
+"""The engine: tasks for the workers of a Dask cluster, in order, with few in flight."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+
+from filterkit import FilterkitError, UsageError
+from filterkit.plugin import PAUSE, Engine, until_failure
+
+from .work import Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_HEAVY = 1 << 16  # bytes of an item; results made from larger ones do not stay on workers, see `DaskEngine._submit`
+
+
+class _Running(NamedTuple):
+    """A task: the future of its whole result, that of what comes back of it, and what it works on."""
+
+    done: Any
+    small: Any
+    item: Any
+
+
+class DaskEngine(Engine):
+    """Applies functions to items on the workers of a Dask cluster.
+
+    ``--engine dask`` starts worker processes on this machine, unless Dask's own configuration names a scheduler;
+    ``dask:tcp://HOST:PORT`` and ``dask:FILE.json`` connect to a running one. Files are read by the workers, statistics
+    are merged there, and a worker that is lost is replaced by others: Dask computes again what it held.
+
+    Parameters
+    ----------
+    jobs : the number of worker processes to start; of a running cluster all workers are used.
+    options : the address of a scheduler, or the path of its file.
+    """
+
+    name = "dask"
+    reads_files = True
+
+    def __init__(self, jobs: int, options: str = "") -> None:
+        self._wanted = jobs
+        self._options = options
+        self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._cluster: Cluster | None = None
+        self._client: Any = None  # that somebody else closes
+        if options:
+            self._connected()  # an address may be wrong, which should be said at once
+
+    @classmethod
+    def of(cls, client: Any) -> Self:
+        """An engine on the cluster of a `distributed.Client`, which is not closed with it."""
+        made = cls(1)
+        made._client = client
+        return made
+
+    @property
+    def jobs(self) -> int:  # type: ignore[override]
+        """How many items are worked on at once."""
+        return self._wanted if self._cluster is None and self._client is None else self._connected().threads()
+
+    def prepare(self, function: Callable[..., None], *given: Any) -> None:
+        """See `Engine.prepare`."""
+        self._preparations.append((function, given))
+        if self._cluster is not None:
+            self._cluster.prepare(function, given)
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """See `Engine.map`."""
+        cluster = self._connected()
+        call, keeps = self._sent(cluster, function)
+        failures: list[Exception] = []
+        running: deque[_Running] = deque()
+        most = 2 * cluster.threads()
+        try:
+            for item in until_failure(items, failures):
+                if item is not PAUSE:
+                    running.append(self._submit(cluster, call, keeps, item))
+                while running and (item is PAUSE or len(running) >= most):
+                    yield self._result(running.popleft())
+                if item is PAUSE:
+                    yield item
+            while running:
+                yield self._result(running.popleft())
+        finally:
+            for each in running:  # nobody waits for their results
+                each.done.cancel()
+        if failures:
+            raise failures[0]
+
+    def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+        """See `Engine.map_as_done`."""
+        from distributed import as_completed
+
+        cluster = self._connected()
+        call, keeps = self._sent(cluster, function)
+        tasks = {each.small: each for each in (self._submit(cluster, call, keeps, item) for item in items)}
+        try:
+            for small in as_completed(list(tasks)):
+                yield self._result(tasks.pop(small))
+        finally:
+            for each in tasks.values():
+                each.done.cancel()
+
+    def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
+        """See `Engine.keep`; results stay in the memory of workers, or on their disks if Dask finds that too small."""
+        return Keeping(function)
+
+    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
+        """See `Engine.reduce`; a worker merges what workers keep, and this process what it has itself."""
+        if not all(isinstance(each, Kept) for each in kept):
+            return merge([self.fetch(each) for each in kept])
+        several = [(each.done, each.place) for each in kept]
+        done = self._connected().submit(merged, merge, several)
+        with _told(None):
+            return Kept(done, 0, result_of(self._connected().submit(small_of, done).result(), done))
+
+    def fetch(self, kept: Any) -> Any:
+        """See `Engine.fetch`."""
+        if not isinstance(kept, Kept):
+            return kept
+        with _told(None):
+            return self._connected().submit(large_of, kept.done, kept.place).result()
+
+    def close(self) -> None:
+        """See `Engine.close`; a cluster that this engine has started ends."""
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
+
+    def _connected(self) -> Cluster:
+        if self._cluster is None:
+            try:
+                from .cluster import Cluster
+            except ImportError:
+                raise UsageError(
+                    f"--engine {self.name} needs the package distributed: pip install 'arff-filterkit[dask]'"
+                ) from None
+            self._cluster = Cluster(self._wanted, self._options, self._client, self._preparations)
+        return self._cluster
+
+    def _sent(self, cluster: Cluster, function: Callable[[T], R]) -> tuple[Any, bool]:
+        """The future of a function, which goes to each worker once; and whether it keeps parts of its results.
+
+        The scheduler remembers a small one, such as one that counts. One with a fitted chain goes to all workers; it is
+        lost if all of them are.
+        """
+        packed = pack(function)
+        text = cluster.spread(packed.pickle) if len(packed.pickle) > _HEAVY else packed.pickle
+        return cluster.submit(load, text, _places(packed.kept)), packed.keeps
+
+    def _submit(self, cluster: Cluster, call: Any, keeps: bool, item: Any) -> _Running:
+        """Begin to work on an item.
+
+        Results that stay are computed again if their worker is lost, so the scheduler remembers the item as long as
+        they stay. It would fill up with the text of large items. What comes of these goes back to this process.
+        """
+        packed = pack(item)
+        stays = keeps and len(packed.pickle) < _HEAVY
+        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays)
+        small = cluster.submit(small_of, done)
+        return _Running(done, small, item)
+
+    def _result(self, running: _Running) -> Any:
+        with _told(running.item):
+            small = running.small.result()
+        return result_of(small, running.done)
+
+
+def _places(kept: list[Kept]) -> list[tuple[Any, int]]:
+    return [(each.done, each.place) for each in kept]
+
+
+@contextmanager
+def _told(item: Any) -> Iterator[None]:
+    """Turn the errors of Dask itself into a `FilterkitError`; that of a lost worker says what it worked on."""
+    from distributed.client import FutureCancelledError
+    from distributed.scheduler import KilledWorker
+
+    try:
+        yield
+    except KilledWorker as error:
+        place = getattr(item, "place", "")
+        about = f"{place}: " if place else ""
+        raise FilterkitError(
+            f"{about}the Dask workers that worked on this were killed, {error.allowed_failures + 1} of them one after "
+            "the other; give each more memory"
+        ) from None
+    except (FutureCancelledError, OSError) as error:
+        raise FilterkitError(f"the Dask cluster is lost ({error})") from None

@@ -1,0 +1,40 @@
+"""The versions that workers must have in common with the process that asks, because what is put out depends on them."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from filterkit import FilterkitError
+
+_LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-learn")
+
+
+def versions() -> dict[str, str]:
+    """The version of Python without its last part, and those of filterkit, its plugins and the libraries below it."""
+    found = {"Python": platform.python_version().rpartition(".")[0]}
+    plugins = {point.dist.name for point in metadata.entry_points(group="filterkit") if point.dist is not None}
+    for name in sorted({*_LIBRARIES, *plugins}):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def check_versions(client: Any) -> None:
+    """Refuse a cluster with a worker that has other versions than this process.
+
+    Raises
+    ------
+    FilterkitError : names the first worker and what differs.
+    """
+    ours = versions()
+    for worker, theirs in client.run(versions).items():
+        for name in [*ours, *theirs]:
+            if ours.get(name) != theirs.get(name):
+                raise FilterkitError(
+                    f"--engine dask: the worker {worker} has {name} {theirs.get(name, 'none')}, and this process has "
+                    f"{ours.get(name, 'none')}; install the same versions"
+                )

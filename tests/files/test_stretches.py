@@ -1,0 +1,79 @@
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filterkit.errors import FilterkitError
+from filterkit.files.lines import LINE_END
+from filterkit.files.source import Source
+from filterkit.files.stretches import Stretch, stretches
+
+PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b"\\\\\n", b"", b"%", b"'a\\\nb'"])
+
+
+def read(path, first, size):
+    """The texts of all stretches of a file."""
+    source = Source(str(path))
+    try:
+        return [each.read().text for each in stretches(source, first, size)]
+    finally:
+        source.close()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=40), st.integers(1, 30), st.integers(0, 8))
+def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tmp_path_factory, pieces, size, first):
+    path = tmp_path_factory.getbasetemp() / "stretches.txt"
+    text = b"".join(pieces)
+    path.write_bytes(text)
+    found = read(path, min(first, len(text)), size)
+    assert b"".join(found) == text[min(first, len(text)) :]
+    for each, following in pairwise(found):
+        ends = [end.end() for end in LINE_END.finditer(each + following)]
+        assert not each or not following or len(each) in ends
+
+
+def test_a_line_may_be_longer_than_many_stretches(tmp_path):
+    long = b"9" * 300_000
+    (tmp_path / "a").write_bytes(b"1\n" + long + b"\n2\n")
+    found = read(tmp_path / "a", 0, 50_000)
+    assert [len(each) for each in found] == [300_003, 0, 0, 0, 0, 0, 2][: len(found)]
+    assert b"".join(found) == b"1\n" + long + b"\n2\n"
+
+
+def test_stretches_cut_lines_in_random_places(tmp_path):
+    draw = random.Random(1)
+    lines = [b"%d" % draw.randrange(10 ** draw.randrange(1, 30)) for _ in range(3000)]
+    (tmp_path / "a").write_bytes(b"\n".join(lines))
+    for size in (7, 100, 1009, 65_536):
+        assert b"".join(read(tmp_path / "a", 0, size)).split(b"\n") == lines
+
+
+def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):
+    path = tmp_path / "a.arff"
+    path.write_text("1\n2\n3\n")
+    source = Source(str(path))
+    first, *_ = stretches(source, 0, 3)
+    path.write_text("1\n2\n3\n4\n")
+    with pytest.raises(FilterkitError, match="it changed while it was read"):
+        first.read()
+    source.close()
+
+
+def test_a_file_that_a_worker_does_not_see_is_named_with_what_to_do(tmp_path):
+    away = Stretch(str(tmp_path / "away.arff"), "away.arff", 6, 0, 0, 6)
+    with pytest.raises(FilterkitError, match=r"away\.arff: a worker does not find it at .*; put it where all"):
+        away.read()
+
+
+def test_only_plain_files_have_stretches(tmp_path):
+    import gzip
+
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"1\n"))
+    (tmp_path / "a").write_bytes(b"1\n")
+    for path, encoding, length in (("a", "utf-8", 2), ("a", "latin-1", None), ("a.gz", "utf-8", None)):
+        source = Source(str(tmp_path / path), encoding)
+        assert source.length() == source.ranges() == length
+        source.close()

@@ -1,0 +1,297 @@
+"""The engine dask on real workers: a scheduler and two workers in processes of their own, as an administrator starts
+them, and workers that the engine starts itself."""
+
+import contextlib
+import gzip
+import http.server
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from command import run
+
+import filterkit
+import filterkit.testing as testing
+
+distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
+
+from filterkit_plugins.dask_engine import DaskEngine  # noqa: E402
+from filterkit_plugins.dask_engine.versions import check_versions, versions  # noqa: E402
+
+SAMPLES = pathlib.Path(__file__).parents[2] / "arff_samples"
+SMALL = ["--memory", "100KB", "--block-size", "2KB"]
+PLUGIN = """
+import os
+from filterkit import RowStage, StageError, hookimpl
+
+class Doubled(RowStage):
+    '''Double all numbers.'''
+    name = "doubled"
+    def transform(self, batch):
+        return batch.replace(X=batch.X * 2)
+
+class Die(RowStage):
+    '''End the process at one row.'''
+    name = "die"
+    def transform(self, batch):
+        if (batch.X[:, 0] == 1500).any():
+            os._exit(3)
+        return batch
+
+class Refuse(RowStage):
+    '''Refuse one row.'''
+    name = "refuse"
+    def transform(self, batch):
+        found = (batch.X[:, 0] == 1500).nonzero()[0]
+        if len(found):
+            raise StageError(self.name, "1500 is too many", batch.start + int(found[0]))
+        return batch
+
+@hookimpl
+def filterkit_stages():
+    return [Doubled, Die, Refuse]
+"""
+
+
+def numbers(rows):
+    lines = "".join(f"{i if i % 7 else '?'},{i * i % 13},{'pq?'[i % 3]}\n" for i in range(rows))
+    return "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {p,q}\n@data\n" + lines
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("dask")
+    (path / "away").mkdir()
+    (path / "away" / "plugin.py").write_text(PLUGIN)
+    (path / "n.arff").write_text(numbers(3000))
+    (path / "n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
+    (path / "broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
+    words = "".join(f"'{' '.join(f'w{i * j % 97}' for j in range(i % 9))}',{'pq'[i % 2]}\n" for i in range(2000))
+    (path / "texts.arff").write_text(f"@relation r\n@attribute t string\n@attribute c {{p,q}}\n@data\n{words}")
+    for number in range(3):
+        (path / f"part-{number}.arff").write_text(numbers(500))
+    return path
+
+
+@pytest.fixture(scope="module")
+def scheduler(folder):
+    """The name of the file of a scheduler that has two workers, which were started in another folder."""
+    file, started = folder / "scheduler.json", []
+    place = ["--scheduler-file", str(file)]
+    main = [sys.executable, "-m", "distributed.cli.dask_scheduler", *place, "--host", "127.0.0.1", "--port", "0"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", *place, "--nthreads", "1", "--memory-limit", "0"]
+    with open(folder / "log", "wb") as log:
+        settings = {"cwd": folder / "away", "stdout": log, "stderr": log}
+        started.append(subprocess.Popen([*main, "--dashboard-address", "127.0.0.1:0"], **settings))
+        for _ in range(2):
+            started.append(subprocess.Popen([*worker, "--no-dashboard"], **settings))
+        try:
+            deadline = time.monotonic() + 120
+            while not file.exists() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            with distributed.Client(scheduler_file=str(file)) as client:
+                client.wait_for_workers(2, timeout=120)
+            yield str(file)
+        finally:
+            for process in reversed(started):  # workers first: they end theirs
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(30)
+                process.kill()
+
+
+@pytest.fixture
+def client(scheduler):
+    with distributed.Client(scheduler_file=scheduler) as client:
+        client.wait_for_workers(2, timeout=120)
+        yield client
+
+
+def outcome(folder, engine, *words, name="out.arff"):
+    """The rows, exit status and messages of a command."""
+    target = folder / name
+    target.unlink(missing_ok=True)
+    done = run("--engine", engine, "-o", str(target), *words, cwd=folder)
+    text = target.read_bytes() if target.exists() else b""
+    return re.sub(rb"% filterkit.*\n", b"", text), done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
+def test_the_engine_conforms(check, client, monkeypatch):
+    monkeypatch.setattr("filterkit.testing.engines._JOBS", (2,))  # as many as there are workers
+
+    class Shared(DaskEngine):
+        def __init__(self, jobs, options=""):
+            super().__init__(jobs, options)
+            self._client = client
+
+    check(Shared)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("n.arff", "shape bns l2"),
+        ("n.arff", "shape --cross-fit 3 standardize"),
+        (str(SAMPLES / "iris.arff"), "shape --auto bins onehot"),
+        (str(SAMPLES / "digits.arff"), "select --by ig --top 9 shuffle sample --fraction 1/2"),
+        ("texts.arff", "words --keep 50 tfidf select --by ig --top 20 l2"),
+        ("n.arff.gz", "impute range"),
+        ("part-?.arff", "standardize"),
+        ("broken.arff", "standardize"),
+    ],
+)
+def test_rows_and_messages_are_those_of_threads(folder, scheduler, source, words):
+    small = ["--memory", "2MB", "--block-size", "20KB"] if "digits" in source else SMALL
+    words = [*small, source, *words.split()]
+    assert outcome(folder, f"dask:{scheduler}", *words) == outcome(folder, "local", *words)
+
+
+def test_rejected_rows_are_those_of_threads(folder, scheduler):
+    found = []
+    for engine in (f"dask:{scheduler}", "local"):
+        rows = outcome(folder, engine, *SMALL, "--rejects", "rejects.arff", "broken.arff", "l2")
+        found.append((rows, (folder / "rejects.arff").read_text()))
+    assert found[0] == found[1] and "broken.arff:1506" in found[0][1]
+
+
+def test_rows_are_read_again_if_memory_does_not_hold_them(folder, scheduler):
+    words = ["--block-size", "2KB", "n.arff", "shape", "bns", "l2"]
+    expected = outcome(folder, "local", *words)
+    assert outcome(folder, f"dask:{scheduler}", "--memory", "1GB", *words) == expected
+    assert outcome(folder, f"dask:{scheduler}", "--memory", "16KB", *words) == expected
+
+
+def test_workers_get_the_plugins_that_only_the_user_has(folder, scheduler):
+    os.rename(folder / "away" / "plugin.py", folder / "plugin.py")
+    words = ["--plugin", "plugin.py", *SMALL, "n.arff"]
+    assert outcome(folder, f"dask:{scheduler}", *words, "doubled") == outcome(folder, "local", *words, "doubled")
+    found, expected = outcome(folder, f"dask:{scheduler}", *words, "refuse"), outcome(folder, "local", *words, "refuse")
+    assert found == expected and found[2] == "filterkit: refuse: n.arff: row 1501: 1500 is too many\n"
+    text, status, message = outcome(folder, f"dask:{scheduler}", *words, "die")
+    assert (text, status) == (b"", 1)
+    assert re.fullmatch(
+        r"filterkit: n\.arff, bytes \d+ to \d+: the Dask workers that worked on this were killed, 4 of them one after "
+        r"the other; give each more memory\n",
+        message,
+    )
+    assert outcome(folder, f"dask:{scheduler}", *words, "l2")[1] == 0  # those that were killed load it again
+    (folder / "plugin.py").write_text(PLUGIN + "\n")
+    message = outcome(folder, f"dask:{scheduler}", *words, "l2")[2]
+    assert "plugin.py: a worker has loaded another file of this name before; restart the workers" in message
+
+
+def test_a_worker_that_is_killed_is_survived_with_the_same_bytes(folder, client, scheduler):
+    rows = [filterkit.read(folder / "n.arff").rows(first, first + 100) for first in range(0, 3000, 100)]
+    chain = filterkit.chain("shape bns l2")
+    expected = chain.fit_transform(rows)[1].X
+    kill, killed = threading.Event(), []
+
+    def watched():
+        for number, batch in enumerate(rows):
+            if number == 20 and not killed:
+                victim = next(iter(client.run(os.getpid).values()))
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+            yield batch
+
+    engine = DaskEngine.of(client)
+    _, out = chain.fit_transform(watched(), engine=engine)
+    engine.close()
+    assert killed and not kill.is_set()
+    assert out.X.tobytes() == expected.tobytes()
+
+
+def test_web_servers_are_read_by_the_workers_if_they_send_parts(folder, scheduler):
+    asked = []
+
+    class Server(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            wanted = re.match(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+            if wanted is None:
+                return super().do_GET()
+            text = pathlib.Path(self.translate_path(self.path)).read_bytes()
+            first, last = int(wanted[1]), min(int(wanted[2] or len(text)), len(text) - 1)
+            asked.append(first)
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(text)}")
+            self.send_header("Content-Length", str(last + 1 - first))
+            self.end_headers()
+            self.wfile.write(text[first : last + 1])
+
+        def log_message(self, *_):
+            pass
+
+    class Whole(Server):
+        do_GET = http.server.SimpleHTTPRequestHandler.do_GET
+
+    expected = outcome(folder, "local", "n.arff", "standardize")
+    for handler in (Server, Whole):
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a, h=handler: h(*a, directory=folder)) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_port}/n.arff"
+            assert outcome(folder, f"dask:{scheduler}", "--block-size", "8KB", url, "standardize") == expected
+            server.shutdown()
+    assert len([first for first in asked if first > 4096]) >= 2
+
+
+def test_evaluate_measures_the_same(folder, scheduler):
+    data, found = [str(SAMPLES / "iris.arff"), str(SAMPLES / "digits.arff")], []
+    for engine in (f"dask:{scheduler}", "local"):
+        path = folder / "results.jsonl"
+        path.unlink(missing_ok=True)
+        done = run("evaluate", "--engine", engine, "--folds", "3", "--chain", "l2 svm --c 0.1", *data, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout)
+    assert found[0] == found[1]
+
+
+def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder):
+    words = [*SMALL, "n.arff", "shape", "bns", "l2"]
+    before = set(os.listdir("/tmp")) if os.path.isdir("/tmp") else set()
+    assert outcome(folder, "dask", "--jobs", "2", *words) == outcome(folder, "local", *words)
+    assert not [name for name in set(os.listdir("/tmp")) - before if name.startswith("filterkit-dask")]
+
+
+def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
+    for options, message in (
+        ("nowhere.json", "there is no scheduler file nowhere.json"),
+        ("host", "no scheduler answers at host"),
+    ):
+        found = outcome(folder, f"dask:{options}", "n.arff", "l2")
+        assert found[:2] == (b"", 1) and message in found[2] and found[2].count("\n") == 1
+
+
+def test_workers_with_other_versions_are_refused():
+    class Client:
+        def run(self, function):
+            return {"tcp://a": function(), "tcp://b": function() | {"numpy": "1.0"}}
+
+    ours = versions()["numpy"]
+    with pytest.raises(filterkit.FilterkitError, match=f"worker tcp://b has numpy 1.0, and this process has {ours}"):
+        check_versions(Client())
+
+
+def test_results_that_are_kept_are_given_back_as_they_are(client):
+    engine = DaskEngine.of(client)
+    kept = list(engine.map(engine.keep(np.arange), range(3)))
+    assert [each.nbytes for each in kept] == [0, 8, 16]
+    assert [found.tolist() for found in engine.map(np.copy, kept)] == [[], [0], [0, 1]]
+    engine.release(kept[0])
+    assert engine.fetch(kept[2]).tolist() == [0, 1]
+    engine.close()
+
+
+def test_without_distributed_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "filterkit_plugins.dask_engine.cluster", None)
+    with pytest.raises(
+        filterkit.UsageError, match=r"needs the package distributed: pip install 'arff-filterkit\[dask]'"
+    ):
+        next(DaskEngine(2).map(str, [1]))
