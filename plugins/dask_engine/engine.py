@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import PAUSE, Engine, until_failure
 
-from .work import Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
+from .work import Done, Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
+_AHEAD = 4  # tasks under way for each thread, because handing out a task takes some milliseconds
 _HEAVY = 1 << 16  # bytes of an item; results made from larger ones do not stay on workers, see `DaskEngine._submit`
 
 
 class _Running(NamedTuple):
-    """A task: the future of its whole result, that of what comes back of it, and what it works on."""
+    """A task: the future of its whole result, that of what comes back of it, and what it works on.
+
+    If nothing is to stay, the first two are the same.
+    """
 
     done: Any
     small: Any
@@ -78,7 +82,7 @@ class DaskEngine(Engine):
         call, keeps = self._sent(cluster, function)
         failures: list[Exception] = []
         running: deque[_Running] = deque()
-        most = 2 * cluster.threads()
+        most = _AHEAD * cluster.threads()
         try:
             for item in until_failure(items, failures):
                 if item is not PAUSE:
@@ -165,13 +169,12 @@ class DaskEngine(Engine):
         packed = pack(item)
         stays = keeps and len(packed.pickle) < _HEAVY
         done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays)
-        small = cluster.submit(small_of, done)
-        return _Running(done, small, item)
+        return _Running(done, cluster.submit(small_of, done) if stays else done, item)
 
     def _result(self, running: _Running) -> Any:
         with _told(running.item):
             small = running.small.result()
-        return result_of(small, running.done)
+        return result_of(small.small if isinstance(small, Done) else small, running.done)
 
 
 def _places(kept: list[Kept]) -> list[tuple[Any, int]]:
