@@ -39,6 +39,7 @@ CHECKED = {
     "mp-boost": "impute binary mp-boost --rounds 2",
     "neighbors": "impute neighbors",
     "ordinal": "ordinal --real",
+    "project": "impute project --components 3",
     "recode": "recode --fill x",
     "remove": "remove --match z",
     "rename": "rename --find z",
@@ -46,6 +47,7 @@ CHECKED = {
     "select": "select --by ig --top 5",
     "set": "set x0=1",
     "sklearn": "sklearn --class sklearn.preprocessing.MaxAbsScaler",
+    "svd": "impute svd --components 2",
     "svm": "impute svm",
 }
 ROWS = "it chooses or orders rows, which a transformer cannot"

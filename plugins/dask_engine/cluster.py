@@ -43,7 +43,7 @@ class Cluster:
         self._folder: str | None = None
         self._is_ours = client is None
         if self._is_ours:
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of ours
+            _silence()
         if client is not None:
             self._client = client
         elif options or dask.config.get("scheduler-address", None):
@@ -117,6 +117,13 @@ def _begin() -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)  # the tasks themselves use all cores
+
+
+def _silence() -> None:
+    """Keep Dask's own messages off standard error; what matters comes as an error of ours."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextmanager

@@ -35,9 +35,14 @@ class Done(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What a function raised instead of returning a result."""
+    """The `error` that a function raised instead of returning a result, and the text of its `traceback`."""
 
     error: Exception
+    traceback: str
+
+
+class OnWorker(Exception):
+    """The cause of an error that came up on a worker: its text is the traceback."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ def result_of(small: bytes, done: Any) -> Any:
     """
     result = _ResultUnpickler(small, done).load()
     if type(result) is Failure:
-        raise result.error
+        raise result.error from OnWorker(result.traceback)
     return result
 
 
@@ -198,11 +203,11 @@ def work(function: Callable[[Any], Any], item: bytes, kept: list[tuple[Done, int
 def _failure(error: Exception) -> bytes:
     import traceback
 
-    error.add_note("".join(traceback.format_exception(error)))
+    text = "".join(traceback.format_exception(error))
     try:
-        return pickle.dumps(Failure(error))
-    except Exception:
-        return pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}")))
+        return pickle.dumps(Failure(error, text))
+    except Exception:  # not every exception can be pickled
+        return pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text))
 
 
 def merged(merge: Callable[[list[Any]], Any], several: list[tuple[Done, int]]) -> Done:

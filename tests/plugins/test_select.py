@@ -6,7 +6,7 @@ import reference_metrics as ref
 from agreement import columns, dense, make, sample, shared
 
 import filterkit
-from filterkit import StageError, UsageError
+from filterkit import PluginError, StageError, UsageError
 from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 
@@ -261,7 +261,7 @@ def test_a_metric_that_is_not_finite_names_the_attribute():
     broken = filterkit.Metric("broken", lambda tp, fp, pos, neg: np.log(tp))
     from filterkit.stages.metric_scaling import metric_stage
 
-    with np.errstate(divide="ignore"), pytest.raises(StageError, match=r"broken: .*the score is -inf for tp=0, fp=2"):
+    with np.errstate(divide="ignore"), pytest.raises(PluginError, match=r"broken: .*the score is -inf for tp=0, fp=2"):
         filterkit.Chain([metric_stage(broken)()]).fit(words())
 
 
