@@ -144,7 +144,6 @@ def texts():
     """Cases: sets of word counts, sparse, each in part; one class against the rest, and a multi-class one."""
     cases = {
         "oh0": ("text/oh0.wc.arff.gz", None, "Ethics"),
-        "oh15": ("text/oh15.wc.arff.gz", None, "Memory"),
         "tr23": ("text/tr23.wc.arff.gz", None, "277"),
         "tr23-multi-class": ("text/tr23.wc.arff.gz",),
     }
