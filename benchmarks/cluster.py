@@ -143,7 +143,20 @@ def main() -> None:
         where = {"dask, one worker": one, "one thread": None, "dask, two workers": two}
         compare(f"{dense.name}, {' '.join(CHAIN)}", ["-o", out, "--jobs", "1", str(dense), *CHAIN], where, given.runs)
         sets = [str(SAMPLES / f"{name}.arff") for name in ("digits", "breast-cancer")]
-        words = ["evaluate", *sets, "--chain", "l2 svm", "--chain", "standardize svm", "--folds", "10", "--jobs", "1"]
+        words = [
+            "evaluate",
+            *sets,
+            "--chain",
+            "l2 svm",
+            "--chain",
+            "standardize svm",
+            "--folds",
+            "10",
+            "--repeats",
+            "3",
+            "--jobs",
+            "1",
+        ]
         compare("evaluate", words, where, given.runs)
         for count in _PARTS:
             pattern = make_parts(data / f"parts-{count}", count)
