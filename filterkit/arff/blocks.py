@@ -103,7 +103,7 @@ class BlockParser:
                 return self._line_by_line(block)
             head = self._salvage(Block(text[:middle], line, name))
             tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
-            return _join(head, tail)
+            return joined(head, tail)
 
     def _line_by_line(self, block: Block) -> Parsed:
         """The rows of `block`, each read by itself."""
@@ -170,7 +170,7 @@ class BlockParser:
                 if middle:
                     head = self._parse(text[:middle], line)
                     tail = self._parse(text[middle:], line + count_lines(text[:middle]))
-                    return _join(head, tail)
+                    return joined(head, tail)
         return self._parse_exactly(text, line)
 
     def _filled(self, text: bytes, line: int) -> Parsed | None:
@@ -201,7 +201,7 @@ def _fast_is_loaded() -> bool:
     return "filterkit.arff.fast" in sys.modules
 
 
-def _join(head: Parsed, tail: Parsed) -> Parsed:
+def joined(head: Parsed, tail: Parsed) -> Parsed:
     """The rows of `head`, and then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)

@@ -4,32 +4,37 @@ parsed."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from filterkit.arff.beginning import find_row, read_header
-from filterkit.arff.blocks import BlockParser, Parsed
+from filterkit.arff.blocks import BlockParser, Parsed, joined
 from filterkit.arff.notes import Note
 from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
-from filterkit.errors import FilterkitError
-from filterkit.files.lines import Block, count_lines
+from filterkit.errors import ArffError, FilterkitError
+from filterkit.files.lines import Block, count_lines, cut
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, seen
 
 
 class Further(NamedTuple):
-    """A further file of an input, which is read as a whole where it is parsed.
+    """Further files of an input, which are read as a whole where they are parsed.
 
     Attributes
     ----------
-    path : absolute or an fsspec URL.
-    place : its name, for messages.
+    files : at least one: the path of each, absolute or an fsspec URL, and its name.
     """
 
-    path: str
-    place: str
+    files: tuple[tuple[str, str], ...]
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        names = [name for _, name in self.files]
+        return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
 class Beginning(NamedTuple):
@@ -85,9 +90,9 @@ class FurtherFiles:
             raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
         return Beginning(source, line, rest, tuple(Note(kind, place) for kind, place in header.repairs))
 
-    def read(self, file: Further) -> tuple[Block, tuple[Note, ...]]:
+    def read(self, path: str, name: str) -> tuple[Block, tuple[Note, ...]]:
         """All rows of a file, and what was corrected in its header."""
-        source, line, rest, notes = self.open(partial(seen, *file, self.encoding))
+        source, line, rest, notes = self.open(partial(seen, path, name, self.encoding))
         pieces = [rest]
         try:
             while more := source.read(max(self.block_size, 1 << 20)):
@@ -140,23 +145,31 @@ class PartReader:
 
     def __call__(self, part: Block | Stretch | Further | Again) -> Read:
         start, extent = 0, None
-        notes: tuple[Note, ...] = ()
         if isinstance(part, Again):
             part, start = part
         if isinstance(part, Stretch):
             block = part.read()
             extent = Extent(count_lines(block.text), part.end)
-        elif isinstance(part, Further):
-            block, notes = self.further.read(part)
+            parsed: Any = self.parser(block)
         else:
-            block = part
-        parsed: Any = self.parser(block)
-        parsed = parsed._replace(batch=parsed.batch.replace(start=start), notes=notes + parsed.notes)
-        if parsed.omitted:
-            return Read(len(parsed.batch), None, parsed, extent, _first_values(parsed.batch))
+            parsed = self._of_files(part) if isinstance(part, Further) else self.parser(part)
+        parsed = parsed._replace(batch=parsed.batch.replace(start=start))
         rows, first = len(parsed.batch), _first_values(parsed.batch)
+        if parsed.omitted:
+            return Read(rows, None, parsed, extent, first)
         result = self.function(parsed.batch)
         return Read(rows, result, parsed._replace(batch=None), extent, first)
+
+    def _of_files(self, part: Further) -> Parsed:
+        """The rows of files: of all at once, if there is nothing to say about a place in one of them."""
+        read = [self.further.read(*file) for file in part.files]
+        if len(read) > 1 and all(cut(block.text) == len(block.text) for block, _ in read):
+            with suppress(ArffError):
+                whole = self.parser(Block(b"".join(block.text for block, _ in read), 1, part.place))
+                if not whole.rejected and not whole.notes:
+                    return whole
+        several = [self.parser(block) for block, _ in read]
+        return reduce(joined, (one._replace(notes=of_header + one.notes) for one, (_, of_header) in zip(several, read)))
 
 
 class Again(NamedTuple):

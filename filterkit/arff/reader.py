@@ -218,26 +218,35 @@ class Reader:
             yield from self.blocks()
             return
         self._lines[self.name] = self._line - 1
-        for number, path in enumerate(self._paths):
-            begin = self._begin
-            if number:
-                source = Source(path, self._encoding)
-                total = source.ranges()
-                source.close()
-                if total is not None and total <= self._stretch(total, jobs):
-                    yield Further(absolute(path), path)
-                    continue
-                line, rest = self._next_file(path)
-                if total is None:
-                    yield from blocks(self.source, rest, line, self.block_size)
-                    continue
-                offset = self.source.offset()
-                assert offset is not None
-                begin = offset - len(rest)
-                self._lines[self.source.name] = line - 1
-            total = self.source.ranges()
-            assert total is not None
-            yield from stretches(self.source, begin, self._stretch(total, jobs))
+        yield from stretches(self.source, self._begin, self._stretch(self.source.length() or 0, jobs))
+        small: list[tuple[str, str]] = []
+        nbytes = 0
+        for path in self._paths[1:]:
+            source = Source(path, self._encoding)
+            total = source.ranges()
+            source.close()
+            if total is not None and total <= self.block_size:
+                small.append((absolute(path), path))
+                nbytes += total
+                if nbytes < self.block_size and not self._lenient and not self._parser.unseen:
+                    continue  # lenient readers count what they correct in each file
+            if small:
+                yield Further(tuple(small))
+                small, nbytes = [], 0
+            if total is None or total > self.block_size:
+                yield from self._file_in_parts(path, total, jobs)
+        if small:
+            yield Further(tuple(small))
+
+    def _file_in_parts(self, path: str, total: int | None, jobs: int) -> Iterator[Block | Stretch]:
+        """The rows of a large further file; `total` is the number of its bytes if workers can read ranges of it."""
+        line, rest = self._next_file(path)
+        offset = self.source.offset()
+        if total is None or offset is None:
+            yield from blocks(self.source, rest, line, self.block_size)
+            return
+        self._lines[self.source.name] = line - 1
+        yield from stretches(self.source, offset - len(rest), self._stretch(total, jobs))
 
     def _stretch(self, total: int, jobs: int) -> int:
         """How many bytes a stretch of a file of `total` bytes has."""

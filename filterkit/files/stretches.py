@@ -106,7 +106,7 @@ def absolute(path: str) -> str:
 
 def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:
     """Stretches that cover a file from the offset `first` on, each of about `size` bytes."""
-    total = source.ranges()
+    total = source.length()
     assert total is not None
     for begin in range(first, total, size):
         yield Stretch(absolute(source.path), source.name, total, first, begin, min(begin + size, total))

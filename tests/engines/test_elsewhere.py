@@ -124,6 +124,25 @@ def test_other_runs_and_errors_are_the_same(folder, options, source, chain):
     assert found == expected
 
 
+@pytest.mark.parametrize("size", ["300", "3KB", "1MB"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_further_files_are_read_the_same(folder, size, broken):
+    header, _, rows = WITHOUT_CLASS.partition("@data\n")
+    lines = rows.splitlines(keepends=True)
+    for number, first in enumerate(range(0, 140, 20)):
+        text = "".join(lines[first : first + 20])
+        begin = "" if number == 2 else f"{header}@data\n"
+        end = "% the end" if number == 1 else "5,9," if broken and number == 5 else ""
+        (folder / f"part-{number}.arff").write_bytes(
+            f"{begin}{text}{end}".replace("\n", "\r\n" if number == 3 else "\n").encode()
+        )
+    words = ["--block-size", size]
+    for options in (words, [*words, "--rejects", "rejects.arff"], [*words, "--lenient"]):
+        expected, found = (command(folder, engine, options, "part-?.arff", "range") for engine in (THREADS, PROCESSES))
+        assert found == expected
+        assert found[1] == int(broken and "--rejects" not in options and "--lenient" not in options)
+
+
 @pytest.mark.parametrize("source", ["digits", "fortunes"])
 def test_large_batches_are_written_the_same(folder, source):
     options = ["--test", str(SAMPLES / f"{source}.arff"), "other.arff", "--save", "saved.fk"]
