@@ -93,7 +93,7 @@ THREADS, PROCESSES = ["--engine", "local", "--jobs", "1"], ["--engine", "process
 SMALL = ["--memory", "20KB", "--block-size", "2KB"]
 
 
-@pytest.mark.parametrize("source", ["iris", "mixed-sparse", "unlabelled"])
+@pytest.mark.parametrize("source", ["mixed-sparse", "unlabelled"])
 @pytest.mark.parametrize("chain", CHAINS)
 def test_chains_write_the_same(folder, source, chain):
     path = SAMPLES / f"{source}.arff" if (SAMPLES / f"{source}.arff").exists() else f"{source}.arff"
