@@ -147,7 +147,9 @@ class Gram(NamedTuple):
             values, vectors = eigh(squares, subset_by_index=(first, width - 1), overwrite_a=True, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         count = int(np.count_nonzero(values > width * np.finfo(np.float64).eps * values[0]))
-        return np.asarray(np.ldexp(np.sqrt(values[:count]), -scale)), with_signs(vectors[:, :count])
+        with np.errstate(over="ignore"):  # a singular value may be too large for float64, while the axes are sound
+            lengths = np.asarray(np.ldexp(np.sqrt(values[:count]), -scale))
+        return lengths, with_signs(vectors[:, :count])
 
     @property
     def _exponent(self) -> np.ndarray:

@@ -25,6 +25,19 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def check_may_start() -> None:
+    """Refuse to start processes in one that is itself just starting, and imports the user's script meanwhile.
+
+    Raises
+    ------
+    UsageError : says what the script lacks.
+    """
+    import multiprocessing
+
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise UsageError("processes import the script that starts them: let it do so under if __name__ == '__main__':")
+
+
 class Engine:
     """Applies functions to items and keeps the order; a context, which closes the engine at its end.
 

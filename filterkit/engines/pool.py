@@ -25,7 +25,7 @@ from types import FrameType
 from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
-from filterkit.engines.engine import PAUSE
+from filterkit.engines.engine import PAUSE, check_may_start
 from filterkit.engines.local import until_failure
 from filterkit.errors import FilterkitError
 from filterkit.temporary import TemporaryFolder, temporary_errors
@@ -51,6 +51,7 @@ class Pool:
     """
 
     def __init__(self, jobs: int, preparations: list[tuple[Callable[..., None], tuple[Any, ...]]]) -> None:
+        check_may_start()
         self.closed = False
         self._jobs = jobs
         self._numbers = count(1)  # of files

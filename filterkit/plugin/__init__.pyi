@@ -55,6 +55,7 @@ from filterkit.data.schema import find_class as find_class
 from filterkit.data.texts import Texts as Texts
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
+from filterkit.engines.engine import check_may_start as check_may_start
 from filterkit.engines.local import LocalEngine as LocalEngine
 from filterkit.engines.local import until_failure as until_failure
 from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS

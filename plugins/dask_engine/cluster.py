@@ -15,6 +15,7 @@ from typing import Any
 from distributed import Client, LocalCluster, WorkerPlugin
 
 from filterkit import FilterkitError
+from filterkit.plugin import check_may_start
 
 from .versions import check_versions
 
@@ -59,6 +60,7 @@ class Cluster:
     def _started(self, jobs: int) -> Client:
         """A client of new worker processes."""
         self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
+        check_may_start()
         with _terminal_signals_blocked():
             self._own = LocalCluster(
                 n_workers=jobs,

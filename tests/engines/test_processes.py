@@ -149,3 +149,13 @@ def read(path):
         return os.getpid()
     with open(path) as pipe:
         return pipe.read()
+
+
+def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import filterkit\nfrom filterkit.engines.processes import ProcessEngine\n"
+        "print(list(ProcessEngine(1).map(str, [1])))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1 and "let it do so under if __name__ == '__main__':" in done.stderr

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -298,3 +299,11 @@ def test_the_first_columns_do_not_depend_on_how_many_there_are():
     batch = sample("fortunes").rows(0, 20)
     few, many = (fitted(f"project --components {k}", batch).transform(batch).X for k in (10, 200))
     np.testing.assert_allclose(few * np.sqrt(10), (many * np.sqrt(200))[:, :10], rtol=1e-12, atol=1e-12)
+
+
+def test_numbers_near_the_largest_are_taken_without_a_warning():
+    batch = make([[1e308, 1], [-1e308, 3], [1e308, 1e308]], [0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fitted("svd --components 1", batch)
+    assert np.isfinite(found.stages[0].axes).all()
