@@ -25,7 +25,8 @@ class Batch:
     ----------
     schema : the columns.
     X : float64 (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or `scipy.sparse.csr_array` with sorted
-        int32 indices and no stored zeros. A nominal value is the index of its label, a missing value NaN.
+        int32 indices. Zeros that a plugin stores are dropped. A nominal value is the index of its label, a missing
+        value NaN.
     y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
         float64 (rows,), NaN for missing. The labels of multi-label data are codes in the same way, (rows, labels) of
         `Schema.label_dtype`, which is int8 unless a label has more than 127 values.

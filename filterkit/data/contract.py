@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from filterkit.data.attributes import Attribute, Attributes
+from filterkit.data.attributes import Attribute, Attributes, names_of, of_kinds
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
@@ -105,7 +105,7 @@ def found_instead(thing: Any) -> str:
 
 
 def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
-    """Check what a fitted `stage` returns for the batch `given`, and return it.
+    """Check what a fitted `stage` returns for the batch `given`, and return it, without stored zeros.
 
     Raises
     ------
@@ -121,7 +121,14 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
         fault = "a weight is negative or not finite; make each a number of at least 0"
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
-    return out  # type: ignore[no-any-return]
+    return out if out._X is given._X else without_stored_zeros(out)
+
+
+def without_stored_zeros(batch: Batch) -> Batch:
+    """A batch as it is, or with the zeros dropped that its sparse X stores."""
+    if not batch.sparse or batch.csr.data.all():
+        return batch
+    return batch.replace(X=batch.csr.without_zeros())
 
 
 def _unsound(weights: np.ndarray | None) -> bool:
@@ -130,7 +137,7 @@ def _unsound(weights: np.ndarray | None) -> bool:
 
 
 def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Check the batches that a training stage returns from `arrange`, and yield them.
+    """Check the batches that a training stage returns from `arrange`, and yield them without stored zeros.
 
     Raises
     ------
@@ -144,11 +151,11 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
             fault = misfit(batch, schema)
             if fault is not None:
                 raise broken(stage.name, fault, type(stage))
-            yield batch
+            yield without_stored_zeros(batch)
 
 
 def check_given(batch: Any) -> Batch:
-    """Check a batch that a user passes in, and return it.
+    """Check a batch that a user passes in, and return it without stored zeros.
 
     Raises
     ------
@@ -157,11 +164,11 @@ def check_given(batch: Any) -> Batch:
     fault = misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
-    return batch  # type: ignore[no-any-return]
+    return without_stored_zeros(batch)
 
 
 def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
-    """Check the batches that a format reads, and yield them.
+    """Check the batches that a format reads, and yield them without stored zeros.
 
     Raises
     ------
@@ -175,7 +182,7 @@ def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
         fault = misfit(batch, schema)
         if fault is not None:
             raise broken(kind.name, fault, kind)
-        yield batch
+        yield without_stored_zeros(batch)
 
 
 def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
@@ -228,6 +235,37 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
         fault = f"output_attributes gives {len(attributes)} attributes for {columns} columns"
         raise broken(stage.name, fault, type(stage))
     return attributes
+
+
+def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
+    """Check the attributes that a column stage makes of columns which all stay, and return them.
+
+    Parameters
+    ----------
+    schema : of the incoming columns.
+    nominal : bool (columns,), which columns the stage has declared nominal.
+
+    Raises
+    ------
+    PluginError : they have other names than the columns, or other kinds than declared.
+    """
+    made = check_attributes(stage, attributes, schema.width)
+    fault = None
+    if not _same(names_of(made), names_of(schema.features)):
+        fault = (
+            "output_attributes gives columns new names; write output_columns, too, which says which column each comes "
+            "from"
+        )
+    elif not np.array_equal(of_kinds(made, "nominal"), nominal):
+        fault = "output_attributes gives columns another kind; write output_nominal, too, which says which are nominal"
+    if fault is not None:
+        raise broken(stage.name, fault, type(stage))
+    return made
+
+
+def _same(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether names are the same."""
+    return names == others if type(names) is type(others) else list(names) == list(others)
 
 
 def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:

@@ -120,11 +120,7 @@ class Schema:
     def attributes(self) -> ManyOrFew:
         """All columns in file order."""
         origin, make = self._lazy
-        features = make()
-        same_names = _same(names_of(features), names_of(origin.features))
-        if not same_names or not np.array_equal(of_kinds(features, "nominal"), self.nominal):
-            raise FilterkitError("attributes made for unchanged columns have other names or kinds than announced")
-        return origin._exchanged(features)
+        return origin._exchanged(make())
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
@@ -304,7 +300,7 @@ class Schema:
 
         Parameters
         ----------
-        make : returns the attributes of X, in order.
+        make : returns the attributes of X, in order, and checks that their names and kinds are these.
         nominal : bool (columns,), which of them are nominal; the others are numeric.
         changes : `sparse` and `zero`, as for `replace`.
         """
@@ -323,7 +319,15 @@ class Schema:
         features : the new columns of X, numeric or nominal, in order.
         source : int (new columns,), ascending: the column of the present X whose place each takes.
         changes : `sparse` and `zero`, as for `replace`.
+
+        Raises
+        ------
+        ValueError : `source` does not have one column of X for each of the new ones, or does not ascend.
         """
+        if len(source) != len(features):
+            raise ValueError(f"source has {len(source)} numbers of columns for {len(features)} features; give one each")
+        if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
+            raise ValueError(f"source must have ascending numbers of the {self.width} columns")
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
             return self.replace(attributes=self._exchanged(features), **changes)
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that take the place of each
@@ -378,11 +382,6 @@ def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], place
     order[is_other] = np.arange(len(features), count)
     order[~is_other] = np.arange(len(features))
     return taken(joined(features, others), order)
-
-
-def _same(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether names are the same."""
-    return names == others if type(names) is type(others) else list(names) == list(others)
 
 
 def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int | None:

@@ -137,7 +137,8 @@ class Writer:
 
     Attributes
     ----------
-    advice : if the weights of rows are lost, what the user can do, for a warning; None if they are kept or refused.
+    advice : if the weights of rows are lost, what the user can do, such as ``write Parquet to keep them``, or an empty
+        text; it ends a warning. None if they are kept or refused.
     lost : what the format loses of the labels of the schema, a text each, for warnings.
     """
 

@@ -125,7 +125,8 @@ class RowWriter:
             if labels is not None:
                 labels.note(used)
             if weighted and not warned:
-                say(f"filterkit: warning: the weights of rows are not written{writer.advice}")
+                advice = f"; {writer.advice}" if writer.advice else ""
+                say(f"filterkit: warning: the weights of rows are not written{advice}")
                 warned = True
             writer.write(out, piece)
             yield size, batch

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import broken, misfit
+from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
@@ -171,7 +171,8 @@ class _Parser:
         fault = misfit(parsed.batch, self.flat)
         if fault is not None:
             raise broken(self.kind.title, fault, type(self.kind))
-        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
+        batch = without_stored_zeros(parsed.batch)
+        return parsed._replace(batch=split(batch, self.schema) if self.schema.labels else batch)
 
 
 @contextmanager

@@ -110,7 +110,7 @@ class HookCaller:
         return Offers(
             stages=[*stages, *_stages_of(metrics)],
             metrics=metrics,
-            formats=_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT),
+            formats=_with_dots(_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT)),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name", _ENGINE),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name", _COMMAND),
             empty=[hook for hook, items in given.items() if not items],
@@ -205,6 +205,17 @@ def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str,
         if not is_right(item):
             raise PluginError(f"{hook} gives {one_line(repr(item))}, which is no {wanted}; {repair}")
     return given.get(hook, [])
+
+
+def _with_dots(formats: list[Any]) -> list[Any]:
+    """Formats as they are; a `PluginError` if an ending has no dot. A folder of texts has the ending ``/``."""
+    for form in formats:
+        for ending in form.endings:
+            if not isinstance(ending, str) or ending[:1] not in (".", "/"):
+                raise PluginError(
+                    f"the format {quoted(form.name)} has the ending {ending!r}; an ending begins with a dot"
+                )
+    return formats
 
 
 def _is_stage(item: Any) -> bool:

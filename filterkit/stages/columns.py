@@ -19,6 +19,7 @@ from filterkit.data.contract import (
     check_columns,
     check_nominal,
     check_numbers,
+    check_renewed,
     check_state,
     kind_of,
 )
@@ -197,7 +198,9 @@ class ColumnStage(SelectiveStage):
         columns = np.arange(schema.width)
 
         def attributes_when_asked() -> Sequence[Attribute]:
-            return check_attributes(self, self.output_attributes(schema, state, columns, totals), len(columns))
+            with blaming(self):
+                made = self.output_attributes(schema, state, columns, totals)
+            return check_renewed(self, made, schema, nominal)
 
         nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
         outgoing = schema.with_renewed_features(attributes_when_asked, nominal, **self._form(schema))
@@ -389,11 +392,8 @@ class FittedColumns(Fitted):
         )
         if not self.schema.sparse:
             return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
-        if not image.all():
-            keep = np.flatnonzero(image)
-            indptr, image, columns = np.searchsorted(keep, indptr), image[keep], columns[keep]
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
-        return batch.replace(schema=self.schema, X=matrix)
+        return batch.replace(schema=self.schema, X=matrix.without_zeros())
 
     def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """The dense matrix of sparse entries, where zeros become something else."""

@@ -8,6 +8,8 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -83,9 +85,21 @@ def check_rows_come_back(form: Format | FileFormat, data: Batch) -> None:
     if not (is_format_read(form) and is_format_written(form)):
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = written(form, data, folder)
-        if path is not None:
-            compare(form, _flat(data), _read(form, path, "none"))
+        for rows, when in ((data, ""), (_with_hard_numbers(data), " where numbers have many digits")):
+            path = written(form, rows, folder)
+            if path is not None:
+                compare(form, _flat(rows), _read(form, path, "none"), when)
+
+
+_HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-300, 123456789.123456789])
+
+
+def _with_hard_numbers(data: Batch) -> Batch:
+    """The same rows, with other numbers in place of those that are not zero."""
+    X = data.in_form(False).X.copy()
+    other = (X != 0) & ~np.isnan(X) & ~data.schema.nominal
+    X[other] = np.resize(_HARD, np.count_nonzero(other))
+    return data.replace(X=X).in_form(data.sparse)
 
 
 def check_class_comes_back(form: Format | FileFormat, data: Batch) -> None:
@@ -207,7 +221,7 @@ def written(
     refusal: FilterkitError | None = None
     closed = False
     try:
-        with open_output(path) as out:
+        with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
             if isinstance(form, Format):
                 assert form.write is not None
                 form.write(batches(), out)

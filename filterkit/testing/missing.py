@@ -16,14 +16,15 @@ from filterkit.testing.stages import fit, refusable
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
     """A missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
 
-    A missing class or label stays missing in any case.
+    A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
     """
     holed = with_holes(data)
-    for training in (data, holed):
+    for training in (data, holed, without_values(data)):
         fitted = fit(stage, training)
         if fitted is None:
             continue
         try:
+            fitted.transform(data)
             out = fitted.transform(holed)
         except StageError:  # it refuses missing values
             continue
@@ -66,6 +67,13 @@ def with_holes(data: Batch) -> Batch:
         y = y.copy()
         y[::2] = np.nan if y.dtype.kind == "f" else -1
     return data.replace(X=X, y=y).in_form(data.sparse)
+
+
+def without_values(data: Batch) -> Batch:
+    """The same rows, where every other column has no value."""
+    X = data.in_form(False).X.copy()
+    X[:, ::2] = np.nan
+    return data.replace(X=X).in_form(data.sparse)
 
 
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:

@@ -17,6 +17,8 @@ import numpy as np
 
 from filterkit.chains.chain import DEFAULT_MEMORY, Chain, FittedChain
 from filterkit.chains.saved import load, save
+from filterkit.counts.statistic import Statistic
+from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
 from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
@@ -254,7 +256,6 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     X: Any = out.X
     if out.sparse:
         assert X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
-        assert (X.data != 0).all(), f"{stage.name}: X stores zeros; drop them"
     dense = X.toarray() if out.sparse else X
     for column, attribute in enumerate(schema.features):
         if attribute.kind == "nominal":
@@ -272,12 +273,27 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
 
 
 @refusable
+def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
+    """The fitted stage puts out no more columns than `Stage.most_columns` says."""
+    fitted = fit(stage, data)
+    if fitted is None or (isinstance(stage, SelectiveStage) and stage.is_confined):
+        return
+    most = stage.most_columns(data.schema.width)
+    assert most is None or fitted.schema.width <= most, (
+        f"{stage.name} gives {fitted.schema.width} columns, and most_columns says at most {most} of {data.schema.width}"
+    )
+
+
+@refusable
 def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     """After it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
     fitted = fit(stage, data)
     if fitted is None:
         return
     known = _registry_of(stage)
+    assert type(stage).from_state is not Stage.from_state or not _kept(fitted), (
+        f"{stage.name} has no from_state: write it, to make the fitted stage again from what get_state returns"
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "chain")
         try:
@@ -299,6 +315,14 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     assert same(loaded.transform(data), fitted.transform(data)), (
         f"{stage.name} gives other values after it was saved and loaded: put all that transform uses into get_state"
     )
+
+
+def _kept(fitted: FittedChain) -> bool:
+    """Whether the stage of a chain of one has learned anything that `get_state` returns."""
+    try:
+        return bool(fitted.stages[0].get_state())
+    except Exception:  # which saving reports
+        return False
 
 
 @refusable
@@ -376,14 +400,23 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
         return
     except Exception as raised:
         found = f"{type(raised).__name__}: {raised}{place(raised)}"
-        raise AssertionError(
-            f"{stage.name} fails with {found}; if the rows are at fault, raise a StageError that says what is wrong"
-        ) from raised
+        raise AssertionError(f"{stage.name} fails with {found}; {_repair(raised)}") from raised
     if error is None:
         return
     one_line = error.message.strip() and "\n" not in error.message
     assert one_line, f"{stage.name}: an error must be one line, not {error.message!r}"
     assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
+
+
+def _repair(error: Exception) -> str:
+    """What to do about an error that a stage has raised."""
+    statistic = getattr(error, "obj", None)  # of an AttributeError: what lacks the attribute
+    if isinstance(statistic, Statistic) and not isinstance(statistic, ContingencyTable):
+        kind = type(statistic).__name__
+        return f"learns_from = {kind} gives a {kind}, which has other methods; leave learns_from out for a table"
+    if isinstance(error, (AttributeError, NameError, TypeError, ImportError)):
+        return "this is a mistake in its code, whatever the rows are"
+    return "if the rows are at fault, raise a StageError that says what is wrong"
 
 
 @refusable

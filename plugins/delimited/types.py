@@ -168,7 +168,7 @@ def is_too_long(column: Any, texts: Any) -> bool:
     with np.errstate(invalid="ignore"):
         if not (values >= _EXACT).any():
             return False
-    return any(map(_LONG_NUMBER.fullmatch, filter(None, texts())))
+    return any(_LONG_NUMBER.fullmatch(text) and abs(float(text)) >= _EXACT for text in filter(None, texts()))
 
 
 def size_of(form: FileFormat, text: str) -> int:

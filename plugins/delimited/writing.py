@@ -38,7 +38,7 @@ class DelimitedWriter(Writer):
         self._header = form.header
         self._form = form
         if form.weights is None:
-            self.advice = f"; say --to {form.name}:weights=NAME for a column of them"
+            self.advice = f"say --to {form.name}:weights=NAME for a column of them"
         numbers = [a.name for a in schema.attributes if a.kind == "nominal" and _are_numbers(a.values)]
         if numbers:
             names = quoted(numbers[0]) + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "")

@@ -26,8 +26,8 @@ from filterkit import (
     StageError,
     TrainingStage,
 )
-from filterkit.data.batch import empty
-from filterkit.data.contract import misfit, record_plugin
+from filterkit.data.batch import empty, same
+from filterkit.data.contract import check_arranged, check_given, check_read, misfit, record_plugin
 from filterkit.formats.simple import Format, FormatReader
 from filterkit.plugin import Csr
 from filterkit.stages.metric_scaling import metric_stage
@@ -528,3 +528,13 @@ def test_a_schema_that_cannot_be_made_names_the_stage():
     twice = of_rows(output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
     with pytest.raises(StageError, match=r"^rows: two attributes are named 'new'$"):
         Chain([twice]).fit(sample("dense-two-classes"))
+
+
+def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():
+    schema = Schema("r", [Attribute("a"), Attribute("b")], sparse=True)
+    stored = Batch(schema, sp.csr_array((np.array([0.0, 2.0, 0.0]), np.array([0, 1, 1]), np.array([0, 2, 3]))))
+    dropped = Batch(schema, sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
+    assert same(check_given(stored), dropped)
+    assert [len(each.csr.data) for each in check_read(Format("F", (".f",)), iter([stored]))] == [1]
+    stage = Chain("shuffle").stages[0]
+    assert [len(each.csr.data) for each in check_arranged(stage, lambda: [stored], schema)] == [1]

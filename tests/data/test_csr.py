@@ -34,6 +34,10 @@ def test_rows_taken_in_any_way_equal_those_of_a_dense_matrix(dense, data):
     part = matrix.rows(first, stop)
     assert np.array_equal(part.toarray(), dense[first:stop])
     assert part.indptr[0] == 0
+    changed = matrix._replace(data=np.where(matrix.data > 0, 0.0, matrix.data))  # which stores zeros
+    kept = changed.without_zeros()
+    assert kept.data.all() and np.array_equal(kept.toarray(), changed.toarray()) and kept.indices.dtype == np.int32
+    assert kept is not changed or changed.data.all()
     chosen = np.array(data.draw(st.lists(st.integers(0, max(len(dense) - 1, 0)), max_size=4 * len(dense))), np.int64)
     assert np.array_equal(matrix.take(chosen).toarray(), dense[chosen])
     whole = Csr.stack([matrix.rows(0, first), part, matrix.rows(stop, len(dense))])

@@ -183,6 +183,18 @@ def test_removing_columns_leaves_the_others_in_order():
     assert nothing.class_index == 0
 
 
+def test_columns_must_say_where_they_come_from():
+    schema = Schema("r", [Attribute(name) for name in "abc"])
+    for source, said in (
+        ([0], r"source has 1 numbers of columns for 2 features; give one each"),
+        ([0, 3], r"source must have ascending numbers of the 3 columns"),
+        ([-1, 0], r"source must have ascending"),
+        ([1, 0], r"source must have ascending"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            schema.with_features([Attribute("x"), Attribute("y")], np.array(source))
+
+
 @pytest.mark.parametrize("class_index", [None, 0, 1, 2])
 def test_the_class_stays_the_class_if_columns_change(class_index):
     schema = Schema("r", [Attribute("a"), Attribute("b"), Attribute("d")], class_index)

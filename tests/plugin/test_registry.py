@@ -578,6 +578,11 @@ def filterkit_HOOK(ARGUMENTS):
             "[filterkit.Format('a', '.a')]",
             r"which is no Format or FileFormat; write .*\('\.ending',\)",
         ),
+        (
+            "formats",
+            "[filterkit.Format('a', ('a',))]",
+            r"the format 'a' has the ending 'a'; an ending begins with a dot",
+        ),
         ("engines", "[Mine]", r"which is no engine class with a name; list the class itself"),
         ("subcommands", "[count]", r"which is no click command with a name; write @click\.command\('…'\) above the"),
     ],

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
 from filterkit.engines.processes import ProcessEngine
-from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage
+from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage, Summary, quantiles
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
@@ -375,7 +375,91 @@ def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(mo
 
 
 # Of each check on data, what it finds.
+class Multiplies(RowStage):
+    """Turn all rows by a product of matrices, whose last digits depend on how many rows there are."""
+
+    name = "broken"
+
+    def transform(self, batch: Batch) -> Batch:
+        width = batch.schema.width
+        turn = np.sin(np.arange(1.0, width * width + 1)).reshape(width, width)
+        return batch.replace(X=batch.in_form(False).X @ turn)
+
+
+class Doubles(ColumnStage):
+    """Make two columns of each, and say that there are as many as before."""
+
+    name = "broken"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {}
+
+    def apply(self, values, columns, state):
+        return values
+
+    def output_columns(self, schema, state, totals):
+        return np.repeat(np.arange(schema.width), 2)
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [filterkit.Attribute(f"{a.name}{end}") for a in schema.features for end in ("+", "-")]
+
+    def most_columns(self, width):
+        return width
+
+
+class RenamesOnly(Doubles):
+    """Give all columns new names, and say nothing of the columns."""
+
+    output_columns = ColumnStage.output_columns
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [filterkit.Attribute(f"new {a.name}") for a in schema.features]
+
+
+class MakesNominal(RenamesOnly):
+    """Make all columns nominal, and say nothing of their kind."""
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [filterkit.Attribute(a.name, "nominal", ("a", "b")) for a in schema.features]
+
+
+class IsNeverMadeAgain(Forgets):
+    """The same, where what fitting has found is kept, and nothing is made of it."""
+
+    def fit(self, rows, schema):
+        return KeptCount(self, schema, sum(len(batch) for batch in rows()))
+
+
+class KeptCount(FittedForgets):
+    def get_state(self):
+        return {"count": self.count}
+
+
+class NeedsTable(ColumnStage):
+    """Ask a summary for quantiles."""
+
+    name = "broken"
+    learns_from = Summary
+
+    def fit_columns(self, summary):
+        return {"middle": quantiles(summary, [0.5])[:, 0]}
+
+    def apply(self, values, columns, state):
+        return values
+
+
+class Mistypes(TakesAnything):
+    """Use what is not there."""
+
+    def transform(self, batch):
+        return batch.replace(X=batch.Y)
+
+
 BROKEN = [
+    (testing.check_blocks_do_not_matter, Multiplies(), "many-digits"),
+    (testing.check_columns_are_not_too_many, Doubles(), "dense-two-classes"),
+    (testing.check_a_saved_chain_is_the_same, IsNeverMadeAgain(), "dense-two-classes"),
     (testing.check_unchosen_columns_stay, LiesAboutColumns(), "dense-two-classes"),
     (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
     (testing.check_memory_does_not_matter, Hoards(), "dense-two-classes"),
@@ -493,6 +577,20 @@ def findings(stage, names=SAMPLES):
     ("stage", "said"),
     [
         (Fails(), r"check_errors_are_clear: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); if the rows"),
+        (
+            Mistypes(),
+            r"check_errors_are_clear: broken fails with AttributeError: .* 'Y' \(.*\); this is a mistake in its",
+        ),
+        (NeedsTable(), r"check_errors_are_clear: broken fails .*; learns_from = Summary gives a Summary, which has"),
+        (
+            RenamesOnly(),
+            "check_.*: broken: output_attributes gives columns new names; write output_columns, too, which says which",
+        ),
+        (MakesNominal(), "check_.*: broken: output_attributes gives columns another kind; write output_nominal, too"),
+        (
+            IsNeverMadeAgain(),
+            "check_a_saved_chain_is_the_same: broken has no from_state: write it, to make the fitted stage again from",
+        ),
         (ChangesInput(), "check_input_is_left_alone: broken changes the batch that it is given: work on a copy"),
         (LosesColumn(), "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features"),
         (KeepsOnItself(), "check_fitting_again_is_the_same: broken gives other values once it has been fitted again"),
@@ -510,6 +608,26 @@ def test_one_cause_gives_one_finding(stage, said):
     """On all samples of numbers, whatever else the cause leads to."""
     lines, found = findings(stage, ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
     assert len(lines) == len(found) == 1 and re.match(said, lines[0]), lines
+
+
+class StoresZeros(RowStage):
+    """Take one off what is not zero, and keep the zeros that become of it."""
+
+    name = "broken"
+
+    def transform(self, batch):
+        if not batch.sparse:
+            return batch.replace(X=np.where(batch.X != 0, batch.X - 1, 0.0))
+        X = batch.X.copy()
+        X.data -= 1
+        return batch.replace(X=X)
+
+
+def test_zeros_that_a_stage_stores_are_dropped():
+    data = sample("zeros-and-ones")
+    assert testing.check_stage(StoresZeros(), data) is None
+    _, out = filterkit.Chain([StoresZeros()]).fit_transform(data)
+    assert out.sparse and not len(out.csr.data) and out.csr.indptr.tolist() == [0] * (len(data) + 1)
 
 
 class WantsRows(RowStage):
@@ -895,6 +1013,11 @@ FORMATS = [
     (ROWS, reading(renamed), "'n' comes back as 'x0': keep it, refuse it"),
     (ROWS, reading(unlabelled), "the nominal 'c' is string: keep it"),
     (ROWS, reading(lambda batch: batch.replace(X=np.nan_to_num(batch.X))), "the values of 'n' come back changed"),
+    (
+        ROWS,
+        reading(lambda batch: batch.replace(X=np.round(batch.X, 3))),
+        "the values of 'n' come back changed where numbers have many digits",
+    ),
     (ROWS, writing(changed), "the values of 'n' come back changed"),
     (ROWS, form(write=first_only, read=lambda *_: [sample("one-row")]), "1 rows come back of 6"),
     (

@@ -14,15 +14,16 @@ NO_CLASS = "multi-label no-class"
 UNFIT = f"no-features {NO_CLASS}"
 FEW_ROWS = "no-rows one-row"
 NOTHING_TO_LEARN = f"all-kinds all-kinds-sparse constant {FEW_ROWS} one-class no-class no-features"
-NOT_SMALL_COUNTS = "dense-two-classes sparse-many-classes all-kinds no-class"
+NOT_SMALL_COUNTS = "dense-two-classes sparse-many-classes all-kinds no-class many-digits"
 NOT_ZERO_OR_ONE = (
-    f"dense-two-classes dense-three-classes sparse-two-classes sparse-many-classes multi-label {NOTHING_TO_LEARN}"
+    f"dense-two-classes dense-three-classes many-digits sparse-two-classes sparse-many-classes multi-label "
+    f"{NOTHING_TO_LEARN}"
 )
 NOT_NUMERIC = "all-kinds all-kinds-sparse constant no-rows one-class no-features"
 NOT_NUMBERS = "all-kinds all-kinds-sparse constant no-features"
 SPARSE = "sparse-two-classes sparse-many-classes zeros-and-ones multi-label"
 NO_CUT = "dense-two-classes sparse-two-classes sparse-many-classes constant one-class"  # so few rows say too little
-NO_TEXT = f"dense-two-classes dense-three-classes {SPARSE} constant {FEW_ROWS} one-class no-class"
+NO_TEXT = f"dense-two-classes dense-three-classes many-digits {SPARSE} constant {FEW_ROWS} one-class no-class"
 
 # Each stage, with the samples that it refuses. Metrics differ only in a formula, so each kind is here once.
 STAGES = {
@@ -52,7 +53,7 @@ STAGES = {
     "normal --subset 1/2": f"{FEW_ROWS} one-class {UNFIT}",
     "select --by bns --top 2": UNFIT,
     "select --by ig --spread --top 1": UNFIT,
-    "select --min-count 1 --max-fraction 0.9": f"{FEW_ROWS} constant no-features",
+    "select --min-count 1 --max-fraction 0.9": f"{FEW_ROWS} constant many-digits no-features",
     "l1": "",
     "l2": "",
     "max --norm 2": "",
