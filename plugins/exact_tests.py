@@ -10,6 +10,9 @@ from filterkit import Metric, hookimpl
 # equal probabilities differ.
 _AS_LIKELY = 1e-7
 
+# The share of all rows by which an outcome may lie outside the possible ones: sums of weights are rounded.
+_ROUNDING = 1e-12
+
 
 def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Fisher's exact test of presence and class, two-sided: −ln p.
@@ -25,10 +28,9 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
     low = tp < mode
     here = _tail(tp, np.where(low, -1.0, 1.0), words, pos, neg, least, most)
-    other = _mirror(tp, low, observed, words, pos, neg, least, most)
-    beyond = np.where(low, other > most, other < least) | (other == tp)
+    other, is_possible = _mirror(tp, low, observed, words, pos, neg, least, most)
     there = np.zeros(len(tp))
-    at = np.flatnonzero(~beyond)
+    at = np.flatnonzero(is_possible)
     if len(at):
         ratio = np.exp(_log_probability(other[at], words[at], pos, neg) - observed[at])
         tail = _tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg, least[at], most[at])
@@ -56,6 +58,7 @@ def _tail(
     most: np.ndarray,
 ) -> np.ndarray:
     """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`."""
+    least, most = least - _ROUNDING * (pos + neg), most + _ROUNDING * (pos + neg)
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
     left = np.flatnonzero((x + step >= least) & (x + step <= most))
     while len(left):
@@ -79,18 +82,20 @@ def _mirror(
     neg: float,
     least: np.ndarray,
     most: np.ndarray,
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """The outcome on the other side of the mode, a whole number of steps from `tp`, that is nearest to the mode among
-    those no more likely than `tp`; if there is none, one step outside the possible outcomes."""
+    those no more likely than `tp`; and whether it is a possible one, as there may be none."""
     sign = np.where(low, 1.0, -1.0)
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
-    near = np.maximum(np.ceil((mode - tp) * sign), 1.0)  # in steps: just beyond the mode
-    far = np.floor(np.where(low, most - tp, tp - least)) + 1  # in steps: just outside
+    slack = _ROUNDING * (pos + neg)
+    near = np.maximum(np.ceil((mode - tp) * sign - slack), 1.0)  # in steps: just beyond the mode
+    far = np.floor(np.where(low, most - tp, tp - least) + slack) + 1  # in steps: just outside
+    outside = far.copy()
     near = np.minimum(near, far)
     while True:
         open_ = np.flatnonzero(near < far)
         if not len(open_):
-            return np.asarray(tp + sign * far)
+            return np.asarray(tp + sign * far), far < outside
         middle = np.floor((near[open_] + far[open_]) / 2)
         there = _log_probability(tp[open_] + sign[open_] * middle, words[open_], pos, neg)
         enough = there <= observed[open_] + _AS_LIKELY

@@ -338,3 +338,12 @@ def test_every_option_is_tested():
         for field in dataclasses.fields(stage):
             flag = flag_of(field)
             assert flag in texts or f"{field.name}=" in texts or field.metadata["bare"], f"{name} {flag} is in no test"
+
+
+def test_the_picture_of_isolines_has_every_metric():
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    made = subprocess.run([sys.executable, "docs/isolines.py"], cwd=ROOT, capture_output=True, check=True)
+    kept = (ROOT / "docs" / "pictures" / "isolines.svg").read_text(encoding="utf-8")
+    metrics = [name for name, metric in registry().metrics.items() if metric.by_column is None]
+    for name in metrics:
+        assert f">{name}<" in kept and f">{name}<".encode() in made.stdout

@@ -138,6 +138,16 @@ def test_every_metric_is_finite_everywhere():
             assert np.isfinite(score(name, tp, fp, pos, neg)).all(), name
 
 
+@given(st.data())
+def test_fisher_of_sums_that_are_rounded_is_that_of_the_whole_numbers(data):
+    pos, neg = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))
+    tp, fp = data.draw(st.integers(0, pos)), data.draw(st.integers(0, neg))
+    off = data.draw(st.sampled_from([1e-14, -1e-14, 3e-13, -3e-13]))
+    whole = score("fisher", [tp], [fp], pos, neg)
+    rounded = score("fisher", [min(tp * (1 + off), pos)], [min(fp * (1 - off), neg)], pos, neg)
+    assert rounded.tolist() == pytest.approx(whole.tolist(), rel=1e-6, abs=1e-6)
+
+
 def test_fisher_and_bbs_can_score_large_counts():
     from scipy.stats import fisher_exact
 
