@@ -116,6 +116,14 @@ class Csr(NamedTuple):
         indptr = np.concatenate([[0], np.cumsum(stays)])[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
 
+    def without_zeros(self) -> Csr:
+        """The same matrix with no zero stored; itself if none is."""
+        stays = self.data != 0
+        if stays.all():
+            return self
+        indptr = np.concatenate([[0], np.cumsum(stays)])[self.indptr].astype(np.int32)
+        return Csr(self.data[stays], self.indices[stays], indptr, self.columns)
+
     def columns_of(self, order: np.ndarray) -> Csr:
         """All columns in a new order, which is given by their numbers."""
         place = np.empty(self.columns, np.int32)
