@@ -343,9 +343,9 @@ def test_a_plugin_file_is_loaded_in_python(tmp_path):
         [sys.executable, "-c", LOADS, IRIS], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    hint = "if a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
+    hint = "If a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
     assert done.stdout.splitlines() == [
-        f"UsageError no stage 'halve'; see: filterkit stages; {hint}",
+        f"UsageError no stage 'halve'; did you mean 'shape'? {hint}",
         "FileNotFoundError load_plugin none.py: no such Python file",
         "PluginError load_plugin broken.py: NameError: name 'nothing' is not defined",
         "UsageError no stage 'halvee'; did you mean 'halve'?",
