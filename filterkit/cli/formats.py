@@ -72,7 +72,7 @@ def _explained(name: str, kind: Any) -> str:
         default = field.default
         shown = "" if default in (None, ()) else f"  [default: {_shown(default)}]"
         choices = field.metadata["choices"]
-        words = f"  [{'|'.join(map(_shown, choices))}]" if choices else ""
+        words = f"  [one of: {' '.join(map(_shown, choices))}]" if choices else ""
         several = " Repeatable: a comma separates values." if default == () or isinstance(default, tuple) else ""
         lines.append(f"  {kind.shown(field):<10}  {field.metadata['help']}{several}{words}{shown}")
     return "\n".join(lines)
