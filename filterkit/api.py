@@ -41,6 +41,8 @@ def batches(
 ) -> Iterator[Batch]:
     """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
 
+    There is at least one batch: of a file without rows, an empty one.
+
     Parameters
     ----------
     path : a file, compressed or not (``.gz``, ``.bz2``, ``.xz``, ``.zst``), a glob of parts, an fsspec URL, or ``-``
