@@ -25,8 +25,8 @@ leave it out, and the plugins of this process count: those that are installed, a
 VALUES = {
     "plugin": "The module `filterkit.plugin`, [below](#filterkitplugin).",
     "COMBINATIONS": "The ways to make one score of those of several classes, for `combined`: max, mean and weighted.",
-    "Ends": "The type of a function of a text that begins with a record: int64 offsets after the end of each, ascending. "
-    "What follows the last one is the beginning of a record.",
+    "Ends": "The type of a function of a text that begins with a record: int64 offsets after the end of each, "
+    "ascending. What follows the last one is the beginning of a record.",
     "BASIC_CHECKS": "The names of the checks after which, if they fail, others would report the same mistake again.",
     "CHECKS": "The checks of a stage on a sample: functions of both, in the order in which they are best run.",
     "DECLARATION_CHECKS": "The checks of a stage without any rows.",
