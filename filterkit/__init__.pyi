@@ -4,6 +4,7 @@ from filterkit import plugin as plugin
 from filterkit._version import __version__ as __version__
 from filterkit.api import batches as batches
 from filterkit.api import chain as chain
+from filterkit.api import load_plugin as load_plugin
 from filterkit.api import read as read
 from filterkit.api import write as write
 from filterkit.arff.notes import LenientWarning as LenientWarning

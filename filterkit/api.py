@@ -1,4 +1,4 @@
-"""The functions for Python users: read, batches, write, tee and chain."""
+"""The functions for Python users: read, batches, write, tee, chain and load_plugin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from filterkit.formats.reader import TableReader
     from filterkit.formats.simple import FormatReader
 
-__all__ = ["batches", "chain", "check_output_format", "read", "tee", "write"]
+__all__ = ["batches", "chain", "check_output_format", "load_plugin", "read", "tee", "write"]
 
 
 def batches(
@@ -40,6 +40,8 @@ def batches(
     progress: bool | None = None,
 ) -> Iterator[Batch]:
     """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
+
+    There is at least one batch: of a file without rows, an empty one.
 
     Parameters
     ----------
@@ -158,6 +160,26 @@ def chain(text: str) -> Chain:
     UsageError : an unknown stage or option; the message suggests a similar one.
     """
     return Chain.parse(text)
+
+
+def load_plugin(path: AnyPath) -> None:
+    """Load the plugin in a Python file, as ``--plugin`` does.
+
+    Then `chain`, `read`, `write`, `save`, `load` and everything else find what it offers by name. The file runs once,
+    however often it is loaded; after a change, start Python again.
+
+    Parameters
+    ----------
+    path : of the file.
+
+    Raises
+    ------
+    PluginError : the file cannot be loaded, or claims a name that is taken. If there is no such file, the error is a
+        `FileNotFoundError`, too.
+    """
+    from filterkit.plugin.registry import registry
+
+    registry().add_file(path_text(path), "load_plugin")
 
 
 def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:

@@ -164,6 +164,12 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
+def or_of_a_file(hint: str) -> str:
+    """The end of a message about an unknown name, `hint`, and what to do if the name is that of a plugin in a file."""
+    what = "f a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
+    return f"{hint} I{what}" if hint.endswith("?") else f"{hint}; i{what}"
+
+
 def make_class(name: str) -> str:
     """The stages that make a numeric or string attribute of this name the class."""
     return f"nominal --only {name} class {name}"

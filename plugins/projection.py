@@ -17,7 +17,7 @@ from filterkit.plugin import (
     check_numeric,
     check_sum,
     check_weights,
-    concatenate,
+    equal_blocks,
     interruptible,
     one_blas_thread,
     rows_times,
@@ -164,18 +164,9 @@ def _counted(batch: Batch) -> Batch:
 
 
 def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
-    """The rows that count in blocks of always the same size, so that sums do not depend on how the rows come."""
-    waiting: list[Batch] = []
-    lack = _BLOCK
-    for batch in rows():
-        batch = _counted(batch).replace(y=None, passthrough=None)
-        while len(batch) >= lack:
-            yield concatenate([*waiting, batch.rows(0, lack)], schema)
-            batch, waiting, lack = batch.rows(lack, len(batch)), [], _BLOCK
-        if len(batch):
-            waiting, lack = [*waiting, batch], lack - len(batch)
-    if waiting:
-        yield concatenate(waiting, schema)
+    """The rows that count in blocks of always the same size, without class and texts."""
+    counted = (_counted(batch).replace(y=None, passthrough=None) for batch in rows())
+    return equal_blocks(counted, schema, _BLOCK)
 
 
 class FittedSvd(Fitted):

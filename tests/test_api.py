@@ -1,6 +1,7 @@
 """The functions of the Python interface: read, batches, write, chain, scores."""
 
 import http.server
+import subprocess
 import sys
 import threading
 from functools import partial
@@ -291,3 +292,61 @@ def test_every_format_is_read_from_a_web_server(tmp_path):
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
+
+
+HALVE = """
+import filterkit
+from filterkit.plugin import map_numbers
+
+
+class Halve(filterkit.RowStage):
+    \"\"\"Halve all numbers.\"\"\"
+
+    name = "halve"
+
+    def transform(self, batch):
+        return map_numbers(batch, lambda values: values / 2)
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Halve]
+"""
+
+LOADS = """
+import filterkit, sys
+from filterkit import FilterkitError, PluginError
+
+def refused(kind, function, *given):
+    try:
+        function(*given)
+    except kind as error:
+        print(type(error).__name__, error)
+
+data = filterkit.read(sys.argv[1])
+refused(FilterkitError, filterkit.chain, "halve l2")
+refused(FileNotFoundError, filterkit.load_plugin, "none.py")
+refused(PluginError, filterkit.load_plugin, "broken.py")
+filterkit.load_plugin("my.py")
+filterkit.load_plugin("my.py")
+fitted = filterkit.chain("halve").fit(data)
+filterkit.save(fitted, "my.chain")
+assert (filterkit.load("my.chain").transform(data).X == data.X / 2).all()
+refused(FilterkitError, filterkit.chain, "halvee")
+"""
+
+
+def test_a_plugin_file_is_loaded_in_python(tmp_path):
+    (tmp_path / "my.py").write_text(HALVE)
+    (tmp_path / "broken.py").write_text("import filterkit\nnothing\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS, IRIS], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    hint = "If a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
+    assert done.stdout.splitlines() == [
+        f"UsageError no stage 'halve'; did you mean 'shape'? {hint}",
+        "FileNotFoundError load_plugin none.py: no such Python file",
+        "PluginError load_plugin broken.py: NameError: name 'nothing' is not defined",
+        "UsageError no stage 'halvee'; did you mean 'halve'?",
+    ]

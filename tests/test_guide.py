@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from command import run, shell
 
-from filterkit import plugin, testing
+from filterkit import Attribute, Batch, Chain, Schema, TrainingStage, plugin, testing
 from filterkit.cli import builtin, main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
@@ -45,7 +46,8 @@ def test_an_example_works_and_conforms(text, tmp_path):
     for name in SAMPLES:
         check_stage(stage(), sample(name))
     done = run("--plugin", path, IRIS, stage.name)
-    assert (done.returncode, done.stderr) == (0, "") and "% 150 rows" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"% {'75 of 150' if issubclass(stage, TrainingStage) else '150'} rows" in done.stdout
 
 
 def without_comments(text):
@@ -94,10 +96,41 @@ def test_the_engine_runs(tmp_path):
     assert without_comments(done.stdout) == without_comments(run(IRIS, "shape", "l2").stdout)
     wrong = run(*plugin, "--engine", "in-oder", IRIS, "l2")
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
+    wrong = run(*plugin, "--engine", "in-order:a", IRIS, "l2")
+    assert (wrong.returncode, wrong.stderr) == (2, "filterkit: --engine: in-order has no options, and 'a' is given\n")
+
+
+def block(mark, tmp_path):
+    """The file with the one example that has this text in it."""
+    (text,) = [text for text in BLOCKS if mark in text]
+    (tmp_path / "example.py").write_text(text)
+    return str(tmp_path / "example.py")
+
+
+def test_the_text_format_reads_a_header_of_any_length(tmp_path):
+    names = [f"attribute_number_{number}" for number in range(9000)]
+    (tmp_path / "wide.space").write_text(" ".join(names) + "\n" + " ".join(map(str, range(9000))) + "\n")
+    out = tmp_path / "out.space"
+    done = run("--plugin", block("class Space(", tmp_path), "-o", str(out), str(tmp_path / "wide.space"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert out.read_text() == (tmp_path / "wide.space").read_text()
+
+
+def test_the_axis_of_many_columns_is_that_of_numpy(tmp_path):
+    known = Registry()
+    known.add_file(block("class Axis(", tmp_path))
+    rng = np.random.default_rng(0)
+    X = np.outer(rng.normal(size=1100), rng.normal(size=2500)) + 0.01 * rng.normal(size=(1100, 2500))
+    data = Batch(Schema("wide", [Attribute(f"a{number}") for number in range(2500)]), X)
+    out = Chain([known.stages["axis"]()]).fit(data).transform(data).X
+    _, lengths, axes = np.linalg.svd(X, full_matrices=False)
+    found = abs(out[:, 0] @ (X @ axes[0])) / np.linalg.norm(out) / lengths[0]
+    assert found == pytest.approx(1, abs=1e-9)
 
 
 FILES = {"log": "class Log", "gini": "def gini", "arrows": "Arrows", "classes": "def classes", "in_order": "InOrder"}
 FILES |= {"thirds": "class Thirds", "plane": "class Plane(", "centroid": "class Centroid", "space": "class Space("}
+FILES |= {"axis": "class Axis(", "thin": "class Thin("}
 COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
 
 
@@ -327,6 +360,20 @@ def test_every_public_name_is_documented(name):
             text = re.search(rf"^### {public}\n(.*?)(?=^### |\Z)", documented, re.M | re.S)
             assert text, f"{public} is not in docs/api.md"
             assert re.sub(r"^```python.*?^```", "", text[1], flags=re.M | re.S).strip(), f"{public} has no docstring"
+
+
+def test_the_kit_is_documented():
+    documented = sections("api.md", "##")["filterkit.testing"]
+    texts = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", documented, re.M | re.S))
+    assert sorted(texts) == sorted(testing.__all__)
+    for name, text in texts.items():
+        assert re.sub(r"^```python.*?^```", "", text, flags=re.M | re.S).strip(), f"{name} has no docstring"
+
+
+def test_methods_are_documented_with_what_they_take():
+    documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for called in ("of_all(batches, schema, reader)", "axes(most)", "output_columns(schema, state, totals)", "width"):
+        assert f"\n- `{called}`: " in documented
 
 
 def test_every_option_is_tested():

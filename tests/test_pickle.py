@@ -157,7 +157,7 @@ def test_a_stage_of_no_plugin_is_pickled_as_its_class_and_options(again):
     data = Batch(Schema("s", [Attribute("a")]), np.array([[3.0]]))
     fitted = Chain([Mine(by=4.0)]).fit(data)
     assert again(fitted).transform(data).X.tolist() == [[0.75]]
-    with pytest.raises(PluginError, match="no plugin offers the stage 'mine'"):
+    with pytest.raises(PluginError, match="no plugin that is loaded offers the stage 'mine'; load the file"):
         filterkit.save(fitted, "/dev/null")
 
 
@@ -218,9 +218,8 @@ def test_another_process_unpickles_a_chain_with_a_plugin_file(text, tmp_path):
     needed = text.split()[0]
     last = done.stderr.splitlines()[-1]
     if needed == "select":  # which is there, but not the metric
-        assert last == "filterkit.errors.UsageError: select: --by: no metric 'quick'; known: " + ", ".join(
-            sorted(registry().metrics)
-        )
+        known = ", ".join(sorted(registry().metrics))
+        assert last.startswith(f"filterkit.errors.UsageError: select: --by: no metric 'quick'; known: {known}; if a ")
     else:
         assert last == (
             f"filterkit.errors.PluginError: a pickle needs the stage '{needed}'; "

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, redirect_stderr, suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
-from filterkit.errors import FilterkitError, StageError, UsageError, quoted, suggestion, visible
+from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Plugin, Registry
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Options after the name of a stage belong to the stage.
 @click.command("check-plugin", context_settings=SETTINGS | {"allow_interspersed_args": False})
 @DEBUG
-@click.argument("words", metavar="PLUGIN|PACKAGE|FILE|STAGE|SUBCOMMAND...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="PLUGIN|PACKAGE|FILE|NAME...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     """Check a plugin or a stage against the conformance kit.
@@ -37,6 +38,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     \b
         filterkit check-plugin PLUGIN|PACKAGE|FILE.py [FILE TO READ]...
         filterkit check-plugin STAGE [OPTIONS]
+        filterkit check-plugin FORMAT|ENGINE|SUBCOMMAND
         filterkit check-plugin SUBCOMMAND ARGUMENTS
 
     Of a plugin, all stages, metrics, file formats, engines and subcommands are checked. Stages
@@ -87,13 +89,28 @@ def _checked(things: list[Stage] | list[Plugin], files: list[str], debug: bool) 
             yield "stage", _check_stage(made, samples, debug)
         for offered in thing.formats:
             form = offered() if isinstance(offered, type) else offered
-            yield "format", _check_format(form, samples, files, debug)
+            with _without_warnings():
+                wrong = _check_format(form, samples, files, debug)
+            yield "format", wrong
         for engine in thing.engines:
             found = testing.Findings(testing.BASIC_CHECKS)
             found.run(testing.ENGINE_CHECKS, engine, debug=debug)
             yield "engine", _report(f"engine {engine.name}", found, f"{len(testing.ENGINE_CHECKS)} checks")
         for command in thing.subcommands:
             yield "subcommand", _check_subcommand(command, None, debug, thing)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Leave out filterkit's warnings, such as those of what a format cannot hold, which come for each sample."""
+    text = io.StringIO()
+    try:
+        with redirect_stderr(text):
+            yield
+    finally:
+        for line in text.getvalue().splitlines():
+            if not line.startswith("filterkit: warning: "):
+                click.echo(line, err=True)
 
 
 def _check_subcommand(
@@ -227,9 +244,14 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
         if files and name in known.stages:
             found = []  # the stage of this name, with its options
     if not found and name not in known.stages:
-        hint = suggestion(name, sorted({*known.stages, *(plugin.name for plugin in known.plugins)}))
+        found = _part(known, name)
+    if not found and name not in known.stages:
+        offered = {each for plugin in known.plugins for _, each, _ in plugin.names() if each[:1] not in "./"}
+        hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
+        hint = hint or "; see: filterkit plugins"
         raise UsageError(
-            f"check-plugin: no plugin, package or stage {quoted(name)}{hint or '; see: filterkit plugins'}"
+            f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers one"
+            f"{hint if known.files else or_of_a_file(hint)}"
         )
     if not found:
         return None, []
@@ -241,6 +263,23 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
         if plugin.problem:
             raise FilterkitError(f"plugin {plugin}: {plugin.problem}")
     return found, files
+
+
+def _part(known: Registry, name: str) -> list[Plugin]:
+    """The plugin that offers a format, engine or subcommand of this name, with nothing else in it; none without one."""
+    for plugin in known.plugins:
+        part = Plugin(plugin.name, plugin.origin)
+        kinds: dict[str, list[Any]] = {
+            "format": part.formats,
+            "engine": part.engines,
+            "subcommand": part.subcommands,
+        }
+        for kind, offered, item in plugin.names():
+            if offered == name and kind in kinds:
+                kinds[kind].append(item)
+        if part.listed():
+            return [part]
+    return []
 
 
 def _stages(plugin: Plugin) -> Iterator[Stage]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from filterkit.cli.options import SETTINGS
-from filterkit.errors import UsageError, quoted, suggestion, visible
+from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.formats import is_format_read, is_format_written, title_of
 from filterkit.plugin.registry import Registry
 
@@ -27,7 +27,8 @@ def formats(known: Registry, names: tuple[str, ...]) -> None:
             click.echo("arff: ARFF, as Weka reads and writes it (.arff, and names without an ending)")
             continue
         if name not in kinds:
-            raise UsageError(f"formats: no format {quoted(name)}{suggestion(name, ['arff', *kinds])}")
+            hint = suggestion(name, ["arff", *kinds]) or "; see: filterkit formats"
+            raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint)}")
         click.echo(visible_lines(_explained(name, kinds[name])))
     if not names:
         rows = [("arff", "ARFF", "read, written", ".arff")]
@@ -70,8 +71,10 @@ def _explained(name: str, kind: Any) -> str:
     for field in fields:
         default = field.default
         shown = "" if default in (None, ()) else f"  [default: {_shown(default)}]"
+        choices = field.metadata["choices"]
+        words = f"  [one of: {' '.join(map(_shown, choices))}]" if choices else ""
         several = " Repeatable: a comma separates values." if default == () or isinstance(default, tuple) else ""
-        lines.append(f"  {kind.shown(field):<10}  {field.metadata['help']}{several}{shown}")
+        lines.append(f"  {kind.shown(field):<10}  {field.metadata['help']}{several}{words}{shown}")
     return "\n".join(lines)
 
 

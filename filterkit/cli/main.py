@@ -29,7 +29,7 @@ from filterkit.cli.options import (
     target_options,
 )
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion, unexpected
+from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry, registry
@@ -206,6 +206,8 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
+    if re.fullmatch("[a-z][a-z0-9-]*", first):
+        raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('')}")
 
 
 def _warn_of_broken(known: Registry) -> None:

@@ -19,23 +19,29 @@ from filterkit.plugin.registry import Registry
 _FILES = ("pyproject.toml", "README.md", "filterkit_{module}.py", "tests/test_{module}.py")
 
 
-@click.command("new-plugin", context_settings=SETTINGS)
+_HELP = """Write a project with a plugin of your own.
+
+The folder filterkit-NAME holds a stage, or what else --kind says, its tests and a pyproject.toml. It can be installed
+and passes its own tests as it is. With --file, there is only the file NAME.py.
+
+\b
+The kinds:
+""" + "\n".join(f"  {kind:<12} {texts.about}" for kind, texts in KINDS.items())
+
+
+@click.command("new-plugin", context_settings=SETTINGS, help=_HELP)
 @click.argument("name")
 @click.option(
     "--kind",
     type=click.Choice(list(KINDS)),
     default="row",
     show_default=True,
-    help="What it is; row and column are stages.",
+    help="What it is.",
 )
 @click.option("--file", "as_file", is_flag=True, help="Write one Python file, for --plugin, instead of a project.")
 @click.pass_obj
 def new_plugin(known: Registry, name: str, kind: str, as_file: bool) -> None:
-    """Write a project with a plugin of your own.
-
-    The folder filterkit-NAME holds a stage, or what else --kind says, its tests and a pyproject.toml. It can be
-    installed and passes its own tests as it is. With --file, there is only the file NAME.py.
-    """
+    """Write a project, or a file, with a plugin of one of the `KINDS`."""
     texts = KINDS[kind]
     _check_name(known, name, kind)
     module = name.replace("-", "_")
@@ -66,9 +72,9 @@ def _check_name(known: Registry, name: str, kind: str) -> None:
         raise UsageError(f"new-plugin takes the name of a {what}: lower-case letters, digits and single hyphens")
     if keyword.iskeyword(name):
         raise UsageError(f"new-plugin: {name!r} is a word of Python; take another name")
-    others: dict[str, Mapping[str, object]] = {"format": known.formats, "engine": known.engines}
-    taken = {**others, "subcommand": known.subcommands}.get(kind, known.stages)
-    if name in taken or (kind == "format" and f".{name}" in taken):
+    others: dict[str, Mapping[str, object]] = {"file format": known.formats, "engine": known.engines}
+    taken = {**others, "subcommand": known.subcommands}.get(what, known.stages)
+    if name in taken or (what == "file format" and f".{name}" in taken):
         raise UsageError(f"new-plugin: another {what} has the name '{name}'; take another")
 
 

@@ -15,12 +15,14 @@ class Kind(NamedTuple):
     Attributes
     ----------
     what : what messages call it.
+    about : what it does, for the help.
     use : the rest of a command that uses it.
     module : the text of the plugin.
     tests : the text of its tests.
     """
 
     what: str
+    about: str
     use: str
     module: str
     tests: str
@@ -68,21 +70,18 @@ _ROW = '''\
 """The stage {name}."""
 
 import filterkit
-import numpy as np
+from filterkit.plugin import map_numbers
 
 
 class {title}(filterkit.RowStage):
-    """Divide every value by a number; nominal values stay."""
+    """Divide every number by another one; nominal and missing values stay."""
 
     name = "{name}"
 
     by: float = filterkit.option(2.0, "What to divide by.", minimum=1e-9)
 
     def transform(self, batch):
-        X, nominal = batch.X.copy(), batch.schema.nominal
-        values, nominal = (X.data, nominal[X.indices]) if batch.sparse else (X, nominal)
-        values[...] = np.where(nominal, values, values / self.by)
-        return batch.replace(X=X)
+        return map_numbers(batch, lambda values: values / self.by)
 
 
 @filterkit.hookimpl
@@ -114,6 +113,81 @@ class {title}(filterkit.ColumnStage):
 
     def apply(self, values, columns, state):
         return values * state["factor"][columns]
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [{title}]
+'''
+
+_TRAINING = '''\
+"""The stage {name}."""
+
+import filterkit
+import numpy as np
+from filterkit.plugin import itself
+
+
+class {title}(filterkit.TrainingStage):
+    """Keep one of every few training rows; later rows pass unchanged."""
+
+    name = "{name}"
+
+    every: int = filterkit.option(2, "Keep one training row of so many.", minimum=1)
+
+    def arrange(self, rows):
+        before = 0
+        for batch in rows.map(itself, last=True):  # rows.map(function) may be called several times, the last as here
+            numbers = np.arange(before, before + len(batch))
+            yield batch.take(np.flatnonzero(numbers % self.every == 0))
+            before += len(batch)
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [{title}]
+'''
+
+_STAGE = '''\
+"""The stage {name}."""
+
+import filterkit
+import numpy as np
+from filterkit.plugin import map_numbers
+
+
+class {title}(filterkit.Stage):
+    """Divide every number by the largest one of all training rows; nominal and missing values stay."""
+
+    name = "{name}"
+
+    to: float = filterkit.option(1.0, "What the largest number becomes.", minimum=1e-9)
+
+    def fit(self, rows, schema):
+        largest = max((largest_of(batch) for batch in rows()), default=0.0)  # each call of rows reads them again
+        return Fitted{title}(schema, largest or 1.0, self.to)
+
+    def from_state(self, state, schema):
+        return Fitted{title}(schema, float(state["largest"]), self.to)
+
+
+class Fitted{title}(filterkit.Fitted):
+    def __init__(self, schema, largest, to):
+        self.schema = schema  # of the batches that come out
+        self.largest, self.to = largest, to
+
+    def get_state(self):  # what --save keeps, for from_state
+        return {"largest": self.largest}
+
+    def transform(self, batch):
+        return map_numbers(batch, lambda values: values / self.largest * self.to)
+
+
+def largest_of(batch):
+    """The largest number of some rows, whatever its sign; 0 without any. Infinite values do not count."""
+    X = batch.X[:, ~batch.schema.nominal]
+    values = abs(X.data if batch.sparse else X)
+    return float(values.max(initial=0.0, where=np.isfinite(values)))
 
 
 @filterkit.hookimpl
@@ -164,6 +238,130 @@ def filterkit_formats():
     return [filterkit.Format("{name}", (".{name}",), read, write)]
 '''
 
+_TEXT_FORMAT = '''\
+"""The text format {name}: a row on each line, and what the columns are in the first line."""
+
+from urllib.parse import quote, unquote
+
+import filterkit
+import pyarrow as pa
+from filterkit import plugin
+
+SEPARATORS = {"tab": "\\t", "semicolon": ";", "bar": "|"}
+KINDS = ("numeric", "nominal", "string")
+
+
+class {title}(plugin.FileFormat):
+    """Cells with separators between them, and the columns in the first line.
+
+    A column is name:numeric, name:string or name:nominal:LABEL:LABEL, with a * before the name of the class. All texts
+    are written as in URLs. A missing value is a question mark.
+    """
+
+    name = "{name}"
+    title = "{title}"
+    endings = (".{name}",)
+    losses = ("weights",)
+    textual = True  # --encoding and --rejects apply
+    rounds = True  # --precision applies
+
+    separator: str = filterkit.option("tab", "What stands between cells.", choices=tuple(SEPARATORS))
+
+    def open(self, opening):
+        source = opening.text()
+        line, rest = plugin.first_line(source)
+        columns = [cell.split(":") for cell in line.split(SEPARATORS[self.separator])]
+        if any(len(column) < 2 or column[1] not in KINDS for column in columns):
+            raise filterkit.FilterkitError("its first line has something else than columns such as length:numeric")
+        attributes, class_ = [], None
+        for name, kind, *labels in columns:
+            if name.startswith("*"):
+                name = class_ = name[1:]
+            attributes.append(filterkit.Attribute(unquote(name), kind, tuple(map(unquote, labels))))
+        return {title}Table(opening, attributes, source, rest, class_, SEPARATORS[self.separator])
+
+    def writer(self, schema, precision):
+        return {title}Writer(schema, precision, SEPARATORS[self.separator])
+
+
+class {title}Table(plugin.TextTable):
+    def __init__(self, opening, attributes, source, rest, class_, separator):
+        super().__init__(plugin.relation_of(opening.path), attributes, source, rest, 2, opening.block_size)
+        self.rejects, self.separator = opening.rejects, separator
+        self.class_, self.classless = class_ and unquote(class_), class_ is None
+
+    def parser(self, schema):
+        return Rows(schema, self.rejects, self.separator)
+
+
+class Rows(plugin.TextParser):
+    """Turns whole lines into batches, on all workers."""
+
+    def __init__(self, schema, rejects, separator):
+        super().__init__(schema, rejects)
+        self.separator = separator
+
+    def parse(self, text):  # whole lines; after any exception filterkit looks for the line at fault
+        attributes = self.schema.attributes
+        rows = [line.split(self.separator) for line in text.decode().splitlines()]
+        wrong = next((row for row in rows if len(row) != len(attributes)), None)
+        if wrong is not None:
+            raise plugin.RowError(f"it has {len(wrong)} cells, and there are {len(attributes)} columns")
+        columns = [column_of(attribute, cells) for attribute, cells in zip(attributes, zip(*rows))]
+        return plugin.from_table(pa.table(columns, names=[a.name for a in attributes]), self.schema)
+
+
+def column_of(attribute, cells):
+    known = (None if cell == "?" else cell for cell in cells)
+    if attribute.kind == "numeric":
+        return pa.array([None if cell is None else float(cell) for cell in known], pa.float64())
+    return pa.array([None if cell is None else unquote(cell) for cell in known], pa.string())
+
+
+class {title}Writer(plugin.Writer):
+    advice = "; write ARFF to keep them"  # the weights of rows
+
+    def __init__(self, schema, precision, separator):
+        super().__init__(schema)
+        self.precision, self.separator = precision, separator
+        other = next((a for a in schema.attributes if a.kind not in KINDS), None)
+        if other is not None:
+            raise filterkit.FilterkitError(f"{title} has no {other.kind} columns, such as {other.name!r}")
+
+    def header(self):
+        columns = []
+        for place, attribute in enumerate(self.schema.attributes):
+            name, *labels = (quote(text, safe="") for text in (attribute.name, *attribute.values))
+            mark = "*" if place == self.schema.class_index else ""
+            columns.append(mark + ":".join([name, attribute.kind, *labels]))
+        return (self.separator.join(columns) + "\\n").encode()
+
+    def converter(self):
+        return Lines(self.precision, self.separator)
+
+
+class Lines:
+    """Turns batches into text, on all workers: an object of a class can be pickled, a function in a method cannot."""
+
+    def __init__(self, precision, separator):
+        self.precision, self.separator = precision, separator
+
+    def __call__(self, batch):
+        table = plugin.to_table(batch)  # a column for each attribute, with null where a value is missing
+        columns = [map(self.cell, column.to_pylist()) for column in table.columns]
+        return [(self.separator.join(cells) + "\\n").encode() for cells in zip(*columns)]
+
+    def cell(self, value):
+        if value is None:
+            return "?"
+        return quote(value, safe="") if isinstance(value, str) else plugin.format_number(value, self.precision)
+
+
+@filterkit.hookimpl
+def filterkit_formats():
+    return [{title}]
+'''
+
 _SUBCOMMAND = '''\
 """The subcommand {name}."""
 
@@ -193,21 +391,33 @@ def filterkit_subcommands():
 _ENGINE = '''\
 """The engine {name}."""
 
+import sys
+import time
+
 import filterkit
 from filterkit.plugin import PAUSE
 
 
-class {title}(filterkit.plugin.LocalEngine):
-    """Do one thing after the other, whatever --jobs says."""
+class {title}(filterkit.plugin.Engine):
+    """Do one thing after the other, whatever --jobs says; as {name}:times, say how long each pass takes."""
 
     name = "{name}"
 
-    def __init__(self, jobs):
+    def __init__(self, jobs, options=""):  # what follows the colon in --engine {name}:OPTIONS
+        if options not in ("", "times"):
+            raise filterkit.UsageError(f"--engine: {name} has the option times, and {options!r} is given")
         super().__init__(1)
+        self.times = options == "times"
 
-    def map(self, function, items):
+    def map(self, function, items):  # yields the result of each item in order, and PAUSE for PAUSE
+        count, spent = 0, 0.0
         for item in items:
-            yield PAUSE if item is PAUSE else function(item)
+            begin = time.perf_counter()
+            result = PAUSE if item is PAUSE else function(item)
+            count, spent = count + 1, spent + time.perf_counter() - begin
+            yield result
+        if self.times:
+            print(f"{count} items took {spent:.3f} s", file=sys.stderr)
 
 
 @filterkit.hookimpl
@@ -277,6 +487,24 @@ def test_by_hand():
 
 """
 
+_TRAINING_BY_HAND = """\
+def test_by_hand():
+    data = sample("dense-two-classes")
+    _, out = filterkit.Chain([{title}(every=3)]).fit_transform(data)
+    assert out.X.tolist() == data.X[::3].tolist()
+
+
+"""
+
+_GENERAL_BY_HAND = """\
+def test_by_hand():
+    data = sample("dense-two-classes")  # the largest value is 7
+    out = filterkit.Chain([{title}(to=10.0)]).fit(data).transform(data)
+    assert out.X.ravel().tolist() == pytest.approx((data.X / 7 * 10).ravel().tolist())
+
+
+"""
+
 _LEARNER_BY_HAND = """\
 def test_by_hand():
     data = sample("dense-two-classes")
@@ -333,6 +561,32 @@ def test_conformance(check, name):
     check(form, sample(name))
 '''
 
+_TEXT_FORMAT_TESTS = '''\
+"""The text format {name}: a file by hand, and the conformance kit of filterkit."""
+
+import filterkit
+import pytest
+from filterkit.testing import FORMAT_CHECKS, SAMPLES, sample
+from filterkit_{module} import {title}
+
+
+def test_by_hand(tmp_path):
+    path = str(tmp_path / "some.{name}")
+    filterkit.write(sample("dense-two-classes"), path, format="{name}:separator=semicolon")
+    with open(path) as file:
+        first, second, *_ = file.read().splitlines()
+    assert first.endswith(";*class:nominal:no:yes")
+    assert second.count(";") == 3
+    assert filterkit.read(path, format="{name}:separator=semicolon").schema.class_attribute.name == "class"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("check", FORMAT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("separator", ["tab", "bar"])
+def test_conformance(check, name, separator):
+    check({title}(separator=separator), sample(name))
+'''
+
 _SUBCOMMAND_TESTS = '''\
 """The subcommand {name}: a run by hand, and the conformance kit of filterkit."""
 
@@ -354,11 +608,18 @@ def test_conformance(check):
 '''
 
 _ENGINE_TESTS = '''\
-"""The engine {name}: the conformance kit of filterkit."""
+"""The engine {name}: its option, and the conformance kit of filterkit."""
 
 import pytest
+from filterkit import UsageError
 from filterkit.testing import ENGINE_CHECKS
 from filterkit_{module} import {title}
+
+
+def test_the_option():
+    assert {title}(4, "times").times and not {title}(4).times
+    with pytest.raises(UsageError, match="has the option times, and 'tims' is given"):
+        {title}(4, "tims")
 
 
 @pytest.mark.parametrize("check", ENGINE_CHECKS, ids=lambda check: check.__name__)
@@ -369,24 +630,72 @@ def test_conformance(check):
 KINDS = {
     "row": Kind(
         "stage",
+        "a stage that maps rows",
         "in.arff {name} --by 10 > out.arff",
         _ROW,
         _STAGE_TESTS.replace("BY_HAND\n", _ROW_BY_HAND),
     ),
     "column": Kind(
         "stage",
+        "a stage that learns from each column",
         "in.arff {name} --to 100 > out.arff",
         _COLUMN,
         _STAGE_TESTS.replace("BY_HAND\n", _COLUMN_BY_HAND),
     ),
-    "metric": Kind("metric", "in.arff select --by {name} --top 10 > out.arff", _METRIC, _METRIC_TESTS),
-    "format": Kind("file format", "-o out.{name} in.arff", _FORMAT, _FORMAT_TESTS),
-    "subcommand": Kind("subcommand", "{name} in.arff", _SUBCOMMAND, _SUBCOMMAND_TESTS),
-    "engine": Kind("engine", "--engine {name} in.arff STAGE > out.arff", _ENGINE, _ENGINE_TESTS),
+    "training": Kind(
+        "stage",
+        "a stage that chooses or orders training rows",
+        "in.arff {name} --every 10 > out.arff",
+        _TRAINING,
+        _STAGE_TESTS.replace("BY_HAND\n", _TRAINING_BY_HAND),
+    ),
+    "stage": Kind(
+        "stage",
+        "any other stage, which reads the training rows",
+        "in.arff {name} --to 100 > out.arff",
+        _STAGE,
+        _STAGE_TESTS.replace("BY_HAND\n", _GENERAL_BY_HAND),
+    ),
     "learner": Kind(
         "learner",
+        "a stage that predicts the class",
         "evaluate in.arff --chain {name}",
         _LEARNER,
         _STAGE_TESTS.replace("BY_HAND\n", _LEARNER_BY_HAND),
+    ),
+    "metric": Kind(
+        "metric",
+        "a metric, for select --by and scores",
+        "in.arff select --by {name} --top 10 > out.arff",
+        _METRIC,
+        _METRIC_TESTS,
+    ),
+    "format": Kind(
+        "file format",
+        "a file format of two functions",
+        "-o out.{name} in.arff",
+        _FORMAT,
+        _FORMAT_TESTS,
+    ),
+    "text-format": Kind(
+        "file format",
+        "a file format in lines, with an option",
+        "--to {name}:separator=semicolon in.arff > out.{name}",
+        _TEXT_FORMAT,
+        _TEXT_FORMAT_TESTS,
+    ),
+    "subcommand": Kind(
+        "subcommand",
+        "a subcommand",
+        "{name} in.arff",
+        _SUBCOMMAND,
+        _SUBCOMMAND_TESTS,
+    ),
+    "engine": Kind(
+        "engine",
+        "an engine, which runs the work",
+        "--engine {name}:times in.arff STAGE > out.arff",
+        _ENGINE,
+        _ENGINE_TESTS,
     ),
 }

@@ -5,9 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from filterkit.data.contract import broken
+from filterkit.errors import FilterkitError, PluginError, one_line
 
 if TYPE_CHECKING:
     from filterkit.counts.table import ContingencyTable
@@ -74,6 +77,41 @@ class Metric:
     best_at_ends: bool = False
     by_table: Callable[[ContingencyTable], np.ndarray] | None = None
 
+    def __post_init__(self) -> None:
+        """Check what its functions take.
+
+        Raises
+        ------
+        PluginError : a function takes something else; the message says how to declare it.
+        """
+        taken: dict[str, tuple[Any, str]] = {
+            "score": (self.score, "tp, fp, pos, neg"),
+            "classes": (self.classes, "counts, totals"),
+            "by_column": (self.by_column, "columns, seed"),
+            "by_table": (self.by_table, "table"),
+        }
+        if self.class_sums is not None:
+            taken["term of class_sums"] = self.class_sums.term, "counts, totals"
+            taken["score of class_sums"] = self.class_sums.score, "sums, rows, totals"
+        for what, (function, names) in taken.items():
+            if callable(function):
+                _check_taken(f"the metric {self.name}: {what}", function, names)
+
+    def called(self, function: Callable[..., Any], *given: Any) -> Any:
+        """What one of its functions returns.
+
+        Raises
+        ------
+        PluginError : it fails; the message names the metric and its plugin.
+        """
+        try:
+            return function(*given)
+        except (FilterkitError, MemoryError):
+            raise
+        except Exception as error:
+            fault = f"the metric fails with {type(error).__name__}: {one_line(error)}"
+            raise broken(self.name, fault, self) from error
+
     @property
     def compares_classes(self) -> bool:
         """Whether it can score each class against the rest."""
@@ -86,3 +124,18 @@ class Metric:
     def summary(self) -> str:
         """The first line of the help."""
         return self.help().partition("\n")[0] or self.name
+
+
+def _check_taken(about: str, function: Callable[..., Any], names: str) -> None:
+    """Raise a `PluginError` if a function cannot be called with arguments of these names."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions in C do not say what they take
+        return
+    try:
+        signature.bind(*names.split(", "))
+    except TypeError:
+        bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
+        found = signature.replace(parameters=bare, return_annotation=signature.empty)
+        name = getattr(function, "__name__", "function").replace("<lambda>", "score")
+        raise PluginError(f"{about} takes {found}; write def {name}({names})") from None

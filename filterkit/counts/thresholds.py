@@ -8,7 +8,7 @@ each of its values, which selects the rows with that value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -195,7 +195,9 @@ class Thresholds:
         PluginError : as for `score`.
         """
         tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
-        scores = check_numbers(metric.score(tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
+        scores = check_numbers(
+            metric.called(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric
+        )
         for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
             columns = column(at)[:1]
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
@@ -260,12 +262,12 @@ class Thresholds:
         present = np.flatnonzero(totals > 0)
         if self.many_classes and metric.class_sums is not None:
             rows = np.append(self.rows, 0.0)
-            sums = self._sums_over_classes(metric.class_sums.term)
-            found = metric.class_sums.score(sums, rows, totals[present])
+            sums = self._sums_over_classes(partial(metric.called, metric.class_sums.term))
+            found = metric.called(metric.class_sums.score, sums, rows, totals[present])
             scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
         else:
             counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
-            found = metric.classes(counts, totals[present])
+            found = metric.called(metric.classes, counts, totals[present])
             scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
         return self.best(scores[:-1], float(scores[-1]))
 
@@ -297,7 +299,7 @@ def _scores_of_columns(table: ContingencyTable, metric: Metric) -> np.ndarray:
     assert metric.by_table is not None
     if metric.needs_class and table.schema.positive is not None:
         table = table.one_against_rest(*table.tasks())
-    found = metric.by_table(table)
+    found = metric.called(metric.by_table, table)
     scores = check_numbers(found, table.columns.shape, metric.name, "by_table of the metric", metric)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
@@ -373,7 +375,7 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        scores = metric.by_column(table.first + table.columns, seed)
+        scores = metric.called(metric.by_column, table.first + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if metric.by_table is not None:
         return _scores_of_columns(table, metric)

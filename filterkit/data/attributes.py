@@ -24,7 +24,7 @@ class Attribute(NamedTuple):
     Attributes
     ----------
     name : its name.
-    kind : one of `KINDS`; ``real`` and ``integer`` are numeric, as in Weka.
+    kind : numeric, nominal, string, date or relational; ``real`` and ``integer`` are numeric, as in Weka.
     values : the labels of a nominal attribute, in the order declared.
     format : the pattern of a date, in the letters of Java's SimpleDateFormat.
     attributes : the columns of the bags of a relational attribute.

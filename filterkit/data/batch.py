@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,6 +185,27 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         passthrough,
         parts[0].start,
     )
+
+
+def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> Iterator[Batch]:
+    """The same rows in batches of always the same size, so that sums over a batch do not depend on how the rows come.
+
+    Parameters
+    ----------
+    batches : the rows, such as ``rows()`` gives them in `Stage.fit`.
+    schema : of the rows.
+    size : how many rows each batch has; the last may have fewer.
+    """
+    waiting: list[Batch] = []
+    lack = size
+    for batch in batches:
+        while len(batch) >= lack:
+            yield concatenate([*waiting, batch.rows(0, lack)], schema)
+            batch, waiting, lack = batch.rows(lack, len(batch)), [], size
+        if len(batch):
+            waiting, lack = [*waiting, batch], lack - len(batch)
+    if waiting:
+        yield concatenate(waiting, schema)
 
 
 def empty(schema: Schema) -> Batch:

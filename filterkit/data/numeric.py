@@ -1,12 +1,67 @@
-"""Checks for stages that calculate with whole rows, and so need numbers everywhere."""
+"""The numbers of a batch: a function for each of them, and checks for stages that need numbers everywhere."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError, quoted
+
+
+def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
+    """A new batch with each number of X replaced by what a function makes of it.
+
+    Nominal and missing values stay, and so does everything beside X. Of sparse rows the function gets the values that
+    are stored. It must make 0 of 0, because zeros are not stored. For a function that does not, give the dense rows,
+    ``batch.in_form(False)``, and return ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
+
+    Parameters
+    ----------
+    batch : the rows, which are left alone.
+    function : gets float64 (n,), numbers of any rows and columns, none of them missing; the array is its own. It
+        returns n numbers, each of which depends on the number in its place alone.
+
+    Raises
+    ------
+    ValueError : the function does not return a number for each, or makes something else than 0 of the zeros of sparse
+        rows.
+    """
+    nominal, entries = batch.schema.nominal, batch.csr if batch.sparse else None
+    image = (batch.X if entries is None else entries.data).flatten()
+    changes = ~np.isnan(image)
+    if nominal.any():
+        changes &= np.tile(~nominal, len(batch)) if entries is None else ~nominal[entries.indices]
+    if changes.all():
+        image = _image(function, image)
+    else:
+        image[changes] = _image(function, image[changes])
+    if entries is None:
+        return batch.replace(X=image.reshape(batch.X.shape))
+    with np.errstate(all="ignore"):
+        zero = float(_image(function, np.zeros(1))[0])
+    if zero != 0:
+        raise ValueError(
+            f"map_numbers: the function makes {zero:g} of 0, and zeros of sparse rows are not stored; give map_numbers "
+            "batch.in_form(False), and return schema.replace(sparse=False, zero=False) from output"
+        )
+    return batch.replace(X=entries._replace(data=image).without_zeros())
+
+
+def _image(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    """float64 (n,): what `function` makes of n `numbers`.
+
+    Raises
+    ------
+    ValueError : something else than n numbers.
+    """
+    count = len(numbers)
+    found = function(numbers)
+    if np.shape(found) != (count,):
+        raise ValueError(f"map_numbers: the function gives an array of shape {np.shape(found)} for {count} numbers")
+    return np.array(found, np.float64)
 
 
 def check_numeric(stage: str, schema: Schema) -> None:

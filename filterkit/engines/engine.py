@@ -38,6 +38,20 @@ def check_may_start() -> None:
         raise UsageError("processes import the script that starts them: let it do so under if __name__ == '__main__':")
 
 
+def options_fault(kind: Callable[..., Any]) -> str | None:
+    """Why an engine class cannot be made with the text of its options, and what to do; None if it can."""
+    import inspect
+
+    try:
+        inspect.signature(kind).bind(1, "")
+    except TypeError:
+        return (
+            "takes no text of options: leave __init__ out, or write def __init__(self, jobs, options='') and in it "
+            "super().__init__(jobs, options), which refuses options"
+        )
+    return None
+
+
 class Engine:
     """Applies functions to items and keeps the order; a context, which closes the engine at its end.
 
@@ -76,6 +90,9 @@ class Engine:
 
         At most ``2 * jobs`` items are taken ahead of the results that have been consumed. An exception that the
         function or `items` raises comes out in its item's place. `PAUSE` among the items comes out as it is.
+
+        A map may begin while another is not done, as where the items of one are the results of the other. All are
+        called in one thread; the function never calls the engine.
 
         Parameters
         ----------

@@ -33,6 +33,37 @@ def last_line_end(text: bytes) -> int:
     return text.rfind(b"\n") + 1
 
 
+def first_line(source: Source) -> tuple[str, bytes]:
+    """The first line of an input, which may be a long one, such as a header with the names of the columns.
+
+    Parameters
+    ----------
+    source : what to read from its beginning, as `Opening.text` gives it.
+
+    Returns
+    -------
+    line : without its end; empty if the input is.
+    rest : the text behind it that has been read, for `TextTable`, which reads on.
+
+    Raises
+    ------
+    RowError : the line is longer than 256 MB, or is no UTF-8 text.
+    """
+    text, end, checked = b"", 0, 0
+    while not end and (more := source.read(max(1 << 16, len(text)))):
+        text += more
+        end = text.find(b"\n", checked) + 1
+        checked = len(text)
+        if not end and len(text) > LONGEST:
+            raise RowError(f"the first line is longer than {LONGEST >> 20} MB", source=source.name, line=1)
+    end = end or len(text)
+    try:
+        line = text[:end].decode()
+    except UnicodeDecodeError:
+        raise RowError("this is not UTF-8 text; say --encoding", source=source.name, line=1) from None
+    return line.rstrip("\r\n"), text[end:]
+
+
 class TextTable(Table):
     """A table in text.
 

@@ -35,6 +35,7 @@ from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
+from filterkit.data.batch import equal_blocks as equal_blocks
 from filterkit.data.batch import itself as itself
 from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.choice import attribute_numbers as attribute_numbers
@@ -47,6 +48,7 @@ from filterkit.data.noted import noted as noted
 from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.numeric import check_finite as check_finite
 from filterkit.data.numeric import check_numeric as check_numeric
+from filterkit.data.numeric import map_numbers as map_numbers
 from filterkit.data.products import rows_times as rows_times
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
@@ -65,6 +67,7 @@ from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
 from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected
+from filterkit.files.source import Source as Source
 from filterkit.formats.base import FileFormat as FileFormat
 from filterkit.formats.base import Opening as Opening
 from filterkit.formats.base import Parsed as Parsed
@@ -85,8 +88,10 @@ from filterkit.formats.pairs import pair_rows as pair_rows
 from filterkit.formats.rows import ArffLines as ArffLines
 from filterkit.formats.rows import ArffRowParser as ArffRowParser
 from filterkit.formats.rows import arff_row as arff_row
+from filterkit.formats.text import Ends as Ends
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
+from filterkit.formats.text import first_line as first_line
 from filterkit.plugin.registry import find_metric as find_metric
 from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows

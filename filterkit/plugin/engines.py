@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, options_fault
 from filterkit.errors import PluginError
 from filterkit.plugin.registry import Registry
 from filterkit.temporary import TemporaryFolder, temporary_errors
@@ -22,9 +22,12 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     Raises
     ------
     UsageError : there is no engine of this name, or it does not know the options.
+    PluginError : the class of the engine cannot be made with options.
     """
     name, _, options = text.partition(":")
     kind = known.engine(name)
+    if options and (fault := options_fault(kind)) is not None:
+        raise PluginError(f"--engine: {name} {fault}")
     engine = kind(jobs, options) if options else kind(jobs)
     if known.files:
         engine.prepare(_load_plugins, {path: _text(path) for path in known.files})

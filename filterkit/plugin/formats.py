@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from filterkit.errors import PATH, UsageError, quoted, suggestion
+from filterkit.errors import PATH, UsageError, or_of_a_file, quoted, suggestion
 from filterkit.files.endings import ARFF, KNOWN, check_ending, ending
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> AnyFormat:
     if found is None:
         names = sorted({"arff", *(name for name in known if name[:1] not in "./")})
         hint = suggestion(word, names) or f"; known: {', '.join(names)}"
-        raise UsageError(f"{by}: no format {quoted(word)}{hint}")
+        raise UsageError(f"{by}: no format {quoted(word)}{or_of_a_file(hint)}")
     return _made(found, options, by)
 
 

@@ -13,6 +13,7 @@ while a plugin is broken, offers nothing, or wraps the hooks of others.
 from __future__ import annotations
 
 import copyreg
+import errno
 import importlib
 import os
 import re
@@ -31,7 +32,7 @@ from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.errors import FilterkitError, PluginError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, PluginError, UsageError, file_error, or_of_a_file, quoted, suggestion
 from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
@@ -216,7 +217,8 @@ class Registry:
 
         Raises
         ------
-        PluginError : the file cannot be loaded, or claims a name that is taken.
+        PluginError : the file cannot be loaded, or claims a name that is taken. If there is no such file, the error is
+            a `FileNotFoundError`, too.
         """
         import importlib.util
 
@@ -229,21 +231,23 @@ class Registry:
         module_name = f"filterkit_plugin_file_{name}" + (f"_{others + 1}" if others else "")
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
-            raise PluginError(f"{by} {path}: no such Python file")
+            missing = FileNotFoundError(errno.ENOENT, "no such Python file", path)
+            raise file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
         self._others.append(plugin)
-        self.files.append(path)
         with _flagging(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
         if plugin.problem:
+            self._others.remove(plugin)
             hint = ""
             if plugin.problem.startswith("two plugins"):
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
+        self.files.append(path)
         self._by_file[place] = plugin
         return plugin
 
@@ -311,7 +315,10 @@ class Registry:
         PluginError : no plugin offers it.
         """
         if stage not in self.stages and ("stage", stage) not in self._owners:
-            raise PluginError(f"no plugin offers the stage {quoted(stage)}; write a hook filterkit_stages that does")
+            raise PluginError(
+                f"no plugin that is loaded offers the stage {quoted(stage)}; load the file that does by "
+                "filterkit.load_plugin(FILE), or --plugin FILE; its hook filterkit_stages returns the stage"
+            )
         return self._owners["stage", stage][0].known_as()
 
     def metric(self, name: str) -> Metric:
@@ -325,7 +332,7 @@ class Registry:
 
         stage = self.stages.get(name)
         if stage is None or not issubclass(stage, MetricScaling):
-            raise UsageError(f"no metric {quoted(name)}{_choice(name, self.metrics)}")
+            raise UsageError(f"no metric {quoted(name)}{self._choice(name, self.metrics)}")
         return stage.metric
 
     def engine(self, name: str) -> type[Engine]:
@@ -336,7 +343,7 @@ class Registry:
         UsageError : there is none; suggests one of a similar name.
         """
         if name not in self.engines:
-            raise UsageError(f"--engine: no engine {quoted(name)}{_choice(name, self.engines)}")
+            raise UsageError(f"--engine: no engine {quoted(name)}{self._choice(name, self.engines)}")
         return self.engines[name]
 
     def stage(self, name: str) -> type[Stage]:
@@ -354,18 +361,32 @@ class Registry:
         if ("stage", name) in self._owners:
             owners = " and ".join(map(str, self._owners["stage", name]))
             raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
+        raise UsageError(f"no stage {quoted(name)}{self._hint(name)}")
+
+    def _hint(self, name: str) -> str:
+        """The end of a message about an unknown stage."""
         words = name.replace(",", " ").replace("|", " ").split()
         if name.startswith("-"):
-            hint = "; options of filterkit itself go before the input"
-        elif len(words) > 1 and words[0] in self.stages:
-            hint = f"; write stages and options as words of their own: {' '.join(words)}"
-        else:
-            hint = _in_weka(name, self.stages) or suggestion(name, sorted(self.stages))
+            return "; options of filterkit itself go before the input"
+        if len(words) > 1 and words[0] in self.stages:
+            return f"; write stages and options as words of their own: {' '.join(words)}"
+        hint = _in_weka(name, self.stages)
+        if hint:
+            return hint
+        hint = suggestion(name, sorted(self.stages))
         if not hint and os.path.isfile(name):
-            hint = ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
+            return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):
-            hint = "; some plugins are broken, see: filterkit plugins"
-        raise UsageError(f"no stage {quoted(name)}{hint or '; see: filterkit stages'}")
+            return "; some plugins are broken, see: filterkit plugins"
+        return self._or_of_a_file(hint or "; see: filterkit stages")
+
+    def _choice(self, name: str, known: Mapping[str, Any]) -> str:
+        """The end of a message about another unknown name: one that is similar, or all there are."""
+        return self._or_of_a_file(suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}")
+
+    def _or_of_a_file(self, hint: str) -> str:
+        """`hint`, and how to load a plugin from a file, unless the user has done that."""
+        return hint if self.files else or_of_a_file(hint)
 
 
 def _in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
@@ -418,11 +439,6 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
         kind = "" if isinstance(error, FilterkitError) else f"{type(error).__name__}: "
         plugin.problem = f"{kind}{error}".partition("\n")[0]
         plugin.trace = "".join(traceback.format_exception(error))
-
-
-def _choice(name: str, known: Mapping[str, Any]) -> str:
-    """The end of a message about an unknown name: one that is similar, or all there are."""
-    return suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}"
 
 
 def find_metric(name: str) -> Metric:

@@ -18,13 +18,15 @@ from filterkit.chains.chain import Chain
 from filterkit.chains.rows import SpooledRows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
-from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.engine import PAUSE, Engine, options_fault
 from filterkit.engines.local import LocalEngine
+from filterkit.errors import FilterkitError
 from filterkit.stages.base import RowStage
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.testing.samples import SAMPLES
 
 _JOBS = (1, 2, 4)
+_OPTIONS = "no such option"  # for --engine NAME:OPTIONS
 
 
 class Stopped(Exception):
@@ -32,7 +34,10 @@ class Stopped(Exception):
 
 
 def check_engine_is_declared(engine: type[Engine]) -> None:
-    """The engine has a name, is made with a number of jobs, has the attribute `jobs`, and its `map` can be closed."""
+    """The engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
+
+    It has the attribute `jobs`. A text of options that means nothing to it is refused with a `UsageError`.
+    """
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
     for jobs in _JOBS:
@@ -47,10 +52,24 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
             f"{name}: jobs is {found!r}; make it the number of items that are worked on at once"
         )
         assert hasattr(made.map(str, []), "close"), f"{name}: map gives no generator; write it with yield"
+    fault = options_fault(engine)
+    assert fault is None, f"{name} {fault}"
+    try:
+        engine(1, _OPTIONS).close()
+    except FilterkitError:
+        pass
+    except Exception as error:
+        raise AssertionError(
+            f"{name}: made with the options {_OPTIONS!r} it fails with {type(error).__name__}: {error}; raise a "
+            "filterkit.UsageError that says which options there are"
+        ) from error
 
 
 def check_order_is_kept(engine: type[Engine]) -> None:
-    """Results come in the order of the items, whichever is ready first, and no items give no results."""
+    """Results come in the order of the items, whichever is ready first, and no items give no results.
+
+    The items of a map may be the results of another one, which is not done yet.
+    """
     name = engine.name
     for jobs in _JOBS:
         with engine(jobs) as made:
@@ -68,6 +87,12 @@ def check_order_is_kept(engine: type[Engine]) -> None:
                     f"{name}: with {jobs} jobs the results of {count} items are not in their order: {found[:9]}: give "
                     "them in the order of the items"
                 )
+            found = list(made.map(operator.neg, made.map(_square_slowly, range(20))))
+            due = [-item * item for item in range(20)]
+            assert found == due, (
+                f"{name}: with {jobs} jobs a map whose items are the results of another gives {found[:4]} and not "
+                f"{due[:4]}: let maps that run at the same time share nothing"
+            )
 
 
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
@@ -130,7 +155,10 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
-    """Only a few items are taken before their results are asked for, and none after the map is closed."""
+    """Only a few items are taken before their results are asked for, and none after the map is closed.
+
+    `Engine.map` asks for ``2 * jobs``; a few more are no finding.
+    """
     for jobs in _JOBS:
         taken: list[int] = []
 
@@ -145,7 +173,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
         most = 8 * jobs + 8
         assert len(taken) <= most, (
             f"{engine.name}: with {jobs} jobs {len(taken)} items are taken before the second result is asked for; "
-            f"take {most} at most, because items are large"
+            f"take {2 * jobs} ahead, because items are large"
         )
         count = len(taken)
         results.close()

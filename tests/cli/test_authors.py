@@ -222,6 +222,34 @@ def test_check_plugin_runs_a_subcommand_with_arguments(tmp_path):
     assert done.stdout.startswith("subcommand good: check_command_runs: good silence: prints nothing, and changes no")
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "good",
+            "subcommand good: all well in 4 checks; to run it, too: filterkit --plugin my.py check-plugin good ARGU",
+        ),
+        ("written", "format written (.written): all well in 7 checks on 14 samples; it is only written"),
+        ("mine", "engine mine: all well in 7 checks"),
+        ("share", "share: all well in 15 checks on 14 samples, 3 of which it refuses"),
+    ],
+)
+def test_check_plugin_takes_the_name_of_anything_that_a_plugin_offers(name, line, tmp_path):
+    offers = {"metrics": "share", "formats": "'written', 'read'", "engines": "Mine", "commands": "good"}
+    done = run("--plugin", plugin(tmp_path, **offers), "check-plugin", name, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    *refusals, last = done.stdout.splitlines()
+    assert last.startswith(line) and all(": refuses " in each for each in refusals)
+
+
+def test_check_plugin_repeats_no_warnings_of_a_format():
+    done = run("check-plugin", "csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout == "format csv (.csv): all well in 7 checks on 14 samples; it loses kinds and labels and weights\n"
+    )
+
+
 def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
     offers = {"stages": "Fills, Refuses", "metrics": "precision", "formats": "'refusing'", "engines": "Hasty"}
     done = run("check-plugin", plugin(tmp_path, **offers, commands="silent"), cwd=tmp_path)
@@ -234,7 +262,7 @@ def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
         "return a finite number for all counts; take care of 0 / 0",
         "format refusing (.refusing): nothing was checked, as it refuses every sample",
         "engine hasty: check_few_items_are_taken_ahead: with 1 jobs 5000 items are taken before the second result is "
-        "asked for; take 16 at most, because items are large",
+        "asked for; take 2 ahead, because items are large",
         "engine hasty: 1 finding in 7 checks; checks that build on what failed were left out",
         "subcommand silent: check_command_has_help: silent does not say what it does: give the function a docstring",
     ):
@@ -276,7 +304,10 @@ def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
     ("arguments", "message"),
     [
         (("check-plugin",), "check-plugin takes the name of a plugin"),
-        (("check-plugin", "shpae"), "check-plugin: no plugin, package or stage 'shpae'; did you mean 'shape'?"),
+        (
+            ("check-plugin", "shpae"),
+            "no plugin or package 'shpae', and no plugin offers one; did you mean 'shape'? If a",
+        ),
         (("check-plugin", "metrics", "x"), "check-plugin: 'x' after a plugin"),
         (("new-plugin",), "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),
         (("new-plugin", "My_stage"), "lower-case letters, digits and single hyphens"),
@@ -286,7 +317,7 @@ def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
         (("new-plugin", "local", "--kind", "engine"), "another engine has the name 'local'"),
         (("new-plugin", "info", "--kind", "subcommand"), "another subcommand has the name 'info'"),
         (("new-plugin", "lambda", "--kind", "metric"), "'lambda' is a word of Python; take another name"),
-        (("new-plugin", "x", "--kind", "metrc"), "'metrc' is not one of 'row', 'column', 'metric', 'format',"),
+        (("new-plugin", "x", "--kind", "metrc"), "'metrc' is not one of 'row', 'column', 'training', 'stage',"),
     ],
 )
 def test_wrong_usage_is_reported_on_one_line(arguments, message, tmp_path):
@@ -322,10 +353,13 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch
 WORDS = {
     "row": [IRIS, "my-row", "--by", "10", "l2"],
     "column": [IRIS, "my-column", "--to", "10", "l2"],
+    "training": [IRIS, "my-training", "--every", "10", "l2"],
+    "stage": [IRIS, "my-stage", "--to", "10", "l2"],
     "metric": [IRIS, "select", "--by", "my-metric", "--top", "2"],
     "format": ["--to", "my-format", "-o", "out.my-format", IRIS, "l2"],
+    "text-format": ["--to", "my-text-format:separator=bar", "-o", "out.my-text-format", IRIS, "l2"],
     "subcommand": ["my-subcommand", IRIS],
-    "engine": ["--engine", "my-engine", IRIS, "l2"],
+    "engine": ["--engine", "my-engine:times", IRIS, "l2"],
     "learner": ["evaluate", IRIS, "--chain", "standardize my-learner", "--folds", "2"],
 }
 
@@ -334,15 +368,24 @@ WORDS = {
 def test_new_plugin_writes_a_file_of_each_kind_that_conforms(kind, tmp_path):
     done = run("new-plugin", f"my-{kind}", "--kind", kind, "--file", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert [path.name for path in tmp_path.iterdir()] == [f"my_{kind}.py"]
-    assert done.stdout.startswith(f"my_{kind}.py: change it, then: filterkit check-plugin my_{kind}.py\n")
-    checked = run("check-plugin", f"my_{kind}.py", cwd=tmp_path)
+    file = f"my_{kind}.py".replace("-", "_")
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert done.stdout.startswith(f"{file}: change it, then: filterkit check-plugin {file}\n")
+    checked = run("check-plugin", file, cwd=tmp_path)
     assert checked.returncode == 0 and ": all well in " in checked.stdout, checked.stdout
     assert "note:" not in checked.stdout
-    used = run("--plugin", f"my_{kind}.py", *WORDS[kind], cwd=tmp_path)
+    used = run("--plugin", file, *WORDS[kind], cwd=tmp_path)
     assert used.returncode == 0 and "error" not in used.stderr, used.stderr
     again = run("new-plugin", f"my-{kind}", "--kind", kind, "--file", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (1, f"filterkit: my_{kind}.py: File exists\n")
+    assert (again.returncode, again.stderr) == (1, f"filterkit: {file}: File exists\n")
+
+
+def test_the_help_of_new_plugin_lists_every_kind():
+    from filterkit.cli.new_plugin_texts import KINDS
+
+    assert set(WORDS) == set(KINDS)
+    said = run("new-plugin", "--help").stdout
+    assert all(f"  {kind:<12} {texts.about}\n" in said for kind, texts in KINDS.items())
 
 
 @pytest.fixture

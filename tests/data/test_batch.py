@@ -8,7 +8,7 @@ from agreement import dense, make, sample
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.data.batch import empty, passthrough_table
-from filterkit.plugin import concatenate
+from filterkit.plugin import concatenate, equal_blocks
 
 MIXED = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
 
@@ -153,3 +153,15 @@ def test_the_passthrough_table_is_typed_by_the_attributes():
     assert table.column("s").to_pylist() == ["x", None]
     assert table.column("d").cast("int64").to_pylist() == [86_400_000, None]
     assert passthrough_table(Schema("r", attributes[:1]), []) is None
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("step", [1, 3, 7, 40])
+def test_equal_blocks_do_not_depend_on_how_rows_come(name, step):
+    batch = sample(name)
+    given = [batch.rows(first, first + step) for first in range(0, len(batch), step)]
+    blocks = list(equal_blocks([empty(batch.schema), *given], batch.schema, 7))
+    assert [len(block) for block in blocks] == [7] * (len(batch) // 7) + [len(batch) % 7] * (len(batch) % 7 > 0)
+    assert values(concatenate(blocks, batch.schema)) == values(batch)
+    assert [block.start for block in blocks] == list(range(0, len(batch), 7))
+    assert not list(equal_blocks([], batch.schema))

@@ -71,3 +71,12 @@ def test_a_batch_takes_and_gives_both_forms(through_scipy):
     assert (batch.X * 2).sum() == 6
     assert batch.X is batch.X
     assert np.shares_memory(batch.X.data, given.data)
+
+
+def test_stored_zeros_are_dropped():
+    matrix = csr_of(np.array([[1.0, 2.0, 0.0], [3.0, 0.0, np.nan], [0.0, 4.0, 0.0]]))
+    assert matrix.without_zeros() is matrix
+    data = np.where(np.isin(matrix.data, (2.0, 4.0)), 0.0, matrix.data)
+    found = matrix._replace(data=data).without_zeros()
+    assert found.indptr.tolist() == [0, 1, 3, 3] and found.indices.tolist() == [0, 0, 2]
+    assert np.array_equal(found.data, [1.0, 3.0, np.nan], equal_nan=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from filterkit import Attribute, Batch, Chain, Metric, PluginError, Schema
+from filterkit.plugin import ClassSums
 from filterkit.stages.metric_scaling import (
     ClassScaling,
     MetricScaling,
@@ -134,3 +135,36 @@ def test_a_score_of_a_whole_column_that_is_no_number_is_an_error():
     batch = Batch(schema, np.array([[1.0], [2.0]]), np.array([0, 1], np.int32))
     with pytest.raises(PluginError, match=r"^broken: 'a': the score is nan; a metric must be finite"):
         Chain([metric_stage(Metric("broken", acc, by_table=lambda table: np.array([np.nan])))()]).fit(batch)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"score": lambda tp, fp, pos: tp}, r"score takes \(tp, fp, pos\); write def score\(tp, fp, pos, neg\)"),
+        ({"score": values}, r"score takes \(table\); write def values\(tp, fp, pos, neg\)"),
+        ({"classes": lambda counts: counts}, r"classes takes \(counts\); write def score\(counts, totals\)"),
+        ({"by_table": acc}, r"by_table takes \(tp, fp, pos, neg\); write def acc\(table\)"),
+        ({"by_column": values}, r"by_column takes \(table\); write def values\(columns, seed\)"),
+        ({"class_sums": ClassSums(values, acc)}, r"term of class_sums takes \(table\); write def values\(counts, tot"),
+    ],
+)
+def test_a_function_of_a_metric_that_takes_something_else_is_refused(fields, message):
+    with pytest.raises(PluginError, match=rf"^the metric mine: {message}"):
+        Metric(**({"name": "mine", "score": acc} | fields))
+
+
+def test_an_optional_argument_of_a_metric_is_no_fault():
+    Metric("mine", lambda tp, fp, pos, neg, prior=1.0: tp * prior)
+    Metric("mine", max)  # which does not say what it takes
+
+
+@pytest.mark.parametrize("field", ["score", "classes", "by_table", "by_column"])
+def test_a_function_of_a_metric_that_fails_is_named(field):
+    def fails(*given):
+        raise ZeroDivisionError("by zero")
+
+    target = Attribute("class", "nominal", ("a", "b", "c"))
+    batch = Batch(Schema("r", [Attribute("x"), target], 1), np.arange(3.0)[:, None], np.array([0, 1, 2], np.int32))
+    stage = metric_stage(Metric(**({"name": "mine", "score": acc} | {field: fails})))
+    with pytest.raises(PluginError, match=r"^mine: the metric fails with ZeroDivisionError: by zero$"):
+        Chain([stage()]).fit(batch)

@@ -1208,6 +1208,21 @@ ORDER, FAILURES, PAUSES = (
     testing.check_failures_come_in_their_place,
     testing.check_pauses_are_passed_on,
 )
+
+
+def only_jobs(self, jobs):
+    LocalEngine.__init__(self, jobs)
+
+
+def counts(self, jobs, options="1"):
+    LocalEngine.__init__(self, int(options))
+
+
+def one_at_a_time(self, function, items):
+    self.function = function  # that of the map which began last
+    yield from (self.function(item) for item in items)
+
+
 AHEAD, KEPT, OUTPUT, ENGINE = (
     testing.check_few_items_are_taken_ahead,
     testing.check_kept_results_are_merged,
@@ -1223,9 +1238,16 @@ ENGINES = [
         r"cannot be made with a number of jobs \(.*derive",
     ),
     (ENGINE, engine(__init__=lambda self, jobs: None), "broken: jobs is None"),
+    (ENGINE, engine(__init__=only_jobs), r"broken takes no text of options: leave __init__ out, or write def __init__"),
+    (ENGINE, engine(__init__=counts), r"with the options 'no such option' it fails with ValueError.*; raise a filterk"),
     (ENGINE, engine(a_list), "broken: map gives no generator; write it with yield"),
     (ORDER, engine(as_ready), "results of 2 items are not in their order"),
     (ORDER, engine(without_the_last), "map gives 0 results for 1 items: yield function"),
+    (
+        ORDER,
+        engine(one_at_a_time),
+        r"with 1 jobs a map whose items are the results of another gives .* and not \[0, -1, ",
+    ),
     (ORDER, engine(lambda self, function, items: (item for item in items)), "whose squares are asked for: yield"),
     (FAILURES, engine(swallows), "with 1 jobs what the function raise is lost"),
     (FAILURES, engine(fails_at_once), "an exception of the function comes after 0 results; 7 come before it"),
