@@ -179,6 +179,27 @@ class Mapping(Protocol):
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]: ...
 
 
+class Outgoing(Mapping, Protocol):
+    """Rows on their way out."""
+
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """``function`` of the pieces of each part, in order; None for those that are `done`."""
+
+
+class OutgoingTraining:
+    """The training rows on their way out, which is their last pass."""
+
+    def __init__(self, rows: TrainingRows) -> None:
+        self._rows = rows
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        return self._rows.map(function, last=True)
+
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """See `Outgoing`."""
+        return self._rows.map_parts(function, done)
+
+
 class SpooledRows(RowSource):
     """Rows that can be read once, and are read again from a spool; on workers that read files, perhaps from these.
 
@@ -188,8 +209,8 @@ class SpooledRows(RowSource):
     once : maps a function over the batches; it is called for the first pass, and for all passes if it `rereads`. In
         `map_parts` it also gets the numbers of batches that are done.
     engine : maps over the batches in later passes.
-    memory, to_the_end, live, part_size : see `RowSource`. So much of a spool is in memory here, or else on each worker, before
-        batches go to a file or, if they can be, are read again.
+    memory, to_the_end, live, part_size : see `RowSource`. So much of a spool is in memory here, or else on each worker,
+        before batches go to a file or, if they can be, are read again.
     rereads : whether `once` can be called again, and gives the same batches, with the numbers of their rows.
     """
 

@@ -15,7 +15,7 @@ from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat, Writer
-    from filterkit.formats.losses import Losses
+    from filterkit.formats.losses import Losses, UnusedLabels
     from filterkit.formats.simple import Format
 
 AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
@@ -144,6 +144,11 @@ class RowWriter:
 
         kind.write(counted(), out)
         return count
+
+
+def count_comment(count: int, of: int | None = None) -> bytes:
+    """The last line of ARFF: how many rows there are, and of how many if that differs."""
+    return f"% {count}{'' if of in (None, count) else f' of {of}'} rows\n".encode()
 
 
 def _pass_on(out: IO[bytes]) -> None:
