@@ -94,6 +94,8 @@ class ChainWriter:
         done = {} if given.again else parts.done
         if parts.is_complete and not given.again:
             say(f"filterkit: {given.all_there}")
+            for _ in rows.parts(_rows_of, dict(done)):  # rejected rows are noted, and stages in the chain may write
+                pass
             return parts.rows
         losses = self._writer(kind, later).losses
         if losses is not None and losses.labels is not None:
@@ -161,6 +163,11 @@ class Transformed:
         """See `Outgoing`."""
         growth = growth_of(self.fitted.stages)
         return self.reader.map(partial(_of_part, self.alignment, self.fitted, function, growth), self.engine, done)
+
+
+def _rows_of(pieces: Iterator[Batch]) -> int:
+    """The number of rows in some pieces."""
+    return sum(map(len, pieces))
 
 
 def _of_aligned(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
