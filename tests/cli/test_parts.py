@@ -145,7 +145,7 @@ def test_test_data_and_saved_chains_write_parts(folder):
 
 
 def test_predictions_are_counted_in_all_parts(folder):
-    words = ["--test", "n.arff", "{}", "n.arff", "impute", "svm", "--c", "1"]
+    words = ["--test", "n.arff", "{}", "in-0.arff", "impute", "standardize", "svm", "--c", "0.1"]
     one = run("-o", os.devnull, *(word.format("t.arff") for word in words), cwd=folder)
     words = [*SMALL, "-o", os.devnull, *(word.format("out/part-*.arff") for word in words)]
     parts = run(*words, cwd=folder)
