@@ -21,9 +21,7 @@ from filterkit.plugin.formats import Formats
 
 if TYPE_CHECKING:
     from filterkit.cli.parts import OutputParts
-    from filterkit.formats.losses import Losses
     from filterkit.formats.output import AnyFormat
-    from filterkit.formats.parts import WrittenPart
 
 T = TypeVar("T")
 
@@ -87,48 +85,24 @@ class ChainWriter:
     def _write_parts(self, kind: AnyFormat, rows: Outgoing, history: list[str], later: bool, given: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
         from filterkit.cli.parts import digest_of_chain
-        from filterkit.formats.parts import PartWriter
+        from filterkit.formats.parts import Form, write_parts
 
         parts, work = given.parts, given.work | {"chain": digest_of_chain(self._fitted)}
         parts.check(work)
-        done = {} if given.again else parts.done
+        done = {} if given.again else dict(parts.done)
         if parts.is_complete and not given.again:
             say(f"filterkit: {given.all_there}")
-            for _ in rows.parts(_rows_of, dict(done)):  # rejected rows are noted, and stages in the chain may write
+            for _ in rows.parts(_rows_of, done):  # rejected rows are noted, and stages in the chain may write
                 pass
             return parts.rows
-        losses = self._writer(kind, later).losses
-        if losses is not None and losses.labels is not None:
-            losses.labels.note_numbers(label for number in done for label in parts.entries[number].labels)
+        form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
         try:
-            comments, name = tuple(history), parts.names.path
-            folder = parts.begin(work)
-            part = PartWriter(kind, self._schema, self._sparse, self._precision, later, comments, folder, name)
-            if losses is not None:
-                losses.begin()
-            number = -1
-            for number, written in enumerate(rows.parts(part, dict(done))):
-                if written is not None:
-                    self._add(given, number, written, losses)
-            if number < 0:  # no rows are a part, too
-                self._add(given, 0, part(iter(())), losses)
-            if losses is not None:
-                losses.end()
-            parts.finish()
+            write_parts(parts, work, form, lambda part: rows.parts(part, done), done)
         except BaseException:
             if parts.done:
                 say(f"filterkit: {given.some_there}")
             raise
-        finally:
-            parts.close()
         return parts.rows
-
-    def _add(self, given: OutputParts, number: int, written: WrittenPart, losses: Losses | None) -> None:
-        """Let a part appear."""
-        from filterkit.files.parts_list import Entry
-
-        labels = [] if losses is None else losses.note(written.weighted, written.used)
-        given.parts.add(number, written.path, Entry(written.rows, written.bytes, tuple(labels)))
 
     def _writer(self, kind: AnyFormat, later: bool) -> RowWriter:
         return RowWriter(kind, self._schema, self._sparse, self._precision, later)

@@ -94,6 +94,17 @@ class Parts:
                 f"and {self.names.path}, or choose another name"
             )
 
+    def check_new(self) -> None:
+        """Refuse parts of any work.
+
+        Raises
+        ------
+        FilterkitError : there are parts already.
+        """
+        if self._head is not None:
+            of = self._path(self.names.list if self.is_listed else self.names.journal)
+            raise FilterkitError(f"{of}: these parts are there already; remove them, or choose another name")
+
     def begin(self, work: Work) -> str:
         """Prepare for writing what is missing; returns the absolute path of a folder for parts that are not complete.
 

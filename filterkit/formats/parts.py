@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -14,8 +14,31 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError
 from filterkit.files.output import new_file
+from filterkit.files.part_names import PartNames
+from filterkit.files.parts_list import Entry, Parts, Work
 from filterkit.formats.losses import Losses, UnusedLabels
 from filterkit.formats.output import AnyFormat, RowWriter, count_comment
+
+
+class Form(NamedTuple):
+    """How rows are written.
+
+    Attributes
+    ----------
+    kind, schema, sparse, precision, later : see `RowWriter`.
+    comments : lines for the top of ARFF.
+    """
+
+    kind: AnyFormat
+    schema: Schema
+    sparse: bool
+    precision: int | None = None
+    later: bool = False
+    comments: tuple[str, ...] = ()
+
+    def writer(self) -> RowWriter:
+        """What writes one file."""
+        return RowWriter(self.kind, self.schema, self.sparse, self.precision, self.later)
 
 
 class WrittenPart(NamedTuple):
@@ -42,26 +65,16 @@ class PartWriter:
 
     Attributes
     ----------
-    kind, schema, sparse, precision, later : see `RowWriter`.
-    comments : lines for the top of ARFF.
+    form : of the rows.
     folder : where the file goes, absolute, under a name that no other has.
     name : what messages call the output; its ending says the compression.
     """
 
-    kind: AnyFormat
-    schema: Schema
-    sparse: bool
-    precision: int | None
-    later: bool
-    comments: tuple[str, ...]
+    form: Form
     folder: str
     name: str
 
-    def writer(self) -> RowWriter:
-        """What writes one part."""
-        return RowWriter(self.kind, self.schema, self.sparse, self.precision, self.later)
-
-    def __call__(self, pieces: Iterator[Batch]) -> WrittenPart:
+    def __call__(self, pieces: Iterable[Batch]) -> WrittenPart:
         """Write a part.
 
         Raises
@@ -71,7 +84,7 @@ class PartWriter:
         if not os.path.isdir(self.folder):
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
-        writer = self.writer()
+        writer = self.form.writer()
         writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.labels)
         path = os.path.join(self.folder, uuid4().hex)
 
@@ -79,7 +92,7 @@ class PartWriter:
             return map(function, pieces)
 
         with new_file(path, self.name) as out:
-            count = writer.write(out, rows, self.comments, count_comment)
+            count = writer.write(out, rows, self.form.comments, count_comment)
         weighted, used = (False, None) if noted is None else (noted.weighted, noted.used)
         return WrittenPart(path, count, os.path.getsize(path), weighted, used)
 
@@ -99,3 +112,62 @@ class _Noted(Losses):
 
     def end(self) -> None:
         pass
+
+
+def write_parts(
+    parts: Parts,
+    work: Work,
+    form: Form,
+    written: Callable[[PartWriter], Iterable[WrittenPart | None]],
+    done: Iterable[int] = (),
+) -> None:
+    """Write the parts of an output that are missing, and the list of all.
+
+    Parameters
+    ----------
+    parts : those that are there.
+    work : what the parts are made of and how.
+    form : of the rows.
+    written : gives the parts in order, for what writes one; None for those that are done. If there is none at all, one
+        without rows appears.
+    done : the numbers of parts that stay as they are.
+
+    Raises
+    ------
+    FilterkitError : a part cannot be written; those that appeared before stay.
+    """
+    losses = form.writer().losses
+    if losses is not None and losses.labels is not None:
+        losses.labels.note_numbers(label for number in done for label in parts.entries[number].labels)
+
+    def add(number: int, each: WrittenPart) -> None:
+        labels = [] if losses is None else losses.note(each.weighted, each.used)
+        parts.add(number, each.path, Entry(each.rows, each.bytes, tuple(labels)))
+
+    try:
+        part = PartWriter(form, parts.begin(work), parts.names.path)
+        if losses is not None:
+            losses.begin()
+        number = -1
+        for number, each in enumerate(written(part)):
+            if each is not None:
+                add(number, each)
+        if number < 0:
+            add(0, part([]))
+        if losses is not None:
+            losses.end()
+        parts.finish()
+    finally:
+        parts.close()
+
+
+def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
+    """Write a part for each batch.
+
+    Raises
+    ------
+    FilterkitError : there are parts of these names already, or one cannot be written.
+    """
+    parts = Parts(names)
+    parts.check_new()
+    write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
