@@ -66,7 +66,7 @@ def part_names(path: str) -> PartNames | None:
         return None
     before, _, after = name.partition("*")
     names = PartNames(path, folder, before, after)
-    example = quoted(os.path.join(folder, f"part-*{os.path.splitext(after.replace('*', ''))[1]}"), PATH)
+    example = quoted(os.path.join(folder, f"part-*{os.path.splitext('x' + after.replace('*', ''))[1]}"), PATH)
     if "*" in after:
         raise UsageError(f"{quoted(path, PATH)}: one * stands for the numbers of the parts, such as {example}")
     if fnmatch.fnmatchcase(names.list, name):

@@ -176,6 +176,12 @@ class Parts:
             self._journal.close()
             self._journal = None
 
+    def discard(self) -> None:
+        """Remove all parts and the journal."""
+        for name in [*map(self.names.part, self.entries), self.names.journal]:
+            with suppress(OSError):
+                os.unlink(self._path(name))
+
     # The files
 
     def _read_list(self) -> bool:

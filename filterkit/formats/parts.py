@@ -162,7 +162,7 @@ def write_parts(
 
 
 def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
-    """Write a part for each batch.
+    """Write a part for each batch; if that fails, none stays.
 
     Raises
     ------
@@ -170,4 +170,8 @@ def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> Non
     """
     parts = Parts(names)
     parts.check_new()
-    write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
+    try:
+        write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
+    except BaseException:
+        parts.discard()
+        raise
