@@ -69,13 +69,14 @@ def check_goals(
     """
     goals = list(goals)
     _check_apart(goals)
-    read = {_file(path, sys.stdin): path for pattern in inputs for path in expand(pattern)}
+    paths = [path for pattern in inputs for path in expand(pattern)]
+    read = {_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
     for goal in goals:
         names = part_names(goal.path) if goal.in_parts else None
         if names is not None:
-            _check_parts(goal, names, goals, [*read.values(), *(path for _, path in kept.values())])
+            _check_parts(goal, names, goals, [*paths, *(path for _, path in kept.values())])
             continue
         file = _file(goal.path, sys.stdout)
         if file is not None and file in kept:
@@ -96,7 +97,8 @@ def _check_parts(goal: Goal, names: PartNames, goals: Iterable[Goal], read: Iter
     for other in goals:
         if other is not goal and names.holds(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
-    check_output(names.within(names.part(0)))
+    if "://" not in names.folder:
+        check_output(names.within(names.part(0)))
 
 
 def _check_apart(goals: Iterable[Goal]) -> None:

@@ -16,7 +16,7 @@ class PartNames(NamedTuple):
     Attributes
     ----------
     path : as the user gave it.
-    folder : where they are; empty for the working folder.
+    folder : where they are: a path, empty for the working folder, or a URL.
     before, after : what stands on both sides of the ``*``.
     """
 
@@ -35,6 +35,11 @@ class PartNames(NamedTuple):
         """The name of the journal."""
         return f".{self.before}list{self.after}.journal"
 
+    @property
+    def aside(self) -> str:
+        """The name of a folder for parts that are not complete, where it is always the same."""
+        return f".{self.before}list{self.after}.parts"
+
     def part(self, number: int) -> str:
         """The name of a part, by its number from 0."""
         return f"{self.before}{number:05d}{self.after}"
@@ -46,6 +51,8 @@ class PartNames(NamedTuple):
 
     def holds(self, path: str) -> bool:
         """Whether a file may be overwritten by a part."""
+        if "://" in self.folder or "://" in path:
+            return path.startswith(self.folder) and self.number(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))
         return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
 
@@ -62,6 +69,8 @@ def part_names(path: str) -> PartNames | None:
     UsageError : the names would be ambiguous.
     """
     folder, name = os.path.split(path)
+    if "://" in path:
+        folder = path[: len(path) - len(name)]
     if "*" not in name:
         return None
     before, _, after = name.partition("*")

@@ -8,19 +8,13 @@ only those that are missing. Both say of what work the parts are.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import IO, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from filterkit.errors import FilterkitError, system_error
-from filterkit.files.aside import FileAside, FolderAside
+from filterkit.errors import FilterkitError
+from filterkit.files.part_folder import Aside, Journal, part_folder
 from filterkit.files.part_names import PartNames
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _FORMAT = "filterkit part list 1"
 
@@ -58,14 +52,17 @@ class Parts:
     def __init__(self, names: PartNames) -> None:
         self.names = names
         self._head: dict[str, Any] | None = None
-        self._journal: IO[bytes] | None = None
-        self._aside: FolderAside | None = None
+        self._folder = part_folder(names.folder, names.path)
+        self._journal: Journal | None = None
+        self._aside: Aside | None = None
         self.entries: dict[int, Entry] = {}
-        with _failures(names.path):
-            self.is_listed = self._read_list()
-            if not self.is_listed and not self._read_journal():
-                self._check_empty()
-        self.done = {number: each.rows for number, each in self.entries.items() if self._is_there(number, each)}
+        self.is_listed = self._read_list()
+        is_begun = self.is_listed or self._read_journal()
+        sizes = self._folder.sizes()
+        if not is_begun:
+            self._check_empty(sizes)
+        names_of = names.part
+        self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names_of(n)) == each.bytes}
 
     @property
     def is_complete(self) -> bool:
@@ -112,20 +109,12 @@ class Parts:
         ------
         FilterkitError : another run is writing these parts, or the folder cannot be written to.
         """
-        with _failures(self.names.path):
-            self._check_unlocked()
-            lines = [
-                json.dumps({"format": _FORMAT, **work}).encode() + b"\n",
-                *map(self._line_of, sorted(self.entries)),
-            ]
-            self._replace(self.names.journal, b"".join(lines))
-            self._journal = open(self._path(self.names.journal), "ab")
-            _lock(self._journal, self.names.path)
-            self._head = {"format": _FORMAT, **work}
-            with suppress(FileNotFoundError):
-                os.unlink(self._path(self.names.list))
-            self.is_listed = False
-            self._aside = FolderAside(os.path.realpath(self.names.folder or "."))
+        self._head = {"format": _FORMAT, **work}
+        lines = [json.dumps(self._head).encode() + b"\n", *map(self._line_of, sorted(self.entries))]
+        self._journal = self._folder.journal(self.names.journal, b"".join(lines))
+        self._folder.remove(self.names.list)
+        self.is_listed = False
+        self._aside = self._folder.aside(self.names.aside)
         return self._aside.path
 
     def add(self, number: int, path: str, entry: Entry) -> None:
@@ -142,11 +131,9 @@ class Parts:
                 f"remove {self.names.path} and {self._path(self.names.journal)}, and run the command again"
             )
         self.entries[number] = entry
-        with _failures(self.names.path):
-            assert self._journal is not None
-            self._journal.write(self._line_of(number))  # first, because a part that is missing is written again
-            self._journal.flush()
-            os.replace(path, self._path(self.names.part(number)))
+        assert self._journal is not None
+        self._journal.add(self._line_of(number))  # first, because a part that is missing is written again
+        self._folder.appear(path, self.names.part(number))
         self.done[number] = entry.rows
 
     def finish(self) -> None:
@@ -160,8 +147,7 @@ class Parts:
         lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
-        with _failures(self.names.path):
-            self._replace(self.names.list, text.encode())
+        self._folder.write(self.names.list, text.encode())
         self.is_listed = True
 
     def close(self) -> None:
@@ -170,46 +156,36 @@ class Parts:
             self._aside.remove()
             self._aside = None
         if self._journal is not None:
-            if self.is_listed or not self.entries:
-                with suppress(OSError):
-                    os.unlink(self._path(self.names.journal))
             self._journal.close()
             self._journal = None
+            if self.is_listed or not self.entries:
+                self._folder.remove(self.names.journal)
 
     def discard(self) -> None:
         """Remove all parts and the journal."""
         for name in [*map(self.names.part, self.entries), self.names.journal]:
-            with suppress(OSError):
-                os.unlink(self._path(name))
+            self._folder.remove(name)
 
     # The files
 
     def _read_list(self) -> bool:
         """Read the list; False if there is none."""
-        path = self._path(self.names.list)
-        try:
-            with open(path, "rb") as file:
-                text = file.read()
-        except FileNotFoundError:
+        text = self._folder.read(self.names.list)
+        if text is None:
             return False
-        with _damage(path):
+        with _damage(self._path(self.names.list)):
             found = json.loads(text)
             self._take(found, found["parts"])
         return True
 
     def _read_journal(self) -> bool:
         """Read the journal, without an unfinished last line; False if there is none."""
-        path = self._path(self.names.journal)
-        self._check_unlocked()
-        try:
-            with open(path, "rb") as file:
-                lines = file.read().splitlines(keepends=True)
-        except FileNotFoundError:
-            return False
+        self._folder.check_free(self.names.journal)
+        lines = (self._folder.read(self.names.journal) or b"").splitlines(keepends=True)
         whole = [line for line in lines if line.endswith(b"\n")]
         if not whole:
             return False
-        with _damage(path):
+        with _damage(self._path(self.names.journal)):
             head, *parts = map(json.loads, whole)
             self._take(head, parts)
         return True
@@ -224,19 +200,14 @@ class Parts:
                 raise ValueError
             self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), tuple(map(int, part.get("labels", ()))))
 
-    def _check_empty(self) -> None:
+    def _check_empty(self, found: Iterable[str]) -> None:
         """Refuse a folder with parts that are in no list, because readers would take them for parts of this output."""
-        for name in os.listdir(self.names.folder or "."):
+        for name in found:
             if self.names.number(name) is not None:
                 raise FilterkitError(
                     f"{self.names.within(name)}: there is no list that says what this is a part of; remove it with all "
                     f"of {self.names.path}, or choose another name"
                 )
-
-    def _is_there(self, number: int, entry: Entry) -> bool:
-        with suppress(OSError):
-            return os.path.getsize(self._path(self.names.part(number))) == entry.bytes
-        return False
 
     def _about(self, number: int) -> dict[str, Any]:
         entry = self.entries[number]
@@ -248,44 +219,6 @@ class Parts:
 
     def _path(self, name: str) -> str:
         return self.names.within(name)
-
-    def _replace(self, name: str, content: bytes) -> None:
-        """Let a file appear with this content."""
-        aside = FileAside(os.path.realpath(self.names.folder or "."))
-        try:
-            with open(aside.path, "wb") as file:
-                file.write(content)
-            aside.appear_as(self._path(name))
-        finally:
-            aside.remove()
-
-    def _check_unlocked(self) -> None:
-        """Refuse to go on where another run is writing."""
-        with suppress(FileNotFoundError), open(self._path(self.names.journal), "r+b") as file:
-            _lock(file, self.names.path)
-
-
-def _lock(file: IO[bytes], path: str) -> None:
-    """Lock a journal, as long as it is open."""
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FilterkitError(f"{path}: another run is writing these parts") from None
-    except OSError:  # this file system has no locks
-        return
-
-
-@contextmanager
-def _failures(path: str) -> Iterator[None]:
-    """Turn an error of the system into a `FilterkitError` that names the output."""
-    try:
-        yield
-    except FilterkitError:
-        raise
-    except OSError as error:
-        raise system_error(path, error) from None
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError
 from filterkit.files.output import new_file
+from filterkit.files.part_folder import size_of
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
 from filterkit.formats.losses import Losses, UnusedLabels
@@ -81,12 +82,12 @@ class PartWriter:
         ------
         FilterkitError : the file cannot be written.
         """
-        if not os.path.isdir(self.folder):
+        if "://" not in self.folder and not os.path.isdir(self.folder):
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
         writer = self.form.writer()
         writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.labels)
-        path = os.path.join(self.folder, uuid4().hex)
+        path = f"{self.folder}/{uuid4().hex}"
 
         def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
             return map(function, pieces)
@@ -94,7 +95,7 @@ class PartWriter:
         with new_file(path, self.name) as out:
             count = writer.write(out, rows, self.form.comments, count_comment)
         weighted, used = (False, None) if noted is None else (noted.weighted, noted.used)
-        return WrittenPart(path, count, os.path.getsize(path), weighted, used)
+        return WrittenPart(path, count, size_of(path, self.name), weighted, used)
 
 
 class _Noted(Losses):
