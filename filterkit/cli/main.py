@@ -100,7 +100,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     default=["-"],
     **ONCE,
     help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
-    "'out/part-*.arff', writes parts, which the same command completes if it is stopped.",
+    "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
 )
 @target_options
 @FROM

@@ -23,6 +23,8 @@ def remote_failures(title: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise system_error(title, error) from None
+    except ImportError as error:  # each kind of URL needs a package of its own
+        raise FilterkitError(f"{title}: {error}") from None
     except Exception as error:  # each file system has its own
         raise FilterkitError(f"{title}: {type(error).__name__}: {one_line(error)}") from None
 
@@ -99,7 +101,7 @@ class _RemoteAside:
                 folder._system.makedirs(path, exist_ok=True)
 
     def remove(self) -> None:
-        with self._folder._failures(), suppress(FileNotFoundError):
+        with suppress(Exception):  # a worker may still be writing there; the next run removes what is left
             self._folder._system.invalidate_cache()
             self._folder._system.rm(self._path, recursive=True)
 
@@ -147,5 +149,6 @@ def new_remote_file(url: str, title: str) -> Iterator[IO[bytes]]:
     with remote_failures(title):
         import fsspec
 
-        with fsspec.open(url, "wb") as file:
+        system, path = fsspec.core.url_to_fs(url)
+        with system.open(path, "wb") as file:
             yield file

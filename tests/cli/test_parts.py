@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -180,6 +181,47 @@ def test_a_further_run_writes_what_is_missing(folder, engine, chain):
     new = times(folder / "out")
     written = {name for name in new if new[name] != old[name]}
     assert written == {"part-00000.arff", "part-00002.arff", "part-00004.arff", max(old)}
+
+
+def test_input_of_other_formats_is_parsed_only_where_parts_are_missing(folder):
+    succeed(folder, "-o", "n.csv", "n.arff")
+    for options in ([], ["--rejects", "rejects.csv"]):
+        words = [*SMALL, *options, "-o", "out/part-*.arff", "n.csv", "l2"]
+        succeed(folder, *words)
+        before, old = contents(folder / "out"), times(folder / "out")
+        (folder / "out" / "part-00002.arff").unlink()
+        succeed(folder, *words)
+        assert contents(folder / "out") == before
+        new = times(folder / "out")
+        assert [name for name in old if new[name] != old[name]] == ["part-00002.arff"]
+        for path in (folder / "out").iterdir():
+            path.unlink()
+
+
+def test_parts_at_a_url_are_the_same(folder):
+    pytest.importorskip("fsspec")
+    (folder / "url").mkdir()
+    source = folder / "broken.arff"
+    url = [*SMALL, "--engine", "processes", "--jobs", "2", "-o", f"{(folder / 'url').as_uri()}/part-*.arff"]
+    done = run(*url, "broken.arff", "l2", cwd=folder)
+    there = len(times(folder / "url"))
+    assert done.returncode == 1 and f"{there} parts are there; the same command again" in done.stderr
+    left = {*os.listdir(folder / "url")} - {".part-list.arff.parts"}  # where processes may still have been writing
+    assert left == {*times(folder / "url"), ".part-list.arff.journal"} and there > 2
+    assert run(*url, "broken.arff", "l2", cwd=folder).stderr == done.stderr
+    shutil.rmtree(folder / "url")
+    (folder / "url").mkdir()
+    succeed(folder, *SMALL, "-o", "out/part-*.arff", "n.arff", "l2")
+    succeed(folder, *url, "n.arff", "l2")
+    assert contents(folder / "url") == contents(folder / "out")
+    old = times(folder / "url")
+    (folder / "url" / "part-00001.arff").unlink()
+    succeed(folder, *url, "n.arff", "l2")
+    assert contents(folder / "url") == contents(folder / "out")
+    new = times(folder / "url")
+    assert [name for name in old if new[name] != old[name]] == ["part-00001.arff"]
+    done = run("-o", "nowhere://out/part-*.arff", source, "l2", cwd=folder)
+    assert done.returncode == 1 and done.stderr.startswith("filterkit: nowhere://out/part-*.arff: ")
 
 
 def test_an_error_leaves_the_parts_before_it_and_says_so(folder):

@@ -29,6 +29,13 @@ def test_a_file_that_a_part_may_overwrite_is_found_whatever_its_path(tmp_path, m
     assert not names.holds("part-00000.arff") and not names.holds("out/part-0.arff")
 
 
+def test_parts_may_be_at_a_url():
+    names = part_names("s3://bucket/out/part-*.arff")
+    assert names.within(names.part(3)) == "s3://bucket/out/part-00003.arff"
+    assert names.holds("s3://bucket/out/part-00003.arff") and not names.holds("s3://bucket/part-00003.arff")
+    assert part_names("memory://part-*.arff").within("x") == "memory://x"
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [
