@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from filterkit.errors import FilterkitError
-from filterkit.files.part_folder import Aside, Journal, part_folder
+from filterkit.files.folders import part_folder
+from filterkit.files.part_folder import Aside, Journal
 from filterkit.files.part_names import PartNames
 
 _FORMAT = "filterkit part list 1"

@@ -13,8 +13,8 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError
+from filterkit.files.folders import size_of
 from filterkit.files.output import new_file
-from filterkit.files.part_folder import size_of
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
 from filterkit.formats.losses import Losses, UnusedLabels

@@ -3,8 +3,8 @@
 import pytest
 
 from filterkit import FilterkitError
+from filterkit.files.folders import part_folder, size_of
 from filterkit.files.output import new_file
-from filterkit.files.part_folder import part_folder, size_of
 
 URL = "memory://some/folder"
 
