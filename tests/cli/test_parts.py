@@ -106,6 +106,16 @@ def test_parts_together_are_the_one_file_on_every_engine(folder, source, chain):
     assert len(several[0]) > 3 or "multiclass" in source
 
 
+@pytest.mark.parametrize("chain", ["shuffle", "head 1900", "shape l2"])
+def test_the_division_into_parts_does_not_depend_on_memory(folder, chain):
+    several = []
+    for memory in ("20KB", "1GB"):
+        (folder / memory).mkdir()
+        succeed(folder, "--memory", memory, *SMALL, "-o", f"{memory}/part-*.arff", "n.arff", *chain.split())
+        several.append(contents(folder / memory))
+    assert several[0] == several[1] and len(several[0]) > 3
+
+
 def test_each_part_is_a_complete_file_and_the_list_names_them(folder):
     succeed(folder, *SMALL, "-o", "out/part-*.arff", "n.arff", "l2")
     about = json.loads((folder / "out" / "_part-list.arff.json").read_text())
