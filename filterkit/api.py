@@ -10,8 +10,9 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.given import Table, given_batches
 from filterkit.data.labels import Labels
-from filterkit.errors import FilterkitError
+from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
+from filterkit.files.part_names import part_names
 from filterkit.files.paths import AnyPath, path_text
 from filterkit.formats.opening import open_table
 from filterkit.formats.output import RowWriter
@@ -106,13 +107,15 @@ def write(
     comments: Iterable[str] = (),
     format: str | None = None,
 ) -> None:
-    """Write batches as a file, which appears under its name once it is complete.
+    """Write batches as a file, which appears under its name once it is complete; or as parts, one for each batch.
 
     Parameters
     ----------
     rows : one batch; an iterable of at least one batch, all of the same schema; or a data frame or another table, which
         becomes a batch as by `from_pandas` or `from_arrow`.
-    path : the file, compressed according to its ending, or ``-`` for standard output.
+    path : the file, compressed according to its ending, or ``-`` for standard output. A ``*`` in the name, as in
+        ``out/part-*.arff``, stands for the numbers of parts. Each appears when it is complete, and a list of them,
+        ``out/_part-list.arff.json``, when all are there. Parts that are there already are never replaced.
     sparse : whether to write sparse rows of ARFF. Default: as the batches are.
     precision : significant digits. Default: the shortest text that reads back to the same float64.
     comments : lines to put at the top of ARFF.
@@ -121,8 +124,8 @@ def write(
     Raises
     ------
     UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
-    FilterkitError : there is no batch, or the file cannot be written; then the error is of the system's class, too, as
-        for `batches`.
+    FilterkitError : there is no batch; there are parts of this name already; or the file cannot be written, and then
+        the error is of the system's class, too, as for `batches`.
     TypeError : `path` is an open file.
     """
     place = path_text(path)
@@ -131,7 +134,15 @@ def write(
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")
-    writer = RowWriter(kind, first.schema, first.sparse if sparse is None else sparse, precision)
+    is_sparse = first.sparse if sparse is None else sparse
+    names = part_names(place)
+    if names is not None:
+        from filterkit.formats.parts import Form, write_batches
+
+        form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
+        write_batches(names, chain_batches([first], stream), form)
+        return
+    writer = RowWriter(kind, first.schema, is_sparse, precision)
     with open_output(place) as out:
         writer.write(out, _mapping(chain_batches([first], stream)), comments)
 
@@ -143,10 +154,12 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
+        would be in parts.
     FilterkitError : the file cannot be written.
     """
     place = path_text(path)
+    check_output_format(place, format, "tee")
     writer = RowWriter(_format_to_write(place, format), rows.schema, rows.schema.sparse)
     with open_output(place, onward=True) as out:
         yield from writer.tee(out, rows)
@@ -194,13 +207,17 @@ def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
-    """Refuse an output as `write` does, before any work; `by` is the stage that will write it.
+    """Refuse an output as `tee` does, before any work; `by` is the stage that will write it.
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
+        would be in parts.
     """
-    _format_to_write(path_text(path), format, by)
+    place = path_text(path)
+    if part_names(place) is not None:
+        raise UsageError(f"{by}: {quoted(place, PATH)}: parts are written by -o and --test alone; name one file")
+    _format_to_write(place, format, by)
 
 
 def _format_to_write(path: str, said: str | None, by: str = "") -> AnyFormat:

@@ -53,9 +53,9 @@ class TemporaryFolder:
 
         with temporary_errors():
             parent = tempfile.gettempdir()
-            _remove_abandoned(parent)
+            remove_abandoned(parent, _prefix())
             self.path = tempfile.mkdtemp(prefix=_prefix(), dir=parent)
-            self._lock = _locked(self.path)
+            self._lock = locked(self.path)
 
     def remove(self) -> None:
         """Remove the folder with all that is in it. It can be called twice."""
@@ -79,7 +79,7 @@ def _prefix() -> str:
     return f"filterkit-{own_mark()}-"
 
 
-def _locked(folder: str) -> IO[bytes]:
+def locked(folder: str) -> IO[bytes]:
     """A new file in `folder`, which gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
     held = open(f"{path}.new", "xb")
@@ -90,11 +90,10 @@ def _locked(folder: str) -> IO[bytes]:
     return held
 
 
-def _remove_abandoned(parent: str) -> None:
-    """Remove the folders of this user in `parent` that runs have left which were killed."""
+def remove_abandoned(parent: str, prefix: str) -> None:
+    """Remove the folders of this user in `parent` that runs have left which were killed; their names begin so."""
     if fcntl is None:
         return
-    prefix = _prefix()
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(prefix) and _is_abandoned(entry):

@@ -15,6 +15,7 @@ from filterkit.arff.notes import Note
 from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.errors import ArffError, FilterkitError
+from filterkit.files.inputs import Unwanted
 from filterkit.files.lines import Block, count_lines, cut
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, seen
@@ -103,10 +104,18 @@ class FurtherFiles:
 
 
 class Extent(NamedTuple):
-    """What a stretch turned out to hold: the number of its `lines`, and where its range of bytes ends."""
+    """What a stretch turned out to hold.
+
+    Attributes
+    ----------
+    lines : how many there are; 0 if they are not counted.
+    end : where its range of bytes ends.
+    uncounted : the stretch, if its lines are not counted.
+    """
 
     lines: int
     end: int
+    uncounted: Stretch | None = None
 
 
 class Read(NamedTuple):
@@ -137,13 +146,38 @@ class PartReader:
     parser : of blocks.
     further : opens further files.
     function : what to apply.
+    notes : whether also parts whose result nobody wants are parsed, because there may be something to note.
     """
 
     parser: BlockParser
     further: FurtherFiles
     function: Callable[[Batch], Any]
+    notes: bool = False
 
-    def __call__(self, part: Block | Stretch | Further | Again) -> Read:
+    def __call__(self, part: Block | Stretch | Further | Again | Unwanted) -> Read:
+        if isinstance(part, Unwanted):
+            return self._of_unwanted(*part)
+        parsed, start, extent = self._parsed(part)
+        parsed = parsed._replace(batch=parsed.batch.replace(start=start))
+        rows, first = len(parsed.batch), _first_values(parsed.batch)
+        if parsed.omitted:
+            return Read(rows, None, parsed, extent, first)
+        result = self.function(parsed.batch)
+        return Read(rows, result, parsed._replace(batch=None), extent, first)
+
+    def _of_unwanted(self, part: Any, rows: int) -> Read:
+        """What there is to note about a part whose result nobody wants."""
+        if self.notes:
+            parsed, _, extent = self._parsed(part)
+            first = _first_values(parsed.batch)
+            return Read(rows, None, parsed._replace(batch=None, omitted={}), extent, first)
+        nothing: Any = None  # no batch
+        if not isinstance(part, Stretch):
+            return Read(rows, None, Parsed(nothing, {}), None, {})
+        return Read(rows, None, Parsed(nothing, {}, name=part.name), Extent(0, part.end, part), {})
+
+    def _parsed(self, part: Block | Stretch | Further | Again) -> tuple[Any, int, Extent | None]:
+        """The rows of a part, the number of the first if it is known, and the extent of a stretch."""
         start, extent = 0, None
         if isinstance(part, Again):
             part, start = part
@@ -153,12 +187,7 @@ class PartReader:
             parsed: Any = self.parser(block)
         else:
             parsed = self._of_files(part) if isinstance(part, Further) else self.parser(part)
-        parsed = parsed._replace(batch=parsed.batch.replace(start=start))
-        rows, first = len(parsed.batch), _first_values(parsed.batch)
-        if parsed.omitted:
-            return Read(rows, None, parsed, extent, first)
-        result = self.function(parsed.batch)
-        return Read(rows, result, parsed._replace(batch=None), extent, first)
+        return parsed, start, extent
 
     def _of_files(self, part: Further) -> Parsed:
         """The rows of files: of all at once, if there is nothing to say about a place in one of them."""

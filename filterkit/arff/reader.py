@@ -24,7 +24,8 @@ from filterkit.data.unseen import check_unseen, with_more_values, without_unknow
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.files.lines import Block, blocks
+from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked
+from filterkit.files.lines import Block, blocks, count_lines
 from filterkit.files.rejects import Rejects
 from filterkit.files.source import Source, expand
 from filterkit.files.stretches import Stretch, absolute, stretches
@@ -55,6 +56,8 @@ class Reader:
         `filterkit.LenientWarning` of each kind of correction comes after the last row.
     unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
         ``missing``, or ``extend``, which adds it to the attribute. For the last the input is read twice.
+    part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
+        engine nor on its jobs; replaces `block_size`.
 
     Attributes
     ----------
@@ -77,8 +80,11 @@ class Reader:
         labels: Labels | None = None,
         lenient: bool = False,
         unseen: str = "error",
+        part_size: int | None = None,
     ) -> None:
         check_unseen(unseen)
+        self._part_size = part_size
+        block_size = part_size or block_size
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self.path, self._encoding = path, encoding
         self._paths = expand(path)
@@ -121,6 +127,7 @@ class Reader:
         self._counts: list[int] = []  # the rows of each part
         self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
         self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
+        self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
         self.count: int | None = None
 
     def _output(self) -> int | None:
@@ -250,7 +257,7 @@ class Reader:
 
     def _stretch(self, total: int, jobs: int) -> int:
         """How many bytes a stretch of a file of `total` bytes has."""
-        return max(self.block_size, min(total // (_STRETCHES * jobs), _LONGEST))
+        return self._part_size or max(self.block_size, min(total // (_STRETCHES * jobs), _LONGEST))
 
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
@@ -266,8 +273,10 @@ class Reader:
         """Whether all rows can be mapped over again."""
         return engine.reads_files and self._begin is not None and self.source.ranges() is not None
 
-    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
+
+        Batches that are `done` give None. They are parsed only if there may be something to note about their rows.
 
         The results for what has arrived of a live input are yielded before more input is waited for. A string that a
         sparse row omits becomes the first string of the file, as in Weka. Batches wait until that string is known.
@@ -277,13 +286,15 @@ class Reader:
         ArffError : a row cannot be read, or a string is omitted, and the file has none.
         """
         again, self._counts = self._counts if self.count is not None else [], []
-        parts: Iterator[Any] = self._parts(engine.jobs) if engine.reads_files else self.blocks()
+        by_workers = engine.reads_files or self._part_size is not None
+        parts: Iterator[Any] = self._parts(engine.jobs) if by_workers else self.blocks()
         if again:
             parts = map(Again, parts, accumulate(again, initial=0))
         waiting: deque[tuple[int, Read]] = deque()
         start = 0
-        reader = PartReader(self._parser, self._further, function)
-        with closing(engine.map(reader, parts)) as found:
+        notes = not again and self._notes_rows()
+        items = marked(parts, done) if notes else _without_text(marked(parts, done))
+        with closing(engine.map(PartReader(self._parser, self._further, function, notes), items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))
                 waiting.append((start, read))
@@ -301,6 +312,11 @@ class Reader:
             self._notes.warn()
         self.count = start
 
+    def _notes_rows(self) -> bool:
+        """Whether there may be something to note about rows whose result nobody wants."""
+        omits = self.schema.sparse and any(a.kind != "date" for a in self.schema.passthrough)
+        return self._parser.rejects or self._parser.lenient or self._parser.unseen or omits
+
     def _placed(self, found: Iterator[Any], again: bool) -> Iterator[Read]:
         """What is read, without pauses; errors name the line and row within the file."""
         try:
@@ -309,12 +325,17 @@ class Reader:
                     yield read
         except ArffError as error:
             if error.line is not None:
-                error.line += self._lines.get(error.source or "", 0)
+                error.line += self._lines_before(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not again:
                 error.row += sum(self._counts)
             raise
+
+    def _lines_before(self, name: str) -> int:
+        """The number of lines before the next stretch of a file; reads what nobody has read yet."""
+        unread = self._uncounted.pop(name, ())
+        return self._lines.get(name, 0) + sum(count_lines(stretch.read().text) for stretch in unread)
 
     def _note(self, read: Read, again: bool) -> None:
         """Write the rejected rows of a part, count what has been noted about it, and remember first values."""
@@ -324,6 +345,8 @@ class Reader:
         if read.extent is not None:
             self._lines[name] = before + read.extent.lines
             self._ends[name] = read.extent.end
+            if read.extent.uncounted is not None:
+                self._uncounted.setdefault(name, []).append(read.extent.uncounted)
         if again:
             return
         for each in parsed.rejected:
@@ -363,3 +386,10 @@ class Reader:
         filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
         name = self.schema.passthrough[column].name
         return batch.replace(passthrough=batch.passthrough.set_column(column, name, filled))
+
+
+def _without_text(parts: Iterator[Any]) -> Iterator[Any]:
+    """Parts; of those that nobody wants or reads, only stretches are left."""
+    for part in parts:
+        is_text = isinstance(part, Unwanted) and not isinstance(part.part, Stretch)
+        yield part._replace(part=None) if is_text else part

@@ -12,6 +12,7 @@ from itertools import accumulate, chain, pairwise
 from operator import mul
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from filterkit.chains.evened import evened
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_arranged, check_given
@@ -19,6 +20,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
+from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
 from filterkit.stages.base import Fitted, Rows, TrainingStage, transform
 
 T = TypeVar("T")
@@ -40,16 +42,25 @@ class RowSource:
     schema, jobs, memory, to_the_end : see `Rows`.
     engine : maps over the batches.
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
+    part_size : bytes of the rows of a batch, if the batches into which arranged rows are divided must depend on nothing
+        but the rows; None if they may be as the stage gives them.
     """
 
     def __init__(
-        self, schema: Schema, engine: Engine, memory: int, to_the_end: bool = False, live: bool = False
+        self,
+        schema: Schema,
+        engine: Engine,
+        memory: int,
+        to_the_end: bool = False,
+        live: bool = False,
+        part_size: int | None = None,
     ) -> None:
         self.schema = schema
         self.engine = engine
         self.memory = memory
         self.to_the_end = to_the_end
         self.live = live
+        self.part_size = part_size
         self._to_close: list[Closable] = []
 
     @property
@@ -61,6 +72,13 @@ class RowSource:
         """See `Rows`; `growth` is how many values the function makes of each value, for shorter batches if many."""
         raise NotImplementedError
 
+    def map_parts(self, function: PartFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
+        """``function(pieces)`` for all batches, in order; None for those that are `done`. It is the last pass.
+
+        The function gets a batch in pieces, so that it need not hold many values of `growth` times as many at once.
+        """
+        raise NotImplementedError
+
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
         """These rows as `stage` arranges them; closed together with these."""
         return self._arrange(self, stage)
@@ -68,12 +86,17 @@ class RowSource:
     def _arrange(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
         """`rows`, which are made from these, as `stage` arranges them."""
 
-        def once(function: Callable[[Batch], T]) -> Iterator[T]:
+        def once(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
             engine = LocalEngine(1) if self.live else self.engine  # threads take the next batch first
-            return engine.map(function, _numbered(check_arranged(stage, partial(stage.arrange, rows), rows.schema)))
+            batches = check_arranged(stage, partial(stage.arrange, rows), rows.schema)
+            if self.part_size is not None:
+                batches = evened(batches, rows.schema, self.part_size)
+            return map_wanted(function, _numbered(batches), engine, done)
 
         to_the_end = self.to_the_end or stage.to_the_end
-        arranged = SpooledRows(rows.schema, once, self.engine, self.memory, to_the_end, self.live)
+        arranged = SpooledRows(
+            rows.schema, once, self.engine, self.memory, to_the_end, self.live, part_size=self.part_size
+        )
         self.close_with(arranged)
         return arranged
 
@@ -140,8 +163,14 @@ class MappedRows:
         """See `Rows`."""
         return self._rows.map(partial(_of_transformed, self._stages, function), last, growth_of(self._stages))
 
+    def map_parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """See `RowSource.map_parts`."""
+        transformed = partial(_of_transformed_pieces, self._stages, function)
+        return self._rows.map_parts(transformed, done, growth_of(self._stages))
+
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
+PartFunction = Callable[[Iterator[Batch]], T]  # of the pieces of a batch
 
 
 class Mapping(Protocol):
@@ -150,30 +179,53 @@ class Mapping(Protocol):
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]: ...
 
 
+class Outgoing(Mapping, Protocol):
+    """Rows on their way out."""
+
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """``function`` of the pieces of each part, in order; None for those that are `done`."""
+
+
+class OutgoingTraining:
+    """The training rows on their way out, which is their last pass."""
+
+    def __init__(self, rows: TrainingRows) -> None:
+        self._rows = rows
+
+    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        return self._rows.map(function, last=True)
+
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """See `Outgoing`."""
+        return self._rows.map_parts(function, done)
+
+
 class SpooledRows(RowSource):
     """Rows that can be read once, and are read again from a spool; on workers that read files, perhaps from these.
 
     Parameters
     ----------
     schema : of the batches.
-    once : maps a function over the batches; it is called for the first pass, and for all passes if it `rereads`.
+    once : maps a function over the batches; it is called for the first pass, and for all passes if it `rereads`. In
+        `map_parts` it also gets the numbers of batches that are done.
     engine : maps over the batches in later passes.
-    memory, to_the_end, live : see `RowSource`. So much of a spool is in memory here, or else on each worker, before
-        batches go to a file or, if they can be, are read again.
+    memory, to_the_end, live, part_size : see `RowSource`. So much of a spool is in memory here, or else on each worker,
+        before batches go to a file or, if they can be, are read again.
     rereads : whether `once` can be called again, and gives the same batches, with the numbers of their rows.
     """
 
     def __init__(
         self,
         schema: Schema,
-        once: Mapping,
+        once: Callable[..., Iterator[Any]],
         engine: Engine,
         memory: int,
         to_the_end: bool = False,
         live: bool = False,
         rereads: bool = False,
+        part_size: int | None = None,
     ) -> None:
-        super().__init__(schema, engine, memory, to_the_end, live)
+        super().__init__(schema, engine, memory, to_the_end, live, part_size)
         self._once = once
         self._rereads = rereads
         self._again = False  # whether later passes read the rows again
@@ -189,6 +241,13 @@ class SpooledRows(RowSource):
         if last:
             return self._once(function)
         return self._first(function)
+
+    def map_parts(self, function: PartFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
+        """See `RowSource.map_parts`."""
+        of_batch = partial(of_part, function, growth)
+        if self._kept is None or self._again:
+            return self._once(of_batch, done)
+        return map_wanted(partial(_of_kept, self.schema, of_batch), self._kept, self.engine, done)
 
     def _first(self, function: Callable[[Batch], T]) -> Iterator[T]:
         spool = Spool(self.memory)
@@ -232,6 +291,10 @@ class InMemoryRows(RowSource):
         """See `RowSource.map`."""
         return self.engine.map(function, chain.from_iterable(pieces(batch, growth) for batch in self._batches))
 
+    def map_parts(self, function: PartFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
+        """See `RowSource.map_parts`."""
+        return map_wanted(partial(of_part, function, growth), self._batches, self.engine, done)
+
     def through(self, stage: Fitted) -> InMemoryRows:
         """These rows as they come out of a fitted stage, also in memory; closed together with these."""
         images = self.map(partial(transform, [stage], training=True))
@@ -250,6 +313,11 @@ def _of_transformed(stages: list[Fitted], function: Callable[[Batch], T], batch:
     return function(transform(stages, batch, training=True))
 
 
+def _of_transformed_pieces(stages: list[Fitted], function: PartFunction[T], pieces: Iterator[Batch]) -> T:
+    """``function`` of pieces of training rows that fitted stages transform one after the other."""
+    return function(transform(stages, piece, training=True) for piece in pieces)
+
+
 class _Kept(NamedTuple):
     """A `SpooledBatch`, or what an engine keeps of it; the numbers of its rows and values, and of its first row."""
 
@@ -263,20 +331,28 @@ def _and_packed(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[tuple[int, int, Any], T]:
     """The numbers of rows and values of a batch, and the batch, packed for the spool; and ``function`` of it."""
-    values = len(batch.csr.data) if batch.sparse else batch.X.size
-    return (len(batch), values, pack(batch)), function(batch)
+    return (len(batch), _values_of(batch), pack(batch)), function(batch)
+
+
+def _values_of(batch: Batch) -> int:
+    """The number of values of X that are stored."""
+    return len(batch.csr.data) if batch.sparse else int(batch.X.size)
 
 
 def _cuts(rows: int, values: int, growth: float) -> list[tuple[int, int]]:
     """Ranges of the rows of a batch, in order; several if its `values` grow to so many that memory may run out."""
-    count = min(int(values * growth) // _MOST_VALUES + 1, max(rows, 1)) if growth > 1 else 1
+    return _cuts_of(rows, int(values * growth) if growth > 1 else 0)
+
+
+def _cuts_of(rows: int, values: int) -> list[tuple[int, int]]:
+    """Ranges of rows, in order, of at most `_MOST_VALUES` values each, or of one row."""
+    count = min(values // _MOST_VALUES + 1, max(rows, 1))
     return list(pairwise([rows * number // count for number in range(count + 1)]))
 
 
 def pieces(batch: Batch, growth: float) -> Iterator[Batch]:
     """A batch, in pieces of some rows if many values come out of it."""
-    values = len(batch.csr.data) if batch.sparse else batch.X.size
-    cuts = _cuts(len(batch), values, growth)
+    cuts = _cuts(len(batch), _values_of(batch), growth)
     return iter([batch]) if len(cuts) == 1 else (batch.rows(first, stop) for first, stop in cuts)
 
 
@@ -293,6 +369,17 @@ def _of_loaded(schema: Schema, function: Callable[[Batch], T], piece: _Piece) ->
     batch = piece.kept.batch.load(schema).replace(start=piece.kept.start)
     is_all = piece.stop - piece.first == len(batch)
     return function(batch if is_all else batch.rows(piece.first, piece.stop))
+
+
+def of_part(function: PartFunction[T], growth: float, batch: Batch) -> T:
+    """``function`` of a batch in pieces, which even if `growth` is 1 are short enough to be written one by one."""
+    cuts = _cuts_of(len(batch), int(_values_of(batch) * max(growth, 1.0)))
+    return function(batch.rows(first, stop) for first, stop in cuts)
+
+
+def _of_kept(schema: Schema, function: Callable[[Batch], T], kept: _Kept) -> T:
+    """``function`` of a spooled batch."""
+    return function(kept.batch.load(schema).replace(start=kept.start))
 
 
 def _of_pieces(function: Callable[[Batch], T], growth: float, batch: Batch) -> list[T]:

@@ -11,7 +11,7 @@ from filterkit.cli.options import InputOptions
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.files.inputs import Input
+from filterkit.files.inputs import NOTHING_DONE, Input
 from filterkit.files.rejects import Rejects
 from filterkit.formats.opening import open_table
 from filterkit.plugin.formats import Formats, title_of
@@ -29,7 +29,13 @@ class Work(NamedTuple):
     progress: bool | None
 
 
-def open_input(path: str, options: InputOptions, formats: Formats, rejects: Rejects | None = None) -> Input:
+def open_input(
+    path: str,
+    options: InputOptions,
+    formats: Formats,
+    rejects: Rejects | None = None,
+    part_size: int | None = None,
+) -> Input:
     """Open an input that a chain is fitted on, or features are scored in.
 
     Parameters
@@ -38,6 +44,7 @@ def open_input(path: str, options: InputOptions, formats: Formats, rejects: Reje
     options : how to read it.
     formats : says the format of each input.
     rejects : takes the rows that cannot be read; without it they are errors.
+    part_size : bytes of text of a part, if the rows go out in parts.
 
     Raises
     ------
@@ -54,6 +61,7 @@ def open_input(path: str, options: InputOptions, formats: Formats, rejects: Reje
         labels=options.labels,
         lenient=options.lenient,
         unseen=options.unseen,
+        part_size=part_size,
     )
 
 
@@ -64,6 +72,7 @@ def open_like(
     formats: Formats,
     rejects: Rejects | None = None,
     is_main: bool = False,
+    part_size: int | None = None,
 ) -> Input:
     """Open an input whose class or labels are those of the schema `like`; otherwise as `open_input`.
 
@@ -72,13 +81,26 @@ def open_like(
     kind = formats.of_input(path, is_main)
     lenient, unseen = options.lenient, options.unseen
     return open_table(
-        kind, path, None, None, options.encoding, options.block_size, like, rejects, None, lenient, unseen
+        kind,
+        path,
+        None,
+        None,
+        options.encoding,
+        options.block_size,
+        like,
+        rejects,
+        None,
+        lenient,
+        unseen,
+        part_size,
     )
 
 
 @contextmanager
-def training_rows(reader: Input, work: Work) -> Iterator[SpooledRows]:
+def training_rows(reader: Input, work: Work, part_size: int | None = None) -> Iterator[SpooledRows]:
     """The rows of `reader`, ready to be fitted on; the input is closed at the end.
+
+    `part_size` is that of `RowSource`.
 
     Raises
     ------
@@ -88,11 +110,12 @@ def training_rows(reader: Input, work: Work) -> Iterator[SpooledRows]:
     with reader:
         rows = SpooledRows(
             reader.schema,
-            lambda function: shown.watch(reader.map(function, work.engine), reader),
+            lambda function, done=NOTHING_DONE: shown.watch(reader.map(function, work.engine, done), reader),
             work.engine,
             work.memory // 8,
             live=reader.live,
             rereads=reader.rereads(work.engine),
+            part_size=part_size,
         )
         try:
             with naming(reader):

@@ -99,7 +99,8 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     metavar="PATH",
     default=["-"],
     **ONCE,
-    help="Write to PATH instead of standard output. The file appears when it is complete.",
+    help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
+    "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
 )
 @target_options
 @FROM

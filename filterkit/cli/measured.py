@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from filterkit.chains.rows import Mapping
+from filterkit.chains.rows import Outgoing, PartFunction
 from filterkit.data.batch import Batch
+from filterkit.files.inputs import Done
 from filterkit.messages import say
 from filterkit.stages.base import Fitted
 from filterkit.stages.learner import FittedLearner
@@ -26,7 +27,7 @@ class Measured:
     learner : the last stage of the chain.
     """
 
-    def __init__(self, rows: Mapping, learner: FittedLearner) -> None:
+    def __init__(self, rows: Outgoing, learner: FittedLearner) -> None:
         self._rows, self._learner = rows, learner
         self._counts: dict[str, dict[tuple[str, str], float]] = {}
 
@@ -37,6 +38,17 @@ class Measured:
         for result, found in self._rows(partial(_both, function, self._learner)):
             add_confusion(self._counts, found)
             yield result
+
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """See `Outgoing`; nothing must be done, because all rows are counted."""
+        assert not done
+        from filterkit.evaluation.runner import add_confusion
+
+        self._counts = {}
+        for both in self._rows.parts(partial(_both_of_pieces, function, self._learner), done):
+            for found in both[1]:
+                add_confusion(self._counts, found)
+            yield both[0]
 
     def tell(self, name: str) -> None:
         """Print the counts on standard error, with the rates of each class unless there are very many.
@@ -54,7 +66,7 @@ class Measured:
                     say(line)
 
 
-def measured(rows: Mapping, stages: list[Fitted]) -> Measured | None:
+def measured(rows: Outgoing, stages: list[Fitted]) -> Measured | None:
     """The mapping over rows that come out of fitted stages, counted; None if the last of these is no learner."""
     last = stages[-1] if stages else None
     return Measured(rows, last) if isinstance(last, FittedLearner) else None
@@ -65,3 +77,19 @@ def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) 
     from filterkit.evaluation.runner import confusion
 
     return function(batch), confusion(learner, learner.outcome_of(batch), batch.schema)
+
+
+def _both_of_pieces(
+    function: PartFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
+) -> tuple[T, list[list[Any]]]:
+    """``function`` of pieces that come out of a learner, and the confusion in each."""
+    from filterkit.evaluation.runner import confusion
+
+    found: list[list[Any]] = []
+
+    def noted() -> Iterator[Batch]:
+        for piece in pieces:
+            found.append(confusion(learner, learner.outcome_of(piece), piece.schema))
+            yield piece
+
+    return function(noted()), found

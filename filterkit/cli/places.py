@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.descriptors import descriptor_of, pipe_of
 from filterkit.files.output import check_output
+from filterkit.files.part_names import PartNames, part_names
 from filterkit.files.source import expand
 
 
@@ -22,11 +23,13 @@ class Goal(NamedTuple):
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
     data : whether it may replace an input. It may if it appears only after the input has been read.
+    in_parts : whether a ``*`` in its name means that it is written in parts.
     """
 
     option: str
     path: str
     data: bool = False
+    in_parts: bool = False
 
 
 def check_sources(paths: Iterable[str]) -> None:
@@ -66,10 +69,15 @@ def check_goals(
     """
     goals = list(goals)
     _check_apart(goals)
-    read = {_file(path, sys.stdin): path for pattern in inputs for path in expand(pattern)}
+    paths = [path for pattern in inputs for path in expand(pattern)]
+    read = {_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
     for goal in goals:
+        names = part_names(goal.path) if goal.in_parts else None
+        if names is not None:
+            _check_parts(goal, names, goals, [*paths, *(path for _, path in kept.values())])
+            continue
         file = _file(goal.path, sys.stdout)
         if file is not None and file in kept:
             option, path = kept[file]
@@ -79,6 +87,18 @@ def check_goals(
         if file is not None and file in read and not goal.data:
             raise UsageError(f"{goal.option} would overwrite the input {quoted(read[file], PATH)}")
         check_output(goal.path)
+
+
+def _check_parts(goal: Goal, names: PartNames, goals: Iterable[Goal], read: Iterable[str]) -> None:
+    """Refuse parts that may overwrite what is read, which they do while it is read, or another output."""
+    for path in read:
+        if path != "-" and names.holds(path):
+            raise UsageError(f"{goal.option} would overwrite the input {quoted(path, PATH)}; name other parts")
+    for other in goals:
+        if other is not goal and names.holds(other.path):
+            raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
+    if "://" not in names.folder:
+        check_output(names.within(names.part(0)))
 
 
 def _check_apart(goals: Iterable[Goal]) -> None:

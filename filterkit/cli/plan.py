@@ -18,12 +18,15 @@ from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.files.endings import check_chain
 from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
+from filterkit.files.part_names import part_names
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
+
+_PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
 
 @dataclass(eq=False, repr=False)
@@ -53,8 +56,21 @@ class Job:
     @property
     def goals_of_rows(self) -> list[Goal]:
         """Where transformed rows go."""
-        later = (Goal("--test", path, data=True) for _, path in self.options.test)
-        return [Goal("-o", self.options.output, data=True), *later]
+        later = (Goal("--test", path, data=True, in_parts=True) for _, path in self.options.test)
+        return [Goal("-o", self.options.output, data=True, in_parts=True), *later]
+
+    @property
+    def rows_out(self) -> list[tuple[str, str, bool]]:
+        """Each input with its output, and whether the chain is not fitted on it."""
+        tests = ((source, output, True) for source, output in self.options.test)
+        return [(self.path, self.options.output, self.options.load is not None), *tests]
+
+    @property
+    def part_size(self) -> int | None:
+        """Bytes of text that a part is made of; None if no output is in parts."""
+        if all(part_names(goal.path) is None for goal in self.goals_of_rows):
+            return None
+        return self.options.block_size or _PART_SIZE
 
     @property
     def goals_of_stages(self) -> list[Goal]:
@@ -124,8 +140,9 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     training, loaded = None, None
     outputs = [(source, output, False) for source, output in options.test]
     if options.load is None:
-        reader = open_input(job.path, options, job.formats, rejects)
-        rows = opened.enter_context(training_rows(reader, Work(job.engine, options.memory, options.progress)))
+        reader = open_input(job.path, options, job.formats, rejects, job.part_size)
+        work = Work(job.engine, options.memory, options.progress)
+        rows = opened.enter_context(training_rows(reader, work, job.part_size))
         training, incoming = Training(reader, rows), reader.schema
     else:
         from filterkit.chains import saved
@@ -135,7 +152,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         outputs.insert(0, (job.path, options.output, True))
     later = []
     for source, output, is_main in outputs:
-        reader = opened.enter_context(open_like(source, incoming, options, job.formats, rejects, is_main))
+        like = open_like(source, incoming, options, job.formats, rejects, is_main, job.part_size)
+        reader = opened.enter_context(like)
         later.append(Later(reader, align(reader, incoming, options.unseen == "missing"), output, is_main))
     return Plan(training, loaded, later, rejects)
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from functools import partial
+from typing import TYPE_CHECKING
 
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.chains.rows import Mapping, TrainingRows
+from filterkit.chains.rows import Outgoing, OutgoingTraining, TrainingRows
+from filterkit.cli.comments import command_comment, command_for
 from filterkit.cli.inputs import naming
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
-from filterkit.cli.writing import ChainWriter, Transformed, command_comment, words_of_options, words_of_stages
+from filterkit.cli.writing import ChainWriter, Transformed
 from filterkit.files.output import open_output, together
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
+
+if TYPE_CHECKING:
+    from filterkit.cli.parts import OutputParts
 
 
 def run(path: str, words: list[str], options: Options, known: Registry) -> None:
@@ -44,12 +48,19 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         opened.enter_context(job.engine)
         opened.enter_context(together())
         plan = make_plan(job, opened)
+        in_parts = {}
+        if job.part_size is not None:
+            from filterkit.cli.parts import nothing_missing, outputs_in_parts
+
+            in_parts = outputs_in_parts(job)
+            if nothing_missing(job, in_parts):
+                return
         if plan.training is not None:
             fitted, rows = fit(job, plan.training)
         else:
             assert plan.loaded is not None
             fitted, rows = plan.loaded, None
-        write(job, plan, fitted, rows, began)
+        write(job, plan, fitted, rows, in_parts, began)
     if plan.rejects is not None:
         _tell_rejects(plan.rejects, options)
 
@@ -65,7 +76,14 @@ def fit(job: Job, training: Training) -> tuple[FittedChain, TrainingRows]:
     return fitted, rows
 
 
-def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, began: float) -> None:
+def write(
+    job: Job,
+    plan: Plan,
+    fitted: FittedChain,
+    rows: TrainingRows | None,
+    in_parts: dict[str, OutputParts],
+    began: float,
+) -> None:
     """Write all outputs of rows.
 
     Parameters
@@ -73,10 +91,10 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
     job, plan : what to do.
     fitted : the chain.
     rows : the training rows as they come out of it; None with ``--load``.
+    in_parts : the outputs that are written in parts, by their paths.
     began : when the run did, for ``--verbose``.
     """
     options, writer = job.options, ChainWriter(fitted, job.options, job.formats)
-    command = [*words_of_options(options), job.path, *words_of_stages(job.stages)]
 
     def done(what: str) -> None:
         if options.verbose:
@@ -84,23 +102,24 @@ def write(job: Job, plan: Plan, fitted: FittedChain, rows: TrainingRows | None, 
 
     if plan.training is not None and rows is not None:
         reader = plan.training.reader
-        history = [*reader.history, command_comment(command)]
+        path = options.output
+        history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
         onward = bool(plan.later or job.goals_of_stages or options.rejects)
-        count = writer.write(options.output, partial(rows.map, last=True), history, reader, onward)
+        count = writer.write(path, OutgoingTraining(rows), history, reader, onward, in_parts=in_parts.get(path))
         done(f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}")
     for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
-        this = ["--test", reader.path, output, *command]
-        if plan.training is None:
-            this = [*words_of_options(options), reader.path]
         from filterkit.cli.measured import measured  # which imports what learners need
 
         with naming(reader):
-            mapping: Mapping = Transformed(reader, alignment, fitted, job.engine)
-            tells = None if is_main else measured(mapping, fitted.stages)
-            mapping = tells or mapping
+            outgoing: Outgoing = Transformed(reader, alignment, fitted, job.engine)
+            tells = None if is_main else measured(outgoing, fitted.stages)
+            outgoing = tells or outgoing
+            parts = in_parts.get(output)
+            if parts is not None:
+                parts.again = tells is not None
             onward = options.rejects is not None or number < len(plan.later)
-            comments = [*reader.history, command_comment(this)]
-            count = writer.write(output, mapping, comments, reader, onward, is_main, later=True)
+            comments = [*reader.history, command_comment(command_for(job, reader.path, output, later=True))]
+            count = writer.write(output, outgoing, comments, reader, onward, is_main, True, parts)
         if tells is not None:
             tells.tell(reader.name)
         done(f"{reader.name}: {count} rows")

@@ -1,28 +1,26 @@
-"""Writes the rows that come out of a fitted chain, and comments that say how they were made."""
+"""Writes the rows that come out of a fitted chain, to one file or in parts."""
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from filterkit._version import __version__
 from filterkit.chains.chain import FittedChain
-from filterkit.chains.rows import Mapping, growth_of, pieces
+from filterkit.chains.rows import Outgoing, PartFunction, growth_of, of_part, pieces
 from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
-from filterkit.files.inputs import Input
+from filterkit.files.inputs import Done, Input
 from filterkit.files.output import open_output
-from filterkit.formats.output import RowWriter
+from filterkit.formats.output import RowWriter, count_comment
+from filterkit.messages import say
 from filterkit.plugin.formats import Formats
-from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
+    from filterkit.cli.parts import OutputParts
     from filterkit.formats.output import AnyFormat
 
 T = TypeVar("T")
@@ -41,19 +39,20 @@ class ChainWriter:
 
     def __init__(self, fitted: FittedChain, options: Options, formats: Formats) -> None:
         self._sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
-        self._schema, self._precision = fitted.schema, options.precision
+        self._fitted, self._schema, self._precision = fitted, fitted.schema, options.precision
         self._formats = formats
         self._arff: RowWriter | None = None  # serves all outputs of ARFF
 
     def write(
         self,
         path: str,
-        rows: Mapping,
+        rows: Outgoing,
         history: list[str],
         reader: Input,
         onward: bool,
         is_main: bool = True,
         later: bool = False,
+        in_parts: OutputParts | None = None,
     ) -> int:
         """Write the rows, and return how many there were.
 
@@ -67,19 +66,43 @@ class ChainWriter:
         onward : as for `open_output`.
         is_main : whether it is the output for INPUT; see `Formats.of_output`.
         later : whether the chain was not fitted on these rows.
+        in_parts : the parts of the output; None if it is one file.
+
+        Raises
+        ------
+        FilterkitError : an output cannot be written, or the parts that are there are of other work.
         """
-
-        def last(count: int) -> bytes:
-            of = "" if reader.count in (None, count) else f" of {reader.count}"
-            return f"% {count}{of} rows\n".encode()
-
         kind = self._formats.of_output(path, is_main)
+        if in_parts is not None:
+            return self._write_parts(kind, rows, history, later, in_parts)
         if kind is None:
             self._arff = writer = self._arff or self._writer(None, later)
         else:
             writer = self._writer(kind, later)
         with open_output(path, onward) as out:
-            return writer.write(out, rows, history, last)
+            return writer.write(out, rows, history, lambda count: count_comment(count, reader.count))
+
+    def _write_parts(self, kind: AnyFormat, rows: Outgoing, history: list[str], later: bool, given: OutputParts) -> int:
+        """Write the parts that are missing; those who make the rows of a part write it, too."""
+        from filterkit.cli.parts import digest_of_chain
+        from filterkit.formats.parts import Form, write_parts
+
+        parts, work = given.parts, given.work | {"chain": digest_of_chain(self._fitted)}
+        parts.check(work)
+        done = {} if given.again else dict(parts.done)
+        if parts.is_complete and not given.again:
+            say(f"filterkit: {given.all_there}")
+            for _ in rows.parts(_rows_of, done):  # rejected rows are noted, and stages in the chain may write
+                pass
+            return parts.rows
+        form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
+        try:
+            write_parts(parts, work, form, lambda part: rows.parts(part, done), done)
+        except BaseException:
+            if parts.done:
+                say(f"filterkit: {given.some_there}")
+            raise
+        return parts.rows
 
     def _writer(self, kind: AnyFormat, later: bool) -> RowWriter:
         return RowWriter(kind, self._schema, self._sparse, self._precision, later)
@@ -110,6 +133,16 @@ class Transformed:
             return self.engine.map(partial(_of_transformed, self.fitted, function), shorter)
         return self.reader.map(partial(_of_aligned, self.alignment, self.fitted, function), self.engine)
 
+    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
+        """See `Outgoing`."""
+        growth = growth_of(self.fitted.stages)
+        return self.reader.map(partial(_of_part, self.alignment, self.fitted, function, growth), self.engine, done)
+
+
+def _rows_of(pieces: Iterator[Batch]) -> int:
+    """The number of rows in some pieces."""
+    return sum(map(len, pieces))
+
 
 def _of_aligned(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
     """``function`` of a batch of an input that has been aligned and that a fitted chain has transformed."""
@@ -121,44 +154,10 @@ def _of_transformed(fitted: FittedChain, function: Callable[[Batch], T], batch: 
     return function(fitted.transform(batch))
 
 
-def command_comment(words: list[str]) -> str:
-    """The comment that says by which command line an output was made."""
-    return f"filterkit {__version__}: {' '.join(map(_shell_word, words))}"
+def _of_part(alignment: Alignment, fitted: FittedChain, function: PartFunction[T], growth: float, batch: Batch) -> T:
+    """``function`` of the pieces of a batch of an input, aligned and transformed one after the other."""
+    return of_part(partial(_of_pieces, fitted, function), growth, alignment.apply(batch))
 
 
-def _shell_word(word: str) -> str:
-    """`word` quoted for a shell; unprintable characters, such as a line end, are spelt as in bash and zsh."""
-    if word.isprintable():
-        return shlex.quote(word)
-    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
-    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
-
-
-def words_of_options(options: Options) -> list[str]:
-    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages."""
-    encoding = None if options.encoding == "utf-8" else options.encoding
-    given: list[tuple[str, object]] = [
-        *(("--plugin", plugin) for plugin in options.plugins),
-        ("--class", options.class_),
-        ("--labels", options.labels),
-        ("--positive", options.positive),
-        ("--from", options.from_),
-        ("--to", options.to),
-        ("--encoding", encoding),
-        ("--unseen", None if options.unseen == "error" else options.unseen),
-        ("--precision", options.precision),
-        ("--load", options.load),
-        ("--rejects", options.rejects),
-        ("--max-rejects", options.max_rejects),
-    ]
-    words = [word for option, value in given if value is not None for word in (option, str(value))]
-    if options.lenient:
-        words.append("--lenient")
-    if options.sparse is not None:
-        words.append("--sparse" if options.sparse else "--dense")
-    return words
-
-
-def words_of_stages(stages: list[Stage]) -> list[str]:
-    """Stages with their options, as words of a command line."""
-    return [word for stage in stages for word in stage.words()]
+def _of_pieces(fitted: FittedChain, function: PartFunction[T], pieces: Iterator[Batch]) -> T:
+    return function(map(fitted.transform, pieces))

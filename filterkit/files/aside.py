@@ -1,19 +1,21 @@
 """Files written aside: under hidden names in the folder of the output, each locked while it is being written.
 
 A file without a lock was left by a run that was killed; the next run in the same folder removes it. A locked file is
-being written by another run.
+being written by another run. Files of workers have no locks of their own, and lie in a folder that has one.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count, islice
 from typing import IO
+from uuid import uuid4
 
-from filterkit.temporary import own_mark, user
+from filterkit.temporary import locked, own_mark, remove_abandoned, user
 
 try:
     import fcntl
@@ -64,6 +66,37 @@ class FileAside:
         _held[self.path] = None
 
 
+class FolderAside:
+    """A new hidden folder in `folder`, for files that several processes write.
+
+    It counts as abandoned, and is removed by the next run that makes one there, when this process does not live any
+    more.
+
+    Attributes
+    ----------
+    path : the path of the folder.
+
+    Raises
+    ------
+    OSError : the folder cannot be created.
+    """
+
+    def __init__(self, folder: str) -> None:
+        begin = _hidden_begin()
+        remove_abandoned(folder, begin)
+        self.path = os.path.join(folder, f"{begin}{uuid4().hex}")
+        os.mkdir(self.path)
+        self._lock = locked(self.path)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it, though other processes may still try to write there."""
+        moved = f"{self.path}-"
+        with suppress(OSError):
+            os.rename(self.path, moved)  # so that nothing is added any more
+        shutil.rmtree(moved, ignore_errors=True)
+        self._lock.close()
+
+
 def clear_away() -> None:
     """Remove the files aside of this process, before it ends."""
     for path, held in list(_held.items()):
@@ -76,8 +109,12 @@ def clear_away() -> None:
 
 def _hidden(folder: str) -> Iterator[str]:
     """Paths for files aside."""
-    begin = f".filterkit-{own_mark()}-"
-    return (os.path.join(folder, f"{begin}{number}") for number in count())
+    return (os.path.join(folder, f"{_hidden_begin()}{number}") for number in count())
+
+
+def _hidden_begin() -> str:
+    """How hidden names begin."""
+    return f".filterkit-{own_mark()}-"
 
 
 def _held_file(folder: str) -> tuple[str, IO[bytes]]:

@@ -94,6 +94,26 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
         raise
 
 
+@contextmanager
+def new_file(path: str, name: str) -> Iterator[IO[bytes]]:
+    """A binary stream that writes to a new file, compressed as the ending of `name` says; `path` may be an fsspec URL.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written; the message calls it `name`.
+    """
+    if "://" in path:
+        from filterkit.files.remote_folder import new_remote_file
+
+        with new_remote_file(path, name) as raw, _compress(raw, name) as out:
+            yield out
+        return
+    with _failures(name):
+        sink = Sink(path, name)
+    with io.BufferedWriter(sink) as raw, _compress(raw, name) as out:
+        yield out
+
+
 class _Complete(NamedTuple):
     """A complete file that is still `aside`, and will be renamed to `target`; the user calls it `path`."""
 

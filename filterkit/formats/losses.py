@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import quoted
+from filterkit.messages import say
 
 
 def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
@@ -80,9 +81,15 @@ class UnusedLabels:
         left_out = np.flatnonzero(np.bincount(csr.indices, minlength=len(first)) < len(batch))
         yield first[left_out], np.zeros(len(left_out))
 
-    def note(self, used: np.ndarray) -> None:
-        """Take down which labels a batch has."""
+    def note(self, used: np.ndarray) -> np.ndarray:
+        """Take down which labels some rows have; int64, the numbers of those that no rows before had."""
+        new = np.flatnonzero(used & ~self._used)
         self._used |= used
+        return new
+
+    def note_numbers(self, numbers: Iterable[int]) -> None:
+        """Take down labels by their numbers."""
+        self._used[np.fromiter(numbers, np.int64)] = True
 
     def found(self, title: str) -> Iterable[str]:
         """A text that says which labels are lost in a format with this title; none if all are used."""
@@ -94,3 +101,37 @@ class UnusedLabels:
         label = attribute.values[lost[0] - int(self._first[number])]
         more = f", and so are {len(lost) - 1:,} more" if len(lost) > 1 else ""
         yield f"{title} holds only labels that rows have; {quoted(label)} of {quoted(attribute.name)} is lost{more}"
+
+
+class Losses:
+    """Warns once of each kind of loss.
+
+    Parameters
+    ----------
+    title : of the format.
+    lost : what it loses whatever the rows are, a text each.
+    advice : what the user can do if the weights of rows are lost; None if they are not.
+    labels : finds the labels that are lost; None if none can be.
+    """
+
+    def __init__(self, title: str, lost: list[str], advice: str | None, labels: UnusedLabels | None) -> None:
+        self._title, self._lost, self._advice, self.labels = title, lost, advice, labels
+
+    def begin(self) -> None:
+        """Warn before the first row."""
+        for lost in self._lost:
+            say(f"filterkit: warning: {lost}")
+        self._lost = []
+
+    def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
+        """Take down whether some rows have weights, and which labels; the numbers of labels that none before had."""
+        if weighted and self._advice is not None:
+            advice = f"; {self._advice}" if self._advice else ""
+            say(f"filterkit: warning: the weights of rows are not written{advice}")
+            self._advice = None
+        return [] if self.labels is None or used is None else self.labels.note(used).tolist()
+
+    def end(self) -> None:
+        """Warn after the last row."""
+        for lost in self.labels.found(self._title) if self.labels is not None else ():
+            say(f"filterkit: warning: {lost}")

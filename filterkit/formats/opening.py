@@ -26,6 +26,7 @@ def open_table(
     labels: Labels | None = None,
     lenient: bool = False,
     unseen: str = "error",
+    part_size: int | None = None,
 ) -> Reader | TableReader | FormatReader:
     """The reader of an input in a format; the parameters are those of `filterkit.arff.reader.Reader`.
 
@@ -34,13 +35,14 @@ def open_table(
     FilterkitError : the input cannot be read.
     """
     if kind is None:
-        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels, lenient, unseen)
+        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels, lenient, unseen, part_size)
     from filterkit.formats.base import FileFormat
 
     if isinstance(kind, FileFormat):
         from filterkit.formats.reader import TableReader
 
-        return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels)
+        size = part_size or block_size
+        return TableReader(kind, path, class_, positive, encoding, size, like, rejects, labels)
     from filterkit.formats.simple import FormatReader
 
     if like is not None:

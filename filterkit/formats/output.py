@@ -11,12 +11,11 @@ from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
-from filterkit.messages import say
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat, Writer
-    from filterkit.formats.losses import UnusedLabels
+    from filterkit.formats.losses import Losses, UnusedLabels
     from filterkit.formats.simple import Format
 
 AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
@@ -37,6 +36,10 @@ class RowWriter:
     later : whether the rows are further ones for a fitted chain, which knows their labels. Then no warning says that a
         format loses labels.
 
+    Attributes
+    ----------
+    losses : warns of what the format loses, and may be replaced before rows are written; None if it loses nothing.
+
     Raises
     ------
     FilterkitError : the format cannot hold such rows.
@@ -48,20 +51,21 @@ class RowWriter:
         self._schema = schema
         self._simple: Format | None = None
         self._writer: Writer | None = None
+        self.losses: Losses | None = None
         if kind is None:
             self._formatter = Formatter(schema, sparse, precision)
             return
         from filterkit.formats.base import FileFormat
-        from filterkit.formats.losses import UnusedLabels, lost_of_attributes
+        from filterkit.formats.losses import Losses, UnusedLabels, lost_of_attributes
 
         if not isinstance(kind, FileFormat):
             self._simple = kind
             return
         self._flat = schema.replace(labels=()) if schema.labels else schema
         self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
-        self._title = kind.title
-        self._lost = [*lost_of_attributes(kind, self._flat), *(() if later else self._writer.lost)]
-        self._labels = UnusedLabels(self._flat) if "labels" in kind.losses and not later else None
+        lost = [*lost_of_attributes(kind, self._flat), *(() if later else self._writer.lost)]
+        labels = UnusedLabels(self._flat) if "labels" in kind.losses and not later else None
+        self.losses = Losses(kind.title, lost, self._writer.advice, labels)
 
     def write(
         self,
@@ -113,26 +117,18 @@ class RowWriter:
                 yield size, batch
             return
         writer = self._writer
-        for lost in self._lost:
-            say(f"filterkit: warning: {lost}")
-        self._lost = []
+        losses = self.losses
+        assert losses is not None
+        losses.begin()
         writer.begin(out)
-        warned = writer.advice is None
-        labels = self._labels
         for size, piece, batch, weighted, used in rows(
-            partial(_converted, self._schema, self._flat, writer.converter(), keep, labels)
+            partial(_converted, self._schema, self._flat, writer.converter(), keep, losses.labels)
         ):
-            if labels is not None:
-                labels.note(used)
-            if weighted and not warned:
-                advice = f"; {writer.advice}" if writer.advice else ""
-                say(f"filterkit: warning: the weights of rows are not written{advice}")
-                warned = True
+            losses.note(weighted, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)
-        for lost in labels.found(self._title) if labels is not None else ():
-            say(f"filterkit: warning: {lost}")
+        losses.end()
 
     def _write_simply(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
         assert kind.write is not None
@@ -148,6 +144,11 @@ class RowWriter:
 
         kind.write(counted(), out)
         return count
+
+
+def count_comment(count: int, of: int | None = None) -> bytes:
+    """The last line of ARFF: how many rows there are, and of how many if that differs."""
+    return f"% {count}{'' if of in (None, count) else f' of {of}'} rows\n".encode()
 
 
 def _pass_on(out: IO[bytes]) -> None:

@@ -12,7 +12,7 @@ from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.errors import FilterkitError, PluginError, RowError, UsageError, file_error, one_line
-from filterkit.files.inputs import map_parsed
+from filterkit.files.inputs import NOTHING_DONE, Done, map_parsed
 from filterkit.files.rejects import Rejects
 from filterkit.files.source import expand
 from filterkit.formats.base import FileFormat, Opening, Parsed, Table, named
@@ -147,9 +147,10 @@ class TableReader:
         """See `Input`."""
         return False
 
-    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
-        self.count = yield from map_parsed(self._parser, function, self.parts(), engine, self._note)
+        notes = self._rejects is not None
+        self.count = yield from map_parsed(self._parser, function, self.parts(), engine, self._note, done, notes)
 
     def _note(self, parsed: Parsed) -> None:
         for each in parsed.rejected:

@@ -15,6 +15,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error
 from filterkit.files.endings import COMPRESSIONS
+from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
 from filterkit.files.local import local_copy
 
 T = TypeVar("T")
@@ -110,9 +111,9 @@ class FormatReader:
         """See `Input`."""
         return False
 
-    def map(self, function: Callable[[Batch], T], engine: Engine) -> Iterator[T]:
-        """``function(batch)`` for all batches, in order, in the engine."""
-        return engine.map(function, self._numbered())
+    def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
+        """``function(batch)`` for all batches, in order, in the engine; None for those that are `done`."""
+        return map_wanted(function, self._numbered(), engine, done)
 
     def _numbered(self) -> Iterator[Batch]:
         """The batches with their rows numbered, and with the labels in y."""

@@ -28,6 +28,35 @@ def contents(folder):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-o p-*.arff p-*.arff l2", "-o would overwrite the input 'p-00001.arff'; name other parts"),
+        ("-o p-*.arff --test ../{name}/p-00001.arff t.arff in.arff l2", "-o would overwrite the input '../{name}/p-0"),
+        ("-o p-*.arff --test in.arff p-*.arff in.arff l2", "two outputs go to 'p-*.arff'; name another file"),
+        ("-o p-*.arff --test in.arff p-00002.arff in.arff l2", "two outputs go to 'p-00002.arff'; name another file"),
+        ("-o p-*.arff in.arff write p-00002.arff l2", "two outputs go to 'p-00002.arff'; name another file for write"),
+        ("-o p-*-*.arff in.arff l2", "'p-*-*.arff': one * stands for the numbers of the parts, such as 'part-*.arff'"),
+        ("-o p-*.csv --to arff in.arff l2", "would hold ARFF, but its ending is that of CSV"),
+        ("-o p-*.txt in.arff l2", "no format has the ending of 'p-*.txt'"),
+        ("in.arff write p-*.arff", "write: 'p-*.arff': parts are written by -o and --test alone; name one file"),
+    ],
+)
+def test_parts_that_would_be_lost_or_destroy_something_are_refused(arguments, message, folder):
+    shutil.copy(IRIS, folder / "p-00001.arff")
+    before = contents(folder)
+    done = run(*arguments.format(name=folder.name).split(), cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message.format(name=folder.name) in done.stderr and done.stderr.count("\n") == 1
+    assert contents(folder) == before
+
+
+@pytest.mark.posix
+def test_parts_need_a_folder(folder):
+    done = run("-o", "missing/p-*.arff", "in.arff", "l2", cwd=folder)
+    assert done.returncode == 1 and "make the folder first" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "one", "other"),
     [
         ("-o z in.arff head 5 write z", "-o", "write"),

@@ -7,6 +7,7 @@ import http.server
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,6 +58,28 @@ class Refuse(RowStage):
 @hookimpl
 def filterkit_stages():
     return [Doubled, Die, Refuse]
+"""
+
+
+KILLER = """
+import os
+import pathlib
+import signal
+from filterkit import RowStage, hookimpl
+
+class LastWords(RowStage):
+    '''Kill the process at one row, once.'''
+    name = "last-words"
+    def transform(self, batch):
+        path = pathlib.Path("FOLDER/killed")
+        if (batch.X[:, 0] == 1500).any() and not path.exists():
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return batch
+
+@hookimpl
+def filterkit_stages():
+    return [LastWords]
 """
 
 
@@ -238,6 +261,61 @@ def test_web_servers_are_read_by_the_workers_if_they_send_parts(folder, schedule
             assert outcome(folder, f"dask:{scheduler}", "--block-size", "8KB", url, "standardize") == expected
             server.shutdown()
     assert len([first for first in asked if first > 4096]) >= 2
+
+
+def in_parts(folder, engine, name, *words, ending="arff"):
+    """The files of an output in parts, in a new folder, and how the command ended."""
+    target = folder / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    done = run("--engine", engine, "-o", f"{name}/part-*.{ending}", *words, cwd=folder)
+    return {path.name: path.read_bytes() for path in target.iterdir()}, done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "chain", "ending"),
+    [
+        ("n.arff", "shape bns l2", "arff"),
+        ("n.arff", "standardize", "parquet"),
+        ("n.arff.gz", "bins onehot", "csv.gz"),
+        ("n.arff", "shuffle", "arff"),
+        ("part-?.arff", "range", "arff"),
+        ("texts.arff", "words --keep 50 tfidf", "arff.gz"),
+        ("broken.arff", "l2", "arff"),
+    ],
+)
+def test_workers_write_the_parts_that_threads_write(folder, scheduler, source, chain, ending):
+    words = ["--block-size", "4KB", source, *chain.split()]
+    expected = in_parts(folder, "local", "by-threads", *words, ending=ending)
+    found, status, message = in_parts(folder, f"dask:{scheduler}", "by-workers", *words, ending=ending)
+    assert (found, status, message.replace("by-workers", "by-threads")) == expected
+    assert len(found) > 2
+
+
+def test_workers_write_only_the_parts_that_are_missing(folder, scheduler):
+    words = ["--block-size", "4KB", "n.arff", "shape", "l2"]
+    expected, _, _ = in_parts(folder, f"dask:{scheduler}", "again", *words)
+    times = {path.name: path.stat().st_mtime_ns for path in (folder / "again").glob("part-*")}
+    (folder / "again" / "part-00003.arff").unlink()
+    done = run("--engine", f"dask:{scheduler}", "-o", "again/part-*.arff", *words, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name: path.read_bytes() for path in (folder / "again").iterdir()} == expected
+    now = {path.name: path.stat().st_mtime_ns for path in (folder / "again").glob("part-*")}
+    assert [name for name in times if times[name] != now[name]] == ["part-00003.arff"]
+
+
+def test_parts_are_complete_though_a_worker_is_killed_while_it_writes(folder, scheduler, client):
+    (folder / "killer.py").write_text(KILLER.replace("FOLDER", str(folder)))
+    words = ["--plugin", "killer.py", "--block-size", "4KB", "n.arff", "last-words", "l2"]
+    (folder / "killed").touch()
+    expected, status, message = in_parts(folder, "local", "by-threads", *words)
+    assert (status, message) == (0, "")
+    (folder / "killed").unlink()
+    found, status, message = in_parts(folder, f"dask:{scheduler}", "by-workers", *words)
+    assert (status, message) == (0, "")
+    assert (folder / "killed").exists()
+    assert found == expected
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_evaluate_measures_the_same(folder, scheduler):

@@ -1,0 +1,77 @@
+"""Comments that say by which command line an output was made."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from filterkit._version import __version__
+from filterkit.cli.options import Options
+from filterkit.stages.base import Stage
+
+if TYPE_CHECKING:
+    from filterkit.cli.plan import Job
+
+
+def command_for(job: Job, source: str, output: str, later: bool) -> list[str]:
+    """The words of the command line that decide the bytes of an output.
+
+    Parameters
+    ----------
+    job : what to do.
+    source, output : the input and the output.
+    later : whether the chain was not fitted on this input.
+    """
+    if job.options.load is not None:
+        return [*words_of_options(job.options), source]
+    words = [*words_of_options(job.options), job.path, *words_of_stages(job.stages)]
+    return ["--test", source, output, *words] if later else words
+
+
+def command_comment(words: list[str]) -> str:
+    """The comment that says by which command line an output was made."""
+    return f"filterkit {__version__}: {shell_line(words)}"
+
+
+def shell_line(words: list[str]) -> str:
+    """Words as a line for a shell."""
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    """`word` quoted for a shell; unprintable characters, such as a line end, are spelt as in bash and zsh."""
+    if word.isprintable():
+        return shlex.quote(word)
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
+    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"
+
+
+def words_of_options(options: Options) -> list[str]:
+    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages."""
+    encoding = None if options.encoding == "utf-8" else options.encoding
+    given: list[tuple[str, object]] = [
+        *(("--plugin", plugin) for plugin in options.plugins),
+        ("--class", options.class_),
+        ("--labels", options.labels),
+        ("--positive", options.positive),
+        ("--from", options.from_),
+        ("--to", options.to),
+        ("--encoding", encoding),
+        ("--unseen", None if options.unseen == "error" else options.unseen),
+        ("--precision", options.precision),
+        ("--load", options.load),
+        ("--rejects", options.rejects),
+        ("--max-rejects", options.max_rejects),
+    ]
+    words = [word for option, value in given if value is not None for word in (option, str(value))]
+    if options.lenient:
+        words.append("--lenient")
+    if options.sparse is not None:
+        words.append("--sparse" if options.sparse else "--dense")
+    return words
+
+
+def words_of_stages(stages: list[Stage]) -> list[str]:
+    """Stages with their options, as words of a command line."""
+    return [word for stage in stages for word in stage.words()]

@@ -1,0 +1,99 @@
+"""The outputs of a command that are written in parts, and the work that their parts are of."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from filterkit._version import __version__
+from filterkit.chains.chain import FittedChain
+from filterkit.cli.comments import command_for, shell_line
+from filterkit.errors import FilterkitError
+from filterkit.files.digest import digest_of_files
+from filterkit.files.part_names import part_names
+from filterkit.files.parts_list import Parts, Work
+from filterkit.messages import say
+
+if TYPE_CHECKING:
+    from filterkit.cli.plan import Job
+
+
+@dataclass(eq=False, repr=False)
+class OutputParts:
+    """An output in parts.
+
+    Attributes
+    ----------
+    parts : those that are there, and those that are missing.
+    work : what they are made of and how, as far as it is known before the chain is fitted.
+    again : whether parts that are there are written again, because something is counted in all rows.
+    """
+
+    parts: Parts
+    work: Work
+    again: bool = False
+
+    @property
+    def all_there(self) -> str:
+        """For messages."""
+        return f"{self.parts.names.path}: all parts are there ({len(self.parts.done)})"
+
+    @property
+    def some_there(self) -> str:
+        """For messages."""
+        count = len(self.parts.done)
+        they = "1 part is" if count == 1 else f"{count} parts are"
+        return f"{self.parts.names.path}: {they} there; the same command again writes only those that are missing"
+
+
+def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
+    """The outputs of a job that are written in parts, by their paths.
+
+    Raises
+    ------
+    FilterkitError : the parts that are there are of other work.
+    """
+    found = {}
+    for source, output, later in job.rows_out:
+        names = part_names(output)
+        if names is not None:
+            parts = Parts(names)
+            work: Work = {
+                "version": __version__,
+                "command": shell_line(command_for(job, source, output, later)),
+                "input": _digest_of_inputs(job, source),
+                "part size": job.part_size,
+            }
+            parts.check(work)
+            found[output] = OutputParts(parts, work)
+    return found
+
+
+def nothing_missing(job: Job, found: dict[str, OutputParts]) -> bool:
+    """Whether the job has nothing to do, because all parts of all its outputs are there; says so then."""
+    others = job.options.save is not None or job.options.rejects is not None or job.goals_of_stages
+    if others or len(found) < len(job.goals_of_rows) or not all(each.parts.is_complete for each in found.values()):
+        return False
+    for each in found.values():
+        say(f"filterkit: {each.all_there}")
+    return True
+
+
+def _digest_of_inputs(job: Job, source: str) -> str:
+    """A digest of all files that decide the rows of an output made of `source`."""
+    options = job.options
+    others = [options.load, options.chain, options.labels, *options.plugins]
+    files = [path for path in others if path is not None and os.path.isfile(path)]
+    return digest_of_files(dict.fromkeys([job.path, source, *files]))
+
+
+def digest_of_chain(fitted: FittedChain) -> str | None:
+    """A digest of what a chain has learned; None if it cannot be saved."""
+    from filterkit.chains import saved
+
+    try:
+        return hashlib.sha256(saved.to_bytes(fitted)).hexdigest()[:32]
+    except FilterkitError:  # then its input and its options have to do
+        return None

@@ -1,0 +1,84 @@
+"""Names of the files of an output in parts, such as ``out/part-*.arff``."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from typing import NamedTuple
+
+from filterkit.errors import PATH, UsageError, quoted
+
+
+class PartNames(NamedTuple):
+    """The names of the files of an output in parts.
+
+    Attributes
+    ----------
+    path : as the user gave it.
+    folder : where they are: a path, empty for the working folder, or a URL.
+    before, after : what stands on both sides of the ``*``.
+    """
+
+    path: str
+    folder: str
+    before: str
+    after: str
+
+    @property
+    def list(self) -> str:
+        """The name of the list."""
+        return f"_{self.before}list{self.after}.json"
+
+    @property
+    def journal(self) -> str:
+        """The name of the journal."""
+        return f".{self.before}list{self.after}.journal"
+
+    @property
+    def aside(self) -> str:
+        """The name of a folder for parts that are not complete, where it is always the same."""
+        return f".{self.before}list{self.after}.parts"
+
+    def part(self, number: int) -> str:
+        """The name of a part, by its number from 0."""
+        return f"{self.before}{number:05d}{self.after}"
+
+    def number(self, name: str) -> int | None:
+        """The number of the part of this name; None if it is the name of something else."""
+        match = re.fullmatch(re.escape(self.before) + r"(\d{5,})" + re.escape(self.after), name)
+        return int(match[1]) if match is not None and self.part(int(match[1])) == name else None
+
+    def holds(self, path: str) -> bool:
+        """Whether a file may be overwritten by a part."""
+        if "://" in self.folder or "://" in path:
+            return path.startswith(self.folder) and self.number(path[len(self.folder) :]) is not None
+        folder, name = os.path.split(os.path.realpath(path))
+        return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
+
+    def within(self, name: str) -> str:
+        """The path of a file in the folder."""
+        return os.path.join(self.folder, name)
+
+
+def part_names(path: str) -> PartNames | None:
+    """The names of an output in parts, whose last component has a ``*``; None of any other output.
+
+    Raises
+    ------
+    UsageError : the names would be ambiguous.
+    """
+    folder, name = os.path.split(path)
+    if "://" in path:
+        folder = path[: len(path) - len(name)]
+    if "*" not in name:
+        return None
+    before, _, after = name.partition("*")
+    names = PartNames(path, folder, before, after)
+    example = quoted(os.path.join(folder, f"part-*{os.path.splitext('x' + after.replace('*', ''))[1]}"), PATH)
+    if "*" in after:
+        raise UsageError(f"{quoted(path, PATH)}: one * stands for the numbers of the parts, such as {example}")
+    if fnmatch.fnmatchcase(names.list, name):
+        what = f"the list of the parts, {names.list}, would look like one of them"
+        raise UsageError(f"{quoted(path, PATH)}: {what}; name them {example}")
+    return names

@@ -1,0 +1,231 @@
+"""The parts of an output such as ``out/part-*.arff``, and which of them are complete.
+
+Each part is written aside and renamed. A list, ``out/_part-list.arff.json``, appears when all parts are there. Until
+then a journal, ``out/.part-list.arff.journal``, says which are there, so that a further run of the same command writes
+only those that are missing. Both say of what work the parts are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from filterkit.errors import FilterkitError
+from filterkit.files.folders import part_folder
+from filterkit.files.part_folder import Aside, Journal
+from filterkit.files.part_names import PartNames
+
+_FORMAT = "filterkit part list 1"
+
+# What the parts are made of and how, by names for messages. Parts of equal work are the same to the byte.
+Work = dict[str, str | int | None]
+
+
+class Entry(NamedTuple):
+    """A part: how many `rows` and `bytes` it has, and the numbers of `labels` that no part before it has, of formats
+    that lose labels."""
+
+    rows: int
+    bytes: int
+    labels: tuple[int, ...] = ()
+
+
+class Parts:
+    """The parts of an output: which of them are there, and what is missing.
+
+    Parameters
+    ----------
+    names : of the files.
+
+    Attributes
+    ----------
+    entries : all parts that the list or the journal names, by number.
+    done : the numbers of those that are there, with their rows.
+    is_listed : whether there is a list.
+
+    Raises
+    ------
+    FilterkitError : list or journal cannot be read, are of something else, or there are parts without them.
+    """
+
+    def __init__(self, names: PartNames) -> None:
+        self.names = names
+        self._head: dict[str, Any] | None = None
+        self._folder = part_folder(names.folder, names.path)
+        self._journal: Journal | None = None
+        self._aside: Aside | None = None
+        self.entries: dict[int, Entry] = {}
+        self.is_listed = self._read_list()
+        is_begun = self.is_listed or self._read_journal()
+        sizes = self._folder.sizes()
+        if not is_begun:
+            self._check_empty(sizes)
+        names_of = names.part
+        self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names_of(n)) == each.bytes}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+        return self.is_listed and len(self.done) == len(self.entries)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all parts."""
+        return sum(each.rows for each in self.entries.values())
+
+    def check(self, work: Work) -> None:
+        """Refuse parts of other work.
+
+        Raises
+        ------
+        FilterkitError : the parts that are there are of other work; says what differs.
+        """
+        if self._head is None:
+            return
+        other = [name for name in work if self._head.get(name) != work[name]]
+        if other:
+            of = self.names.within(self.names.list if self.is_listed else self.names.journal)
+            raise FilterkitError(
+                f"{of}: the parts that are there are of other work (not the same {', '.join(other)}); remove this file "
+                f"and {self.names.path}, or choose another name"
+            )
+
+    def check_new(self) -> None:
+        """Refuse parts of any work.
+
+        Raises
+        ------
+        FilterkitError : there are parts already.
+        """
+        if self._head is not None:
+            of = self._path(self.names.list if self.is_listed else self.names.journal)
+            raise FilterkitError(f"{of}: these parts are there already; remove them, or choose another name")
+
+    def begin(self, work: Work) -> str:
+        """Prepare for writing what is missing; returns the absolute path of a folder for parts that are not complete.
+
+        Raises
+        ------
+        FilterkitError : another run is writing these parts, or the folder cannot be written to.
+        """
+        self._head = {"format": _FORMAT, **work}
+        lines = [json.dumps(self._head).encode() + b"\n", *map(self._line_of, sorted(self.entries))]
+        self._journal = self._folder.journal(self.names.journal, b"".join(lines))
+        self._folder.remove(self.names.list)
+        self.is_listed = False
+        self._aside = self._folder.aside(self.names.aside)
+        return self._aside.path
+
+    def add(self, number: int, path: str, entry: Entry) -> None:
+        """Let a complete part, which so far is at `path`, appear under its name.
+
+        Raises
+        ------
+        FilterkitError : it cannot be renamed, or has not as many rows as it had before.
+        """
+        before = self.entries.get(number)
+        if before is not None and before.rows != entry.rows:
+            raise FilterkitError(
+                f"{self._path(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {self.names.path} and {self._path(self.names.journal)}, and run the command again"
+            )
+        self.entries[number] = entry
+        assert self._journal is not None
+        self._journal.add(self._line_of(number))  # first, because a part that is missing is written again
+        self._folder.appear(path, self.names.part(number))
+        self.done[number] = entry.rows
+
+    def finish(self) -> None:
+        """Let the list appear.
+
+        Raises
+        ------
+        FilterkitError : it cannot be written.
+        """
+        parts = [self._about(number) for number in sorted(self.entries)]
+        lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)
+        head = json.dumps(self._head, indent=1).removesuffix("\n}")
+        text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
+        self._folder.write(self.names.list, text.encode())
+        self.is_listed = True
+
+    def close(self) -> None:
+        """Remove what nobody needs any more. It can be called twice."""
+        if self._aside is not None:
+            self._aside.remove()
+            self._aside = None
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+            if self.is_listed or not self.entries:
+                self._folder.remove(self.names.journal)
+
+    def discard(self) -> None:
+        """Remove all parts and the journal."""
+        for name in [*map(self.names.part, self.entries), self.names.journal]:
+            self._folder.remove(name)
+
+    # The files
+
+    def _read_list(self) -> bool:
+        """Read the list; False if there is none."""
+        text = self._folder.read(self.names.list)
+        if text is None:
+            return False
+        with _damage(self._path(self.names.list)):
+            found = json.loads(text)
+            self._take(found, found["parts"])
+        return True
+
+    def _read_journal(self) -> bool:
+        """Read the journal, without an unfinished last line; False if there is none."""
+        self._folder.check_free(self.names.journal)
+        lines = (self._folder.read(self.names.journal) or b"").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith(b"\n")]
+        if not whole:
+            return False
+        with _damage(self._path(self.names.journal)):
+            head, *parts = map(json.loads, whole)
+            self._take(head, parts)
+        return True
+
+    def _take(self, head: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        if head["format"] != _FORMAT:
+            raise ValueError
+        self._head = head
+        for part in parts:
+            number = self.names.number(part["name"])
+            if number is None:
+                raise ValueError
+            self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), tuple(map(int, part.get("labels", ()))))
+
+    def _check_empty(self, found: Iterable[str]) -> None:
+        """Refuse a folder with parts that are in no list, because readers would take them for parts of this output."""
+        for name in found:
+            if self.names.number(name) is not None:
+                raise FilterkitError(
+                    f"{self.names.within(name)}: there is no list that says what this is a part of; remove it with all "
+                    f"of {self.names.path}, or choose another name"
+                )
+
+    def _about(self, number: int) -> dict[str, Any]:
+        entry = self.entries[number]
+        about: dict[str, Any] = {"name": self.names.part(number), "rows": entry.rows, "bytes": entry.bytes}
+        return {**about, "labels": entry.labels} if entry.labels else about
+
+    def _line_of(self, number: int) -> bytes:
+        return json.dumps(self._about(number)).encode() + b"\n"
+
+    def _path(self, name: str) -> str:
+        return self.names.within(name)
+
+
+@contextmanager
+def _damage(path: str) -> Iterator[None]:
+    """Turn whatever a file leads to that is no list or journal into a `FilterkitError`."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FilterkitError(f"{path}: this is no list of parts, or a damaged one; remove it with the parts") from None

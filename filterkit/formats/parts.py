@@ -1,0 +1,178 @@
+"""Parts of an output, which whoever makes the rows of a part writes as a complete file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+from filterkit.errors import FilterkitError
+from filterkit.files.folders import size_of
+from filterkit.files.output import new_file
+from filterkit.files.part_names import PartNames
+from filterkit.files.parts_list import Entry, Parts, Work
+from filterkit.formats.losses import Losses, UnusedLabels
+from filterkit.formats.output import AnyFormat, RowWriter, count_comment
+
+
+class Form(NamedTuple):
+    """How rows are written.
+
+    Attributes
+    ----------
+    kind, schema, sparse, precision, later : see `RowWriter`.
+    comments : lines for the top of ARFF.
+    """
+
+    kind: AnyFormat
+    schema: Schema
+    sparse: bool
+    precision: int | None = None
+    later: bool = False
+    comments: tuple[str, ...] = ()
+
+    def writer(self) -> RowWriter:
+        """What writes one file."""
+        return RowWriter(self.kind, self.schema, self.sparse, self.precision, self.later)
+
+
+class WrittenPart(NamedTuple):
+    """A part that is complete, and waits under another name.
+
+    Attributes
+    ----------
+    path : of the file.
+    rows, bytes : how many there are.
+    weighted : whether rows have weights that the format loses.
+    used : bool (labels,): which labels rows have, of a format that loses the others; else None.
+    """
+
+    path: str
+    rows: int
+    bytes: int
+    weighted: bool
+    used: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Writes the pieces of a part to a file of their own; can be pickled.
+
+    Attributes
+    ----------
+    form : of the rows.
+    folder : where the file goes, absolute, under a name that no other has.
+    name : what messages call the output; its ending says the compression.
+    """
+
+    form: Form
+    folder: str
+    name: str
+
+    def __call__(self, pieces: Iterable[Batch]) -> WrittenPart:
+        """Write a part.
+
+        Raises
+        ------
+        FilterkitError : the file cannot be written.
+        """
+        if "://" not in self.folder and not os.path.isdir(self.folder):
+            what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
+            raise FilterkitError(f"{self.name}: {what}")
+        writer = self.form.writer()
+        writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.labels)
+        path = f"{self.folder}/{uuid4().hex}"
+
+        def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
+            return map(function, pieces)
+
+        with new_file(path, self.name) as out:
+            count = writer.write(out, rows, self.form.comments, count_comment)
+        weighted, used = (False, None) if noted is None else (noted.weighted, noted.used)
+        return WrittenPart(path, count, size_of(path, self.name), weighted, used)
+
+
+class _Noted(Losses):
+    """Takes down what is lost, and leaves the warnings to whoever asked."""
+
+    def __init__(self, labels: UnusedLabels | None) -> None:
+        super().__init__("", [], None, labels)
+        self.weighted = False
+        self.used: np.ndarray | None = None
+
+    def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
+        self.weighted |= weighted
+        self.used = used if self.used is None or used is None else self.used | used
+        return []
+
+    def end(self) -> None:
+        pass
+
+
+def write_parts(
+    parts: Parts,
+    work: Work,
+    form: Form,
+    written: Callable[[PartWriter], Iterable[WrittenPart | None]],
+    done: Iterable[int] = (),
+) -> None:
+    """Write the parts of an output that are missing, and the list of all.
+
+    Parameters
+    ----------
+    parts : those that are there.
+    work : what the parts are made of and how.
+    form : of the rows.
+    written : gives the parts in order, for what writes one; None for those that are done. If there is none at all, one
+        without rows appears.
+    done : the numbers of parts that stay as they are.
+
+    Raises
+    ------
+    FilterkitError : a part cannot be written; those that appeared before stay.
+    """
+    losses = form.writer().losses
+    if losses is not None and losses.labels is not None:
+        losses.labels.note_numbers(label for number in done for label in parts.entries[number].labels)
+
+    def add(number: int, each: WrittenPart) -> None:
+        labels = [] if losses is None else losses.note(each.weighted, each.used)
+        parts.add(number, each.path, Entry(each.rows, each.bytes, tuple(labels)))
+
+    try:
+        part = PartWriter(form, parts.begin(work), parts.names.path)
+        if losses is not None:
+            losses.begin()
+        number = -1
+        for number, each in enumerate(written(part)):
+            if each is not None:
+                add(number, each)
+        if number < 0:
+            add(0, part([]))
+        if losses is not None:
+            losses.end()
+        parts.finish()
+    finally:
+        parts.close()
+
+
+def write_batches(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
+    """Write a part for each batch; if that fails, none stays.
+
+    Raises
+    ------
+    FilterkitError : there are parts of these names already, or one cannot be written.
+    """
+    parts = Parts(names)
+    parts.check_new()
+    try:
+        write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
+    except BaseException:
+        parts.discard()
+        raise

@@ -1,0 +1,130 @@
+"""The list of the parts of an output, and the journal of those that are there so far."""
+
+import json
+import os
+
+import pytest
+
+from filterkit import FilterkitError
+from filterkit.files.part_names import part_names
+from filterkit.files.parts_list import Entry, Parts
+
+WORK = {"version": "1", "command": "in.arff l2"}
+
+
+@pytest.fixture
+def names(tmp_path):
+    return part_names(str(tmp_path / "part-*.arff"))
+
+
+def add(parts, folder, number, text):
+    """Let a part appear whose rows are the characters of a text."""
+    path = os.path.join(folder, str(number))
+    with open(path, "w") as file:
+        file.write(text)
+    parts.add(number, path, Entry(len(text), len(text), (number,)))
+
+
+def begun(names, texts):
+    """Parts of which some have appeared."""
+    parts = Parts(names)
+    folder = parts.begin(WORK)
+    for number, text in enumerate(texts):
+        add(parts, folder, number, text)
+    return parts
+
+
+def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
+    parts = begun(names, ["one", "four"])
+    assert json.loads((tmp_path / names.journal).read_text().splitlines()[2])["name"] == "part-00001.arff"
+    assert not (tmp_path / names.list).exists()
+    parts.finish()
+    parts.close()
+    assert sorted(os.listdir(tmp_path)) == [names.list, names.part(0), names.part(1)]
+    about = json.loads((tmp_path / names.list).read_text())
+    assert about["command"] == "in.arff l2" and about["rows"] == 7
+    assert about["parts"][1] == {"name": "part-00001.arff", "rows": 4, "bytes": 4, "labels": [1]}
+    again = Parts(names)
+    again.check(WORK)
+    assert again.is_complete and again.done == {0: 3, 1: 4} and again.rows == 7
+    assert again.entries[1] == Entry(4, 4, (1,))
+
+
+def test_the_journal_says_what_is_there(names, tmp_path):
+    begun(names, ["one", "four"]).close()
+    with open(tmp_path / names.journal, "ab") as journal:
+        journal.write(b'{"name": "part-000')  # the end of a run that was killed
+    parts = Parts(names)
+    assert not parts.is_complete and parts.done == {0: 3, 1: 4}
+    add(parts, parts.begin(WORK), 2, "seven")
+    parts.finish()
+    parts.close()
+    assert Parts(names).rows == 12
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_part_that_is_missing_or_of_another_size_is_not_done(names, tmp_path, is_listed):
+    parts = begun(names, ["one", "four", "seven"])
+    if is_listed:
+        parts.finish()
+    parts.close()
+    (tmp_path / names.part(0)).unlink()
+    (tmp_path / names.part(2)).write_text("cut")
+    parts = Parts(names)
+    assert parts.done == {1: 4} and not parts.is_complete
+    folder = parts.begin(WORK)
+    assert not (tmp_path / names.list).exists()
+    add(parts, folder, 0, "one")
+    parts.close()
+    assert Parts(names).done == {0: 3, 1: 4}
+
+
+def test_a_part_of_other_rows_than_before_is_refused(names, tmp_path):
+    begun(names, ["one"]).close()
+    (tmp_path / names.part(0)).unlink()
+    parts = Parts(names)
+    with pytest.raises(
+        FilterkitError, match=r"part-00000.arff: it had 3 rows and now has 4; remove .*part-\*.arff and"
+    ):
+        add(parts, parts.begin(WORK), 0, "four")
+    parts.close()
+
+
+def test_parts_of_other_work_are_refused(names, tmp_path):
+    begun(names, ["one"]).close()
+    with pytest.raises(FilterkitError, match=r"journal: the parts that are there are of other work \(not the same com"):
+        Parts(names).check({**WORK, "command": "in.arff l1"})
+    with pytest.raises(FilterkitError, match="these parts are there already"):
+        Parts(names).check_new()
+
+
+def test_nothing_is_left_if_no_part_is_complete(names, tmp_path):
+    begun(names, []).close()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.posix
+def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next(names, tmp_path):
+    first = Parts(names)
+    left = first.begin(WORK)
+    open(os.path.join(left, "half"), "w").close()
+    first._aside._lock.close()  # as when the process ends
+    first._journal.close()
+    second = Parts(names)
+    assert second.begin(WORK) != left and not os.path.exists(left)
+    second.close()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.posix
+def test_two_runs_at_once_are_refused(names):
+    first = begun(names, ["one"])
+    with pytest.raises(FilterkitError, match="another run is writing these parts"):
+        Parts(names)
+    first.close()
+    Parts(names)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing/part"):
+        Parts(part_names(str(tmp_path / "missing" / "part-*.arff")))
