@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import LINE_END, Block
 from filterkit.files.source import Source
+from filterkit.files.urls import is_url
 
-_MORE = 1 << 16  # bytes to read at once beyond the end of a stretch, up to the end of its last line
+_MORE = 1 << 16  # bytes to read at first beyond the end of a stretch, which hold the end of its last line
 
 
 class Stretch(NamedTuple):
@@ -45,38 +46,27 @@ class Stretch(NamedTuple):
         ------
         FilterkitError : the file cannot be read, or is not as long as it was.
         """
-        source = seen(self.path, self.name)
+        source = seen(self.path, "utf-8", self.name)
         try:
-            with source.failures():
-                text = self._text(source)
+            text = self._text(source)
         finally:
             source.close()
         return Block(text, 1, self.name)
 
     def _text(self, source: Source) -> bytes:
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
-        file = source.seek(self.begin - lead)
-        text = file.read(self.end - self.begin + lead)
-        if len(text) != self.end - self.begin + lead or source.length() != self.size:
+        begin = self.begin - lead
+        text = source.stored(begin, min(self.end + _MORE, self.size))
+        if len(text) < self.end - begin or source.length() != self.size:
             raise FilterkitError(f"{self.name}: it changed while it was read")
-        text, stop = _up_to_line_end(file, text, self.end == self.size)
-        begin = _line_begin(text, lead - 1) if lead else 0
-        return text[begin:stop]
-
-
-def _up_to_line_end(file: IO[bytes], text: bytes, is_last: bool) -> tuple[bytes, int]:
-    """Text read on until its last line ends, and where that is."""
-    if is_last:
-        return text, len(text)
-    start = len(text) - 1
-    while True:
-        stop = _line_begin(text, start)
-        if stop < len(text):  # a CR at the very end may be half of a CRLF
-            return text, stop
-        more = file.read(max(_MORE, len(text)))
-        if not more:
-            return text, stop
-        text += more
+        start, stop = self.end - begin - 1, len(text)
+        while self.end < self.size and (stop := _line_begin(text, start)) == len(text) < self.size - begin:
+            start = len(text) - 1  # a CR at the very end may be half of a CRLF
+            more = source.stored(begin + len(text), begin + 2 * len(text))
+            if not more:
+                break
+            text += more
+        return text[_line_begin(text, lead - 1) if lead else 0 : stop]
 
 
 def _line_begin(text: bytes, start: int) -> int:
@@ -85,7 +75,7 @@ def _line_begin(text: bytes, start: int) -> int:
     return end.end() if end else len(text)
 
 
-def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
+def seen(path: str, encoding: str, name: str) -> Source:
     """A file that another process has seen, perhaps on another machine.
 
     Raises
@@ -101,7 +91,7 @@ def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
 
 def absolute(path: str) -> str:
     """A path that means the same file in other folders; URLs do anyway."""
-    return path if "://" in path else os.path.abspath(path)
+    return path if is_url(path) else os.path.abspath(path)
 
 
 def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:

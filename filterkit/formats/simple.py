@@ -16,6 +16,7 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.local import local_copy
+from filterkit.files.urls import is_url
 
 T = TypeVar("T")
 
@@ -140,4 +141,4 @@ class FormatReader:
 
 def _needs_copy(path: str) -> bool:
     """Whether a function that takes the path of a file cannot read this input itself."""
-    return path == "-" or "://" in path or path.lower().endswith(COMPRESSIONS)
+    return path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)
