@@ -169,7 +169,7 @@ class PartReader:
         if isinstance(part, Again):
             part, start = part
         if isinstance(part, Stretch):
-            block = part.read()
+            block, _ = part.read()
             extent = Extent(count_lines(block.text), part.end)
             parsed: Any = self.parser(block)
         else:

@@ -28,14 +28,12 @@ from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import Block, blocks
 from filterkit.files.rejects import Rejects
 from filterkit.files.source import Source, stored_sizes
-from filterkit.files.stretches import Stretch, absolute, stretches
+from filterkit.files.stretches import Stretch, absolute, stretch_size, stretches
 from filterkit.files.urls import is_url
 
 T = TypeVar("T")
 
 BLOCK_SIZE = 1 << 20
-_LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
-_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
 
 
 class Reader:
@@ -278,11 +276,7 @@ class Reader:
             return
         assert begin is not None
         self._lines[self.source.name] = line - 1
-        yield from stretches(self.source, begin, self._stretch(total, engine.jobs))
-
-    def _stretch(self, total: int, jobs: int) -> int:
-        """How many bytes a stretch of a file of `total` bytes has."""
-        return max(self.block_size, min(total // (_STRETCHES * jobs), _LONGEST))
+        yield from stretches(self.source, begin, stretch_size(total, self.block_size, engine.jobs))
 
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""

@@ -1,16 +1,13 @@
-"""Input: the protocol of the readers of all formats, and the map that they have in common."""
+"""Input: the protocol of the readers of all formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import StageError
+from filterkit.engines.engine import Engine
 
 T = TypeVar("T")
 
@@ -63,43 +60,3 @@ class Input(Protocol):
     def __enter__(self) -> Input: ...
 
     def __exit__(self, *_: object) -> None: ...
-
-
-def map_parsed(
-    parser: Callable[[Any], Any],
-    function: Callable[[Batch], T],
-    parts: Iterator[Any],
-    engine: Engine,
-    note: Callable[[Any], None],
-) -> Generator[T, None, int]:
-    """``function(batch)`` for the rows of all parts, in order; parsing and `function` run in the engine.
-
-    Parameters
-    ----------
-    parser : turns a part into a named tuple that has the rows as its `batch`.
-    note : is called with each of these tuples, in order, without the rows.
-
-    Returns
-    -------
-    count : of all rows.
-    """
-    start = 0
-    try:
-        with closing(engine.map(partial(_of_parsed, parser, function), parts)) as results:
-            for done in results:
-                if done is not PAUSE:
-                    rows, result, parsed = done
-                    note(parsed)
-                    yield result
-                    start += rows
-    except StageError as error:
-        if error.row is not None:
-            error.row += start
-        raise
-    return start
-
-
-def _of_parsed(parser: Callable[[Any], Any], function: Callable[[Batch], T], part: Any) -> tuple[int, T, Any]:
-    """The number of rows of a part, ``function`` of them, and what else the parser says about them."""
-    parsed = parser(part)
-    return len(parsed.batch), function(parsed.batch), parsed._replace(batch=None)

@@ -187,6 +187,12 @@ class Source:
             self._raw.seek(begin)
             return self._raw.read(end - begin)
 
+    def seek(self, offset: int) -> None:
+        """Go on reading at an offset of an input that has `ranges`."""
+        with self.failures():
+            self._raw.seek(offset)
+        self._begun, self._ended = True, False
+
     def offset(self) -> int | None:
         """How many of the stored bytes have been read, if they are the text itself and do not arrive slowly."""
         if self.live or self._stream is not self._raw or self._decoder is not None:

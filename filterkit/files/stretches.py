@@ -12,6 +12,8 @@ from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 
 _MORE = 1 << 16  # bytes to read at first beyond the end of a stretch, which hold the end of its last line
+_LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
+_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
 
 
 class Stretch(NamedTuple):
@@ -25,6 +27,7 @@ class Stretch(NamedTuple):
     first : where its rows begin.
     begin, end : the range, in bytes from the start of the file. A line that begins where it ends belongs to it, and one
         that begins at its own begin to the stretch before, unless there is none.
+    newline : the byte at the end of lines; empty for the line ends of ARFF.
     """
 
     path: str
@@ -33,14 +36,15 @@ class Stretch(NamedTuple):
     first: int
     begin: int
     end: int
+    newline: bytes = b""
 
     @property
     def place(self) -> str:
         """For messages."""
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
-    def read(self) -> Block:
-        """The lines, counted from 1.
+    def read(self) -> tuple[Block, int]:
+        """The lines, counted from 1, and where in the file they begin.
 
         Raises
         ------
@@ -48,31 +52,33 @@ class Stretch(NamedTuple):
         """
         source = seen(self.path, "utf-8", self.name)
         try:
-            text = self._text(source)
+            text, begin = self._text(source)
         finally:
             source.close()
-        return Block(text, 1, self.name)
+        return Block(text, 1, self.name), begin
 
-    def _text(self, source: Source) -> bytes:
+    def _text(self, source: Source) -> tuple[bytes, int]:
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         text = source.stored(begin, min(self.end + _MORE, self.size))
         if len(text) < self.end - begin or source.length() != self.size:
             raise FilterkitError(f"{self.name}: it changed while it was read")
         start, stop = self.end - begin - 1, len(text)
-        while self.end < self.size and (stop := _line_begin(text, start)) == len(text) < self.size - begin:
+        while self.end < self.size and (stop := self._line_begin(text, start)) == len(text) < self.size - begin:
             start = len(text) - 1  # a CR at the very end may be half of a CRLF
             more = source.stored(begin + len(text), begin + 2 * len(text))
             if not more:
                 break
             text += more
-        return text[_line_begin(text, lead - 1) if lead else 0 : stop]
+        first = self._line_begin(text, lead - 1) if lead else 0
+        return text[first:stop], begin + first
 
-
-def _line_begin(text: bytes, start: int) -> int:
-    """The offset after the first certain line end from `start` on; the length of the text if there is none."""
-    end = LINE_END.search(text, start)
-    return end.end() if end else len(text)
+    def _line_begin(self, text: bytes, start: int) -> int:
+        """The offset after the first certain line end from `start` on; the length of the text if there is none."""
+        if self.newline:
+            return text.find(self.newline, start) + 1 or len(text)
+        end = LINE_END.search(text, start)
+        return end.end() if end else len(text)
 
 
 def seen(path: str, encoding: str, name: str) -> Source:
@@ -94,9 +100,15 @@ def absolute(path: str) -> str:
     return path if is_url(path) else os.path.abspath(path)
 
 
-def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:
-    """Stretches that cover a file from the offset `first` on, each of about `size` bytes."""
+def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
+    """Stretches that cover a file from the offset `first` on, of about `size` bytes; `newline` as for `Stretch`."""
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):
-        yield Stretch(absolute(source.path), source.name, total, first, begin, min(begin + size, total))
+        end = min(begin + size, total)
+        yield Stretch(absolute(source.path), source.name, total, first, begin, end, newline)
+
+
+def stretch_size(total: int, least: int, jobs: int) -> int:
+    """How many bytes a stretch of a file of `total` bytes has, for so many jobs; at least as many as a block."""
+    return max(least, min(total // (_STRETCHES * jobs), _LONGEST))
