@@ -1,6 +1,7 @@
 """The engine dask on real workers: a scheduler and two workers in processes of their own, as an administrator starts
 them, and workers that the engine starts itself."""
 
+import asyncio
 import contextlib
 import gzip
 import http.server
@@ -265,6 +266,33 @@ def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
     ):
         found = outcome(folder, f"dask:{options}", "n.arff", "l2")
         assert found[:2] == (b"", 1) and message in found[2] and found[2].count("\n") == 1
+
+
+def test_a_client_that_the_user_holds_is_an_engine(client):
+    data, chain = filterkit.read(SAMPLES / "iris.arff"), filterkit.chain("shape bns l2")
+    expected = chain.fit_transform(data)[1].X
+    for engine in (client, f"dask:{client.scheduler.address}"):
+        assert chain.fit(data, engine=engine).transform(data).X.tobytes() == expected.tobytes()
+        assert chain.fit_transform(iter([data]), engine=engine)[1].X.tobytes() == expected.tobytes()
+    assert client.status == "running"
+
+
+def test_what_no_engine_works_on_is_refused(client):
+    data, chain = filterkit.read(SAMPLES / "iris.arff"), filterkit.chain("l2")
+    for thing in (None, 2, distributed.Client):
+        with pytest.raises(filterkit.UsageError, match=r"^engine must be an engine, a text such as 'processes', or "):
+            chain.fit(data, engine=thing)
+    with distributed.Client(client.scheduler.address) as other:
+        pass
+    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is closed, not running"):
+        chain.fit(data, engine=other)
+
+    async def fit():
+        async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
+            chain.fit(data, engine=other)
+
+    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is asynchronous"):
+        asyncio.run(fit())
 
 
 def test_workers_with_other_versions_are_refused():
