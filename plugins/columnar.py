@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
 from filterkit.plugin import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 _PART = 1 << 22  # bytes of a part that is read
+_LARGEST = 1 << 27  # bytes of a group that a worker reads as a whole
 _GROUP = 1 << 26  # bytes of a group that is written
 _SPARSE = b"filterkit.sparse"  # where the metadata have the name of the column with the pairs of sparse rows
 _SPARSE_ROWS = 1 << 12  # sparse rows of a part or group
@@ -107,7 +109,7 @@ class ArrowIpc(Columnar):
         begin = file.read(6)
         file.seek(0)
         if begin == b"ARROW1":
-            return FileGroups(pyarrow.ipc.open_file(file))
+            return FileGroups(pyarrow.ipc.open_file(file), os.fstat(file.fileno()).st_size)
         return StreamGroups(file)
 
     def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
@@ -131,6 +133,14 @@ class Groups:
         """Record batches of some or all columns, of about so many rows."""
         raise NotImplementedError
 
+    def sizes(self) -> list[int]:
+        """The bytes of each group that can be read by itself, in memory; none if there are no such groups."""
+        return []
+
+    def between(self, first: int, stop: int) -> Any:
+        """The table of the groups from `first` up to, but not including, `stop`."""
+        raise NotImplementedError
+
 
 class ParquetGroups(Groups):
     """The groups of rows of Parquet."""
@@ -143,17 +153,33 @@ class ParquetGroups(Groups):
         # one thread: handing small columns to others takes longer than to read them
         yield from self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
 
+    def sizes(self) -> list[int]:
+        about = self._file.metadata
+        return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
+
+    def between(self, first: int, stop: int) -> Any:
+        return self._file.read_row_groups(range(first, stop), use_threads=False)
+
 
 class FileGroups(Groups):
     """The record batches of an Arrow file."""
 
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
+    def __init__(self, reader: Any, nbytes: int) -> None:
+        self._reader, self._nbytes = reader, nbytes
         self.schema = reader.schema
 
     def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
         numbers = range(self._reader.num_record_batches)
         yield from _cut((self._reader.get_batch(number) for number in numbers), columns, rows)
+
+    def sizes(self) -> list[int]:
+        count = self._reader.num_record_batches
+        return [self._nbytes // max(count, 1)] * count  # on average; the exact sizes would take reading the file
+
+    def between(self, first: int, stop: int) -> Any:
+        import pyarrow as pa
+
+        return pa.Table.from_batches([self._reader.get_batch(number) for number in range(first, stop)])
 
 
 class StreamGroups(Groups):
@@ -193,7 +219,7 @@ class ColumnarTable(Table):
     def __init__(self, form: Columnar, opening: Opening, file: IO[bytes], groups: Groups) -> None:
         from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
 
-        self._file, self._groups, self._form = file, groups, form
+        self._file, self._groups, self._form, self._path = file, groups, form, opening.path
         names = groups.schema.names
         twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
         if twice is not None:
@@ -260,8 +286,24 @@ class ColumnarTable(Table):
     def parts(self) -> Iterator[Any]:
         yield from self._groups.batches(None, self._rows)
 
+    def stretches(self, jobs: int) -> Iterator[Any] | None:
+        sizes = self._groups.sizes()
+        if self._file.name != self._path or not sizes or max(sizes) > _LARGEST:
+            return None  # a copy, which only this machine has, or groups that take too much memory
+        return self._stretches(sizes)
+
+    def _stretches(self, sizes: list[int]) -> Iterator[GroupPart]:
+        """Parts of some groups each, unless they are large."""
+        path, first, nbytes = os.path.abspath(self._path), 0, 0
+        for number, size in enumerate(sizes):
+            if number > first and nbytes + size > _PART:
+                yield GroupPart(path, self._path, first, number)
+                first, nbytes = number, 0
+            nbytes += size
+        yield GroupPart(path, self._path, first, len(sizes))
+
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._weights, self._pairs)
+        return GroupParser(schema, self._weights, self._pairs, self._form)
 
     def close(self) -> None:
         self._file.close()
@@ -307,25 +349,59 @@ def fits(found: Attribute, known: Attribute) -> bool:
     return known.kind in ("string", "relational") and found.kind in ("string", "nominal")
 
 
+class GroupPart(NamedTuple):
+    """Groups of rows that a worker reads.
+
+    Attributes
+    ----------
+    path : of the file, absolute.
+    name : what messages call it.
+    first, stop : the numbers of the first group, and of the one after the last.
+    """
+
+    path: str
+    name: str
+    first: int
+    stop: int
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.name}, groups {self.first + 1} to {self.stop}"
+
+
 class GroupParser:
-    """Turns record batches into batches of filterkit.
+    """Turns record batches, or groups that it reads itself, into batches of filterkit.
 
     Parameters
     ----------
     schema : of the batches.
     weights : the column of weights, or None.
     pairs : the column with the pairs of sparse rows, or an empty text.
+    form : the format.
     """
 
-    def __init__(self, schema: Schema, weights: str | None, pairs: str = "") -> None:
-        self.schema, self.weights, self.pairs = schema, weights, pairs
+    def __init__(self, schema: Schema, weights: str | None, pairs: str, form: Columnar) -> None:
+        self.schema, self.weights, self.pairs, self.form = schema, weights, pairs, form
+
+    def _table(self, part: Any) -> pa.Table:
+        import pyarrow as pa
+
+        if not isinstance(part, GroupPart):
+            return pa.Table.from_batches([part])
+        if not os.path.exists(part.path):
+            raise FilterkitError(
+                f"{part.name}: a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
+            )
+        with open(part.path, "rb") as file:
+            return self.form.groups(file).between(part.first, part.stop)
 
     def __call__(self, part: Any) -> Parsed:
         import pyarrow as pa
 
         from filterkit.plugin import from_table, numbers_of
 
-        table = pa.Table.from_batches([part])
+        table = self._table(part)
         weights = None
         if self.weights is not None:
             column = table.column(self.weights).cast(pa.float64())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class Libsvm(FileFormat):
             file.close()
             raise
         table.relation = relation_of(opening.path)
-        table.name, table.file = opening.name, file
+        table.names_copy(opening.name, file)
         return table
 
     def _found(self, opening: Opening) -> tuple[int, tuple[str, ...] | None]:
@@ -190,7 +190,6 @@ class LibsvmTable(TextTable):
     """
 
     sparse = True
-    name: str | None = None  # of the input, if a copy of it is read
     file: Any = None
 
     def __init__(self, form: Libsvm, opening: Opening, attributes: Sequence[Attribute], place: int) -> None:
@@ -198,9 +197,13 @@ class LibsvmTable(TextTable):
         self._form, self._opening, self._place = form, opening, place
         self.class_ = attributes[place].name if attributes else None
 
-    def parts(self) -> Any:
-        for part in super().parts():
-            yield part._replace(name=self.name) if self.name is not None and hasattr(part, "text") else part
+    def names_copy(self, name: str, file: IO[bytes]) -> None:
+        """Say what messages call the input, whose local copy `file` is read and closed at the end."""
+        self._source.name, self.file = name, file
+
+    def stretches(self, jobs: int) -> Iterator[Any] | None:
+        is_copy = self.file is not None and self.file.name != self._source.name  # which only this machine has
+        return None if is_copy else super().stretches(jobs)
 
     def parser(self, schema: Schema) -> PairParser:
         is_open = self._opening.like is not None

@@ -4,9 +4,9 @@ parsed."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 from filterkit.arff.beginning import find_row, read_header
@@ -27,9 +27,11 @@ class Further(NamedTuple):
     Attributes
     ----------
     files : at least one: the path of each, absolute or an fsspec URL, and its name.
+    nbytes : of all.
     """
 
     files: tuple[tuple[str, str], ...]
+    nbytes: int
 
     @property
     def place(self) -> str:
@@ -64,6 +66,9 @@ class FurtherFiles:
     name : of the first file.
     attributes : that its header declares.
     encoding, block_size, lenient : as for `Reader`.
+    elsewhere : whether the files may be read on another machine, which may not have them.
+    head : text before the rows that needs no parsing, because the first file begins with it; empty if there is none.
+    line : the number of the line after `head`.
     """
 
     name: str
@@ -71,36 +76,50 @@ class FurtherFiles:
     encoding: str
     block_size: int
     lenient: bool
+    elsewhere: bool = False
+    head: bytes = b""
+    line: int = 1
 
-    def open(self, opened: Callable[[], Source]) -> Beginning:
-        """The beginning of a file, which `opened` opens.
+    def begun(self, source: Source) -> Beginning:
+        """The beginning of a file that has just been opened; it is closed if that cannot be read.
 
         Raises
         ------
         FilterkitError : it cannot be read, or its attributes are others.
         """
-        source = opened()
-        text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
-        if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
-            return Beginning(source, 1 + empty_lines, text, ())
-        source.close()
-        source = opened()
-        header, line, rest = read_header(source, self.block_size, self.lenient)
-        if header.attributes != self.attributes:
+        try:
+            source.mark()
+            text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
+            if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
+                source.marked()
+                return Beginning(source, 1 + empty_lines, text, ())
+            source.rewind()
+            header, line, rest = read_header(source, self.block_size, self.lenient)
+            if header.attributes != self.attributes:
+                raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
+        except BaseException:
             source.close()
-            raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
+            raise
         return Beginning(source, line, rest, tuple(Note(kind, place) for kind, place in header.repairs))
 
     def read(self, path: str, name: str) -> tuple[Block, tuple[Note, ...]]:
         """All rows of a file, and what was corrected in its header."""
-        source, line, rest, notes = self.open(partial(seen, path, name, self.encoding))
-        pieces = [rest]
-        try:
-            while more := source.read(max(self.block_size, 1 << 20)):
-                pieces.append(more)
-        finally:
-            source.close()
-        return Block(b"".join(pieces), line, source.name), notes
+        with closing((seen if self.elsewhere else Source)(path, self.encoding, name)) as source:
+            source.mark()
+            text = self._rest(source, b"")
+            begin = len(self.head)
+            if begin and text.startswith(self.head) and text[begin - 1 : begin + 1] != b"\r\n":
+                return Block(text[begin:], self.line, name), ()
+            source.rewind()
+            _, line, rest, notes = self.begun(source)
+            return Block(self._rest(source, rest), line, name), notes
+
+    def _rest(self, source: Source, text: bytes) -> bytes:
+        """`text`, and all that follows it."""
+        pieces = [text]
+        while more := source.read(max(self.block_size, 1 << 20)):
+            pieces.append(more)
+        return b"".join(pieces)
 
 
 class Extent(NamedTuple):
@@ -127,6 +146,7 @@ class Read(NamedTuple):
     result : of the function that was applied to them; None if they wait for an omitted value.
     parsed : what else there is to say about them; with the rows, if these wait.
     extent : of a stretch; None of any other part.
+    nbytes : of whole files; 0 of any other part.
     first : the first value of each column of strings or bags, by its number.
     """
 
@@ -134,6 +154,7 @@ class Read(NamedTuple):
     result: Any
     parsed: Parsed
     extent: Extent | None
+    nbytes: int
     first: dict[int, str]
 
 
@@ -158,23 +179,24 @@ class PartReader:
         if isinstance(part, Unwanted):
             return self._of_unwanted(*part)
         parsed, start, extent = self._parsed(part)
+        nbytes = _nbytes(part)
         parsed = parsed._replace(batch=parsed.batch.replace(start=start))
         rows, first = len(parsed.batch), _first_values(parsed.batch)
         if parsed.omitted:
-            return Read(rows, None, parsed, extent, first)
+            return Read(rows, None, parsed, extent, nbytes, first)
         result = self.function(parsed.batch)
-        return Read(rows, result, parsed._replace(batch=None), extent, first)
+        return Read(rows, result, parsed._replace(batch=None), extent, nbytes, first)
 
     def _of_unwanted(self, part: Any, rows: int) -> Read:
         """What there is to note about a part whose result nobody wants."""
         if self.notes:
             parsed, _, extent = self._parsed(part)
             first = _first_values(parsed.batch)
-            return Read(rows, None, parsed._replace(batch=None, omitted={}), extent, first)
+            return Read(rows, None, parsed._replace(batch=None, omitted={}), extent, _nbytes(part), first)
         nothing: Any = None  # no batch
         if not isinstance(part, Stretch):
-            return Read(rows, None, Parsed(nothing, {}), None, {})
-        return Read(rows, None, Parsed(nothing, {}, name=part.name), Extent(0, part.end, part), {})
+            return Read(rows, None, Parsed(nothing, {}), None, _nbytes(part), {})
+        return Read(rows, None, Parsed(nothing, {}, name=part.name), Extent(0, part.end, part), 0, {})
 
     def _parsed(self, part: Block | Stretch | Further | Again) -> tuple[Any, int, Extent | None]:
         """The rows of a part, the number of the first if it is known, and the extent of a stretch."""
@@ -182,7 +204,7 @@ class PartReader:
         if isinstance(part, Again):
             part, start = part
         if isinstance(part, Stretch):
-            block = part.read()
+            block, _ = part.read()
             extent = Extent(count_lines(block.text), part.end)
             parsed: Any = self.parser(block)
         else:
@@ -206,6 +228,12 @@ class Again(NamedTuple):
 
     part: Stretch | Further
     start: int
+
+
+def _nbytes(part: Any) -> int:
+    """The bytes of the files that a part has as a whole."""
+    part = part.part if isinstance(part, Again) else part
+    return part.nbytes if isinstance(part, Further) else 0
 
 
 def _first_values(batch: Batch) -> dict[int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -24,17 +24,17 @@ from filterkit.data.unseen import check_unseen, with_more_values, without_unknow
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
-from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked
+from filterkit.files.endings import COMPRESSIONS
+from filterkit.files.inputs import NOTHING_DONE, Done, marked, without_text
 from filterkit.files.lines import Block, blocks, count_lines
 from filterkit.files.rejects import Rejects
-from filterkit.files.source import Source, expand
-from filterkit.files.stretches import Stretch, absolute, stretches
+from filterkit.files.source import Source, stored_sizes
+from filterkit.files.stretches import Stretch, absolute, stretch_size, stretches
+from filterkit.files.urls import is_url
 
 T = TypeVar("T")
 
 BLOCK_SIZE = 1 << 20
-_LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
-_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
 
 
 class Reader:
@@ -87,16 +87,25 @@ class Reader:
         block_size = part_size or block_size
         self.block_size = BLOCK_SIZE if block_size is None else block_size
         self.path, self._encoding = path, encoding
-        self._paths = expand(path)
+        self._sizes = stored_sizes(path)
+        self._paths = list(self._sizes)
+        known = [size for size in self._sizes.values() if size is not None]
+        self._total = sum(known) if len(known) == len(self._paths) else None
         self.source = Source(self._paths[0], encoding)
         self.name = self.source.name
         self._lenient = lenient
+        if len(self._paths) > 1:
+            self.source.mark()
         header, line, rest = read_header(self.source, self.block_size, lenient)
         self._header, self.history = header, header.history
         self._notes = Notes()
         self._notes.add(self.name, (Note(kind, place) for kind, place in header.repairs))
         self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
         self._line = line + empty_lines
+        head = self.source.marked()
+        head = head[: len(head) - len(self._rest)]
+        if lenient or len(head) > self.block_size or not head.endswith((b"\n", b"\r")):
+            head = b""  # it would correct each, is not worth it, or may go on in other files
         offset = self.source.offset()
         self._begin = None if offset is None else offset - len(self._rest)  # where rows begin
         sparse = row.startswith(b"{")  # the first row decides
@@ -123,11 +132,14 @@ class Reader:
         self._parser = BlockParser(
             self.schema, self.layout, rejects is not None, lenient, unseen == "missing", declared
         )
-        self._further = FurtherFiles(self.name, header.attributes, encoding, self.block_size, lenient)
+        self._further = FurtherFiles(
+            self.name, header.attributes, encoding, self.block_size, lenient, head=head, line=self._line
+        )
         self._counts: list[int] = []  # the rows of each part
         self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
         self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
         self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
+        self._finished_bytes = 0  # of other parts than the open one, if all sizes are known
         self.count: int | None = None
 
     def _output(self) -> int | None:
@@ -144,7 +156,7 @@ class Reader:
         FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
         """
         try:
-            if self.source.size is None and "://" not in self.path:
+            if self.source.size is None and not is_url(self.path):
                 what = "--unseen extend reads it twice, and it is a pipe; save it to a file first"
                 raise FilterkitError(f"{self.name}: {what}")
             options: dict[str, Any] = {"lenient": self._lenient, "unseen": "missing"}
@@ -182,12 +194,13 @@ class Reader:
 
     @property
     def size(self) -> int | None:
-        """The stored bytes of the part that is being read; None if unknown."""
-        return self.source.size
+        """The stored bytes of all parts, or of the one that is being read if that is unknown; None if this is, too."""
+        return self.source.size if self._total is None else self._total
 
     def position(self) -> int:
-        """How many of the stored bytes have been read."""
-        return self._ends.get(self.source.name) or self.source.position()
+        """How many of these bytes have been read."""
+        position = max(self._ends.get(self.source.name, 0), self.source.position())
+        return position if self._total is None else self._finished_bytes + position
 
     def close(self) -> None:
         """Close the input."""
@@ -211,53 +224,68 @@ class Reader:
 
     def _next_file(self, path: str) -> tuple[int, bytes]:
         """Open a further file; the number of the line where its rows begin, and their text that has been read."""
+        self._finished_bytes += self._sizes[self.source.path] or 0
         self.source.close()
-        self.source, line, rest, notes = self._further.open(partial(Source, path, self._encoding))
+        self.source, line, rest, notes = self._further.begun(Source(path, self._encoding))
         self._notes.add(self.source.name, notes)
         return line, rest
 
-    def _parts(self, jobs: int) -> Iterator[Block | Stretch | Further]:
-        """The rows in parts, in order, of which the workers of an engine read as many as they can by themselves."""
+    def _parts(self, engine: Engine) -> Iterator[Block | Stretch | Further]:
+        """The rows in parts, in order, of which the workers of the engine read as many as they can by themselves."""
         if self.source.path != self._paths[0]:
             self.source.close()
             self.source = Source(self._paths[0], self._encoding)
-        if self._begin is None or self.source.ranges() is None:
+        if self._begin is None:
             yield from self.blocks()
             return
-        self._lines[self.name] = self._line - 1
-        yield from stretches(self.source, self._begin, self._stretch(self.source.length() or 0, jobs))
+        rest, self._rest = self._rest, b""
+        yield from self._open_file(self._line, rest, self._begin, engine)
         small: list[tuple[str, str]] = []
         nbytes = 0
         for path in self._paths[1:]:
-            source = Source(path, self._encoding)
-            total = source.ranges()
-            source.close()
-            if total is not None and total <= self.block_size:
-                small.append((absolute(path), path))
-                nbytes += total
+            size = self._small_size(path)
+            if size is not None:
+                small.append((absolute(path) if engine.reads_files else path, path))
+                nbytes += size
                 if nbytes < self.block_size and not self._lenient and not self._parser.unseen:
                     continue  # lenient readers count what they correct in each file
             if small:
-                yield Further(tuple(small))
+                yield Further(tuple(small), nbytes)
                 small, nbytes = [], 0
-            if total is None or total > self.block_size:
-                yield from self._file_in_parts(path, total, jobs)
+            if size is None:
+                line, rest = self._next_file(path)
+                offset = self.source.offset()
+                yield from self._open_file(line, rest, None if offset is None else offset - len(rest), engine)
         if small:
-            yield Further(tuple(small))
+            yield Further(tuple(small), nbytes)
 
-    def _file_in_parts(self, path: str, total: int | None, jobs: int) -> Iterator[Block | Stretch]:
-        """The rows of a large further file; `total` is the number of its bytes if workers can read ranges of it."""
-        line, rest = self._next_file(path)
-        offset = self.source.offset()
-        if total is None or offset is None:
+    def _small_size(self, path: str) -> int | None:
+        """The size of a file of plain text that is no longer than a block; None of any other input."""
+        size = self._sizes[path]
+        if size is None and is_url(path):
+            with closing(Source(path)) as source:
+                size = source.length()
+        return None if size is None or size > self.block_size or path.lower().endswith(COMPRESSIONS) else size
+
+    def _open_file(self, line: int, rest: bytes, begin: int | None, engine: Engine) -> Iterator[Block | Stretch]:
+        """The rows of the open file in parts.
+
+        Parameters
+        ----------
+        line : the number of the line where they begin.
+        rest : their text that has been read.
+        begin : where they begin, if the file is plain text.
+        engine : whether its workers read ranges of files.
+        """
+        by_workers = engine.reads_files or self._part_size is not None
+        total = self.source.ranges() if by_workers and begin is not None else None
+        if total is None:
             yield from blocks(self.source, rest, line, self.block_size)
             return
+        assert begin is not None
         self._lines[self.source.name] = line - 1
-        yield from stretches(self.source, offset - len(rest), self._stretch(total, jobs))
-
-    def _stretch(self, total: int, jobs: int) -> int:
-        """How many bytes a stretch of a file of `total` bytes has."""
-        return self._part_size or max(self.block_size, min(total // (_STRETCHES * jobs), _LONGEST))
+        size = self._part_size or stretch_size(total, self.block_size, engine.jobs)
+        yield from stretches(self.source, begin, size)
 
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
@@ -271,7 +299,9 @@ class Reader:
 
     def rereads(self, engine: Engine) -> bool:
         """Whether all rows can be mapped over again."""
-        return engine.reads_files and self._begin is not None and self.source.ranges() is not None
+        if not engine.reads_files or self._begin is None or self.source.ranges() is None:
+            return False
+        return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
@@ -286,15 +316,15 @@ class Reader:
         ArffError : a row cannot be read, or a string is omitted, and the file has none.
         """
         again, self._counts = self._counts if self.count is not None else [], []
-        by_workers = engine.reads_files or self._part_size is not None
-        parts: Iterator[Any] = self._parts(engine.jobs) if by_workers else self.blocks()
+        parts: Iterator[Any] = self._parts(engine)
         if again:
             parts = map(Again, parts, accumulate(again, initial=0))
         waiting: deque[tuple[int, Read]] = deque()
         start = 0
         notes = not again and self._notes_rows()
-        items = marked(parts, done) if notes else _without_text(marked(parts, done))
-        with closing(engine.map(PartReader(self._parser, self._further, function, notes), items)) as found:
+        items = marked(parts, done) if notes else without_text(marked(parts, done))
+        further = replace(self._further, elsewhere=engine.reads_files)
+        with closing(engine.map(PartReader(self._parser, further, function, notes), items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))
                 waiting.append((start, read))
@@ -340,6 +370,7 @@ class Reader:
     def _note(self, read: Read, again: bool) -> None:
         """Write the rejected rows of a part, count what has been noted about it, and remember first values."""
         self._counts.append(read.rows)
+        self._finished_bytes += read.nbytes
         parsed, name = read.parsed, read.parsed.name
         before = self._lines.get(name, 0)
         if read.extent is not None:
@@ -386,10 +417,3 @@ class Reader:
         filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
         name = self.schema.passthrough[column].name
         return batch.replace(passthrough=batch.passthrough.set_column(column, name, filled))
-
-
-def _without_text(parts: Iterator[Any]) -> Iterator[Any]:
-    """Parts; of those that nobody wants or reads, only stretches are left."""
-    for part in parts:
-        is_text = isinstance(part, Unwanted) and not isinstance(part.part, Stretch)
-        yield part._replace(part=None) if is_text else part

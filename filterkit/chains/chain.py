@@ -26,7 +26,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
-from filterkit.plugin.engines import make_engine
+from filterkit.plugin.engines import engine_on
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
@@ -80,7 +80,7 @@ class Chain:
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
-        engine: Engine | str = LocalEngine.name,
+        engine: Any = LocalEngine.name,
         progress: bool | None = None,
     ) -> FittedChain:
         """Fit every stage on the training rows.
@@ -92,8 +92,8 @@ class Chain:
             eighth of `memory` of a stream is held between passes, the rest in a temporary file.
         jobs : the number of threads, or of what else the engine works with.
         memory : bytes; an eighth of it bounds a contingency table, and larger tables are taken in strips of columns.
-        engine : where the work runs: an open engine, or its name, as for ``--engine``. The result does not depend on
-            `jobs`, `memory` and `engine`.
+        engine : where the work runs: an open engine; its name, as for ``--engine``; or what an engine works on, such as
+            a `distributed.Client`, which stays open. The result does not depend on `jobs`, `memory` and `engine`.
         progress : whether to show how many stages are fitted, once it takes longer than a second. Default: only in a
             notebook.
 
@@ -101,7 +101,7 @@ class Chain:
         ------
         StageError : a stage cannot be fitted on these rows.
         FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
-        UsageError : there is no engine of this name.
+        UsageError : there is no such engine.
         """
         with StageProgress(progress, len(self.stages), "fitted") as tell:
             if isinstance(rows, (RowSource, MappedRows)):
@@ -115,7 +115,7 @@ class Chain:
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
-        engine: Engine | str = LocalEngine.name,
+        engine: Any = LocalEngine.name,
         progress: bool | None = None,
     ) -> tuple[FittedChain, Batch]:
         """The fitted chain, and the training rows as they come out of it, which is what the command line writes.
@@ -144,12 +144,12 @@ class Chain:
 
 
 @contextmanager
-def _opened(engine: Engine | str, jobs: int) -> Iterator[Engine]:
-    """An engine, which is closed at the end if it was given by its name."""
+def _opened(engine: Any, jobs: int) -> Iterator[Engine]:
+    """An engine, which is closed at the end if it was not given itself."""
     if isinstance(engine, Engine):
         yield engine
         return
-    with make_engine(engine, jobs, registry()) as made:
+    with engine_on(engine, jobs, registry()) as made:
         yield made
 
 

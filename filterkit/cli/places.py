@@ -13,6 +13,7 @@ from filterkit.files.descriptors import descriptor_of, pipe_of
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, part_names
 from filterkit.files.source import expand
+from filterkit.files.urls import is_url
 
 
 class Goal(NamedTuple):
@@ -69,7 +70,7 @@ def check_goals(
     """
     goals = list(goals)
     _check_apart(goals)
-    paths = [path for pattern in inputs for path in expand(pattern)]
+    paths = [path for pattern in inputs if not is_url(pattern) for path in expand(pattern)]
     read = {_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}

@@ -55,8 +55,8 @@ def options_fault(kind: Callable[..., Any]) -> str | None:
 class Engine:
     """Applies functions to items and keeps the order; a context, which closes the engine at its end.
 
-    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce` and
-    `fetch`.
+    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`, `fetch`
+    and `of`.
 
     Parameters
     ----------
@@ -81,6 +81,14 @@ class Engine:
         if options:
             raise UsageError(f"--engine: {self.name} has no options, and {quoted(options)} is given")
         self.jobs = jobs
+
+    @classmethod
+    def of(cls, thing: Any) -> Self | None:
+        """An engine on what a user of Python holds, such as a client of a cluster; it does not close this.
+
+        None if this engine does not work on things of this kind. It should be found out without an import.
+        """
+        return None
 
     def prepare(self, function: Callable[..., None], *given: Any) -> None:
         """Make each further process call ``function(*given)`` before its first item; threads need no preparation."""

@@ -1,9 +1,8 @@
-"""Input: the protocol of the readers of all formats, and the map that they have in common."""
+"""Input: the protocol of the readers of all formats, and the parts of one whose result nobody wants."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import StageError
+from filterkit.files.stretches import Stretch
 
 T = TypeVar("T")
 
@@ -27,9 +26,8 @@ class Unwanted(NamedTuple):
     rows: int
 
 
-def marked(parts: Iterable[Any], done: Done) -> Iterator[Any]:
-    """Parts, with those that are `done` as `Unwanted`."""
-    number = 0
+def marked(parts: Iterable[Any], done: Done, number: int = 0) -> Iterator[Any]:
+    """Parts, with those that are `done` as `Unwanted`; `number` is that of the first."""
     for part in parts:
         if part is PAUSE:
             yield part
@@ -88,46 +86,6 @@ class Input(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-def map_parsed(
-    parser: Callable[[Any], Any],
-    function: Callable[[Batch], T],
-    parts: Iterator[Any],
-    engine: Engine,
-    note: Callable[[Any], None],
-    done: Done = NOTHING_DONE,
-    notes: bool = False,
-) -> Generator[T, None, int]:
-    """``function(batch)`` for the rows of all parts, in order; parsing and `function` run in the engine.
-
-    Parameters
-    ----------
-    parser : turns a part into a named tuple that has the rows as its `batch`.
-    note : is called with each of these tuples, in order, without the rows.
-    done : the parts whose result is None instead.
-    notes : whether these are parsed nevertheless, because there may be something to note.
-
-    Returns
-    -------
-    count : of all rows.
-    """
-    start = 0
-    try:
-        items = marked(parts, done) if notes else without_unwanted(marked(parts, done))
-        with closing(engine.map(partial(_of_parsed, parser, function), items)) as results:
-            for found in results:
-                if found is not PAUSE:
-                    rows, result, parsed = found
-                    if parsed is not None:
-                        note(parsed)
-                    yield result
-                    start += rows
-    except StageError as error:
-        if error.row is not None:
-            error.row += start
-        raise
-    return start
-
-
 def map_wanted(
     function: Callable[[Any], T], items: Iterable[Any], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
@@ -146,9 +104,8 @@ def without_unwanted(parts: Iterator[Any]) -> Iterator[Any]:
     return (Unwanted(None, part.rows) if isinstance(part, Unwanted) else part for part in parts)
 
 
-def _of_parsed(parser: Callable[[Any], Any], function: Callable[[Batch], T], part: Any) -> tuple[int, Any, Any]:
-    """The number of rows of a part, ``function`` of them, and what else the parser says about them."""
-    if isinstance(part, Unwanted):
-        return part.rows, None, None if part.part is None else parser(part.part)._replace(batch=None)
-    parsed = parser(part)
-    return len(parsed.batch), function(parsed.batch), parsed._replace(batch=None)
+def without_text(parts: Iterator[Any]) -> Iterator[Any]:
+    """Parts; of those that nobody wants or reads, only stretches are left."""
+    for part in parts:
+        is_text = isinstance(part, Unwanted) and not isinstance(part.part, Stretch)
+        yield part._replace(part=None) if is_text else part

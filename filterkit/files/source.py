@@ -14,22 +14,52 @@ from typing import IO, Any
 
 from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
 from filterkit.files.descriptors import descriptor_of
+from filterkit.files.endings import COMPRESSIONS
+from filterkit.files.urls import is_pattern, is_url, matching, opened, serves_ranges, url_error
 
 
 def expand(path: str) -> list[str]:
-    """The inputs that `path` names: itself, or the sorted files of a glob pattern.
+    """The inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
 
     Raises
     ------
-    FilterkitError : the pattern matches no file.
+    FilterkitError : the pattern matches no file, or the server of a URL cannot be asked.
     """
-    if path == "-" or "://" in path or not glob.has_magic(path) or os.path.exists(path):
-        return [path]
-    found = sorted(glob.glob(path))
+    return list(_found(path))
+
+
+def stored_sizes(path: str) -> dict[str, int | None]:
+    """The inputs that `path` names, as `expand`, and the number of bytes of each that are stored; None if unknown.
+
+    Nothing is opened: a pipe could not be opened again.
+    """
+    return {each: _stored_size(each) if size is None else size for each, size in _found(path).items()}
+
+
+def _found(path: str) -> dict[str, int | None]:
+    """The inputs that `path` names, and the sizes that are known already."""
+    if is_url(path):
+        if not is_pattern(path):
+            return {path: None}
+        with _Failures(path, path):
+            found = matching(path)
+    elif path == "-" or not glob.has_magic(path) or os.path.exists(path):
+        return {path: None}
+    else:
+        found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
         said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
         raise file_error(f"{path}: {said.strerror}", said)
     return found
+
+
+def _stored_size(path: str) -> int | None:
+    """The size of a file; None of anything else."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 class Source:
@@ -56,6 +86,7 @@ class Source:
         self.name = name or ("<standard input>" if path == "-" else path)
         self.size: int | None = None
         self._standard = self.live = path == "-"
+        self._remote: Any = None  # what fsspec knows of a URL
         try:
             codec = codecs.lookup(encoding).name
             "".encode(encoding)  # fails if it encodes bytes, not text
@@ -70,6 +101,8 @@ class Source:
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
         self._begun = self._ended = False
+        self._read: list[bytes] | None = None  # what has been read since `mark`
+        self._again = b""  # what is to be read again
 
     def _open(self, path: str) -> IO[bytes]:
         """The stream of the stored bytes; sets `live` and `size`."""
@@ -77,19 +110,9 @@ class Source:
             if sys.stdin is None:
                 raise FilterkitError("standard input is closed")
             return sys.stdin.buffer
-        if "://" in path:
-            try:
-                import fsspec
-            except ImportError:
-                hint = "pip install 'arff-filterkit[url]'"
-                raise FilterkitError(f"{path}: reading a URL needs the package fsspec: {hint}") from None
-            try:
-                return fsspec.open(path, "rb").open()  # type: ignore[no-any-return]
-            except ImportError as error:  # each kind of URL needs a package of its own
-                hint = "; pip install 'arff-filterkit[url]'" if path.startswith(("http://", "https://")) else ""
-                raise FilterkitError(f"{path}: {error}{hint}") from None
-            except ValueError as error:
-                raise FilterkitError(f"{path}: {error}") from None
+        if is_url(path):
+            self._remote = opened(path)
+            return self._remote.open()  # type: ignore[no-any-return]
         number = descriptor_of(path)
         if os.path.isfile(path) or number is None:
             file = open(path, "rb")
@@ -112,7 +135,7 @@ class Source:
         ------
         FilterkitError : the input cannot be read, or its compressed data is damaged.
         """
-        text = b""
+        text, self._again = self._again, b""
         with self.failures():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 data = _arrived(self._stream, size) if self.live else self._stream.read(size)
@@ -124,23 +147,51 @@ class Source:
         if not self._begun:
             self._begun = True
             text = text.removeprefix(codecs.BOM_UTF8)
+        if self._read is not None:
+            self._read.append(text)
         return text
+
+    def mark(self) -> None:
+        """Remember what is read from here on; a pipe cannot be read again."""
+        self._read = []
+
+    def marked(self) -> bytes:
+        """What has been read since `mark`, which is remembered no more."""
+        text, self._read = b"".join(self._read or ()), None
+        return text
+
+    def rewind(self) -> None:
+        """Read again from where `mark` was called."""
+        self._again = self.marked()
 
     def length(self) -> int | None:
         """The number of bytes of a file or URL of plain UTF-8 text; None of any other input, or if it is unknown."""
         if self.offset() is None:
             return None
-        return getattr(self._raw, "size", None) if "://" in self.path else self.size
+        return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def ranges(self) -> int | None:
         """Its `length`, if any range of it can be read by itself."""
-        with self.failures():
-            return self.length() if "://" not in self.path or _serves_ranges(self.path) else None
+        return self.length() if self._remote is None or serves_ranges(self.path) else None
 
-    def seek(self, offset: int) -> IO[bytes]:
-        """The stored bytes from `offset` on, of an input that has `ranges`."""
-        self._raw.seek(offset)
-        return self._raw
+    def stored(self, begin: int, end: int) -> bytes:
+        """The stored bytes in a range, of an input that has `ranges`; fewer if it ends before.
+
+        Raises
+        ------
+        FilterkitError : they cannot be read.
+        """
+        with self.failures():
+            if self._remote is not None:  # its file would read ahead
+                return self._remote.fs.cat_file(self._remote.path, start=begin, end=end)  # type: ignore[no-any-return]
+            self._raw.seek(begin)
+            return self._raw.read(end - begin)
+
+    def seek(self, offset: int) -> None:
+        """Go on reading at an offset of an input that has `ranges`."""
+        with self.failures():
+            self._raw.seek(offset)
+        self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
         """How many of the stored bytes have been read, if they are the text itself and do not arrive slowly."""
@@ -160,20 +211,7 @@ class Source:
 
     def failures(self) -> _Failures:
         """A context that turns the errors of reading into `FilterkitError`s that name this input."""
-        return _Failures(self.name)
-
-
-def _serves_ranges(path: str) -> bool:
-    """Whether parts of a URL can be read; a web server may send whole files alone."""
-    if not path.startswith(("http://", "https://")):
-        return True
-    from urllib.request import Request, urlopen
-
-    try:
-        with urlopen(Request(path, headers={"Range": "bytes=0-0"}), timeout=30) as answer:
-            return bool(answer.status == 206)
-    except OSError:  # it may want what fsspec has been configured for
-        return False
+        return _Failures(self.name, self.path)
 
 
 _PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice
@@ -212,8 +250,8 @@ def _ready(stream: IO[bytes]) -> bool:
 class _Failures:
     """The context of `Source.failures`."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, path: str) -> None:
+        self._name, self._path = name, path
 
     def __enter__(self) -> None:
         pass
@@ -227,9 +265,13 @@ class _Failures:
             raise ArffError(f"this is not text in the encoding asked for ({error})", source=self._name) from None
         if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if type(error) is OSError and not error.errno:  # raised by bz2 and zstd for damaged data
+        if type(error) is OSError and not error.errno and self._path.lower().endswith(COMPRESSIONS):  # bz2 and zstd
             raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if isinstance(error, OSError) and not isinstance(error, FilterkitError):
+        if isinstance(error, (FilterkitError, MemoryError)) or not isinstance(error, Exception):
+            return
+        if is_url(self._path):
+            raise url_error(self._name, error) from error
+        if isinstance(error, OSError):
             raise system_error(self._name, error, "reading") from None
 
 

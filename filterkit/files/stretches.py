@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import LINE_END, Block
 from filterkit.files.source import Source
+from filterkit.files.urls import is_url
 
-_MORE = 1 << 16  # bytes to read at once beyond the end of a stretch, up to the end of its last line
+_MORE = 1 << 16  # bytes to read at first beyond the end of a stretch, which hold the end of its last line
+_LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
+_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
 
 
 class Stretch(NamedTuple):
@@ -24,6 +27,7 @@ class Stretch(NamedTuple):
     first : where its rows begin.
     begin, end : the range, in bytes from the start of the file. A line that begins where it ends belongs to it, and one
         that begins at its own begin to the stretch before, unless there is none.
+    newline : the byte at the end of lines; empty for the line ends of ARFF.
     """
 
     path: str
@@ -32,60 +36,52 @@ class Stretch(NamedTuple):
     first: int
     begin: int
     end: int
+    newline: bytes = b""
 
     @property
     def place(self) -> str:
         """For messages."""
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
-    def read(self) -> Block:
-        """The lines, counted from 1.
+    def read(self) -> tuple[Block, int]:
+        """The lines, counted from 1, and where in the file they begin.
 
         Raises
         ------
         FilterkitError : the file cannot be read, or is not as long as it was.
         """
-        source = seen(self.path, self.name)
+        source = seen(self.path, "utf-8", self.name)
         try:
-            with source.failures():
-                text = self._text(source)
+            text, begin = self._text(source)
         finally:
             source.close()
-        return Block(text, 1, self.name)
+        return Block(text, 1, self.name), begin
 
-    def _text(self, source: Source) -> bytes:
+    def _text(self, source: Source) -> tuple[bytes, int]:
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
-        file = source.seek(self.begin - lead)
-        text = file.read(self.end - self.begin + lead)
-        if len(text) != self.end - self.begin + lead or source.length() != self.size:
+        begin = self.begin - lead
+        text = source.stored(begin, min(self.end + _MORE, self.size))
+        if len(text) < self.end - begin or source.length() != self.size:
             raise FilterkitError(f"{self.name}: it changed while it was read")
-        text, stop = _up_to_line_end(file, text, self.end == self.size)
-        begin = _line_begin(text, lead - 1) if lead else 0
-        return text[begin:stop]
+        start, stop = self.end - begin - 1, len(text)
+        while self.end < self.size and (stop := self._line_begin(text, start)) == len(text) < self.size - begin:
+            start = len(text) - 1  # a CR at the very end may be half of a CRLF
+            more = source.stored(begin + len(text), begin + 2 * len(text))
+            if not more:
+                break
+            text += more
+        first = self._line_begin(text, lead - 1) if lead else 0
+        return text[first:stop], begin + first
+
+    def _line_begin(self, text: bytes, start: int) -> int:
+        """The offset after the first certain line end from `start` on; the length of the text if there is none."""
+        if self.newline:
+            return text.find(self.newline, start) + 1 or len(text)
+        end = LINE_END.search(text, start)
+        return end.end() if end else len(text)
 
 
-def _up_to_line_end(file: IO[bytes], text: bytes, is_last: bool) -> tuple[bytes, int]:
-    """Text read on until its last line ends, and where that is."""
-    if is_last:
-        return text, len(text)
-    start = len(text) - 1
-    while True:
-        stop = _line_begin(text, start)
-        if stop < len(text):  # a CR at the very end may be half of a CRLF
-            return text, stop
-        more = file.read(max(_MORE, len(text)))
-        if not more:
-            return text, stop
-        text += more
-
-
-def _line_begin(text: bytes, start: int) -> int:
-    """The offset after the first certain line end from `start` on; the length of the text if there is none."""
-    end = LINE_END.search(text, start)
-    return end.end() if end else len(text)
-
-
-def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
+def seen(path: str, encoding: str, name: str) -> Source:
     """A file that another process has seen, perhaps on another machine.
 
     Raises
@@ -101,12 +97,18 @@ def seen(path: str, name: str, encoding: str = "utf-8") -> Source:
 
 def absolute(path: str) -> str:
     """A path that means the same file in other folders; URLs do anyway."""
-    return path if "://" in path else os.path.abspath(path)
+    return path if is_url(path) else os.path.abspath(path)
 
 
-def stretches(source: Source, first: int, size: int) -> Iterator[Stretch]:
-    """Stretches that cover a file from the offset `first` on, each of about `size` bytes."""
+def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
+    """Stretches that cover a file from the offset `first` on, of about `size` bytes; `newline` as for `Stretch`."""
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):
-        yield Stretch(absolute(source.path), source.name, total, first, begin, min(begin + size, total))
+        end = min(begin + size, total)
+        yield Stretch(absolute(source.path), source.name, total, first, begin, end, newline)
+
+
+def stretch_size(total: int, least: int, jobs: int) -> int:
+    """How many bytes a stretch of a file of `total` bytes has, for so many jobs; at least as many as a block."""
+    return max(least, min(total // (_STRETCHES * jobs), _LONGEST))

@@ -110,6 +110,14 @@ class Table:
         """The rows in parts, in order; each can be pickled. `PAUSE` stands where the next part may take long."""
         raise NotImplementedError(f"{type(self).__name__} has no parts")
 
+    def stretches(self, jobs: int) -> Iterator[Any] | None:
+        """The rows in order, in small parts that workers read from the file themselves, such as a path and a number.
+
+        They suit so many `jobs`. This is asked for before `parts`, if workers see the user's files, and may be asked
+        for again. None, the default, if this process has to read the `parts`.
+        """
+        return None
+
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         """What turns a part into rows of `schema`, which has these attributes; it can be pickled.
 

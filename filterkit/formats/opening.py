@@ -41,8 +41,7 @@ def open_table(
     if isinstance(kind, FileFormat):
         from filterkit.formats.reader import TableReader
 
-        size = part_size or block_size
-        return TableReader(kind, path, class_, positive, encoding, size, like, rejects, labels)
+        return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels, part_size)
     from filterkit.formats.simple import FormatReader
 
     if like is not None:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import accumulate, chain, repeat
+from typing import Any, NamedTuple, TypeVar
 
-from filterkit.data.batch import Batch, empty
+from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine
-from filterkit.errors import FilterkitError, PluginError, RowError, UsageError, file_error, one_line
-from filterkit.files.inputs import NOTHING_DONE, Done, map_parsed
-from filterkit.files.rejects import Rejects
-from filterkit.files.source import expand
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import FilterkitError, PluginError, RowError, StageError, UsageError, file_error, one_line
+from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked, without_text
+from filterkit.files.lines import count_lines
+from filterkit.files.rejects import Rejected, Rejects
+from filterkit.files.source import stored_sizes
+from filterkit.files.stretches import Stretch
+from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Opening, Parsed, Table, named
+from filterkit.formats.text import TextTable
 
 T = TypeVar("T")
+
+_MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
 class TableReader:
@@ -27,7 +36,7 @@ class TableReader:
     ----------
     kind : the format, with its options.
     path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes.
-    class_, positive, encoding, block_size, like, rejects, labels : as for `filterkit.arff.reader.Reader`.
+    class_, positive, encoding, block_size, like, rejects, labels, part_size : as for `filterkit.arff.reader.Reader`.
 
     Raises
     ------
@@ -45,12 +54,20 @@ class TableReader:
         like: Schema | None = None,
         rejects: Rejects | None = None,
         labels: Labels | None = None,
+        part_size: int | None = None,
     ) -> None:
         if not kind.is_read():
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
         self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
-        self._paths = expand(path)
-        self._opening = Opening(self._paths[0], encoding, block_size, rejects is not None, class_, positive, like, None)
+        self._part_size = part_size
+        size = part_size or block_size
+        self._sizes = stored_sizes(path)
+        self._paths = list(self._sizes)
+        self._open_number = 0  # of the file that is open
+        self._counts: list[int] = []  # the rows of each part
+        self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
+        self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
+        self._opening = Opening(self._paths[0], encoding, size, rejects is not None, class_, positive, like, None)
         self.name = self._opening.name
         self._table = self._open(self._opening)
         self.history = self._table.history
@@ -103,7 +120,7 @@ class TableReader:
 
     def position(self) -> int:
         """See `Input`."""
-        return self._table.position()
+        return max(self._ends.get(self._paths[self._open_number], 0), self._table.position())
 
     def __enter__(self) -> TableReader:
         return self
@@ -111,51 +128,115 @@ class TableReader:
     def __exit__(self, *_: object) -> None:
         self._table.close()
 
-    def parts(self) -> Iterator[Any]:
-        """The parts of all files, in order."""
-        for number, path in enumerate(self._paths):
-            if number:
-                self._table.close()
-                opening = self._opening._replace(path=path, first=self._table.attributes)
-                self._table = self._open(opening)
-                if self._table.attributes != self.schema.attributes:
-                    raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}")
-            parts = iter(self._table.parts())
+    def _parts(self, engine: Engine, first: int = 0, place: tuple[int, int] | None = None) -> Iterator[Any]:
+        """The parts of all files from the number `first` on, in order; workers that see files read what they can.
+
+        `place`, if it is given, is the offset and line from which on this process reads the text of the first of them.
+        """
+        for number in range(first, len(self._paths)):
+            if number != self._open_number:
+                self._reopen(number)
+            table, name = self._table, self._opening.name if not number else self._paths[number]
+            stretches = self._stretches(engine) if place is None else None
+            if stretches is not None and isinstance(table, TextTable):
+                self._lines[name] = table.line - 1
+            if place is not None and isinstance(table, TextTable):
+                parts: Iterator[Any] = table.rest(*place)
+            else:
+                parts = iter(table.parts() if stretches is None else stretches)
+            place = None
             while True:
-                with _failures(self._kind, path if number else self.name):
+                with _failures(self._kind, name):
                     part = next(parts, parts)
                 if part is parts:
                     break
                 yield part
 
+    def _stretches(self, engine: Engine) -> Iterator[Any] | None:
+        """The parts of the open file that workers read; None if this process reads them."""
+        if self._part_size is not None:
+            return self._table.stretches(_MANY)
+        return self._table.stretches(engine.jobs) if engine.reads_files else None
+
+    def _reopen(self, number: int) -> None:
+        """Open a file, which must have the attributes of the first one."""
+        self._table.close()
+        opening = self._opening._replace(path=self._paths[number], first=self.schema.attributes)
+        self._table, self._open_number = self._open(opening), number
+        if self._table.attributes != self.schema.attributes:
+            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}")
+
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
         start, some = 0, False
-        for part in self.parts():
-            if part is PAUSE:
-                continue
-            parsed = self._parser(part)
-            self._note(parsed)
-            yield parsed.batch.replace(start=start)
-            start += len(parsed.batch)
+        for batch in self.map(itself, LocalEngine(1)):
+            yield batch.replace(start=start)
+            start += len(batch)
             some = True
         if not some:
             yield empty(self.schema)
-        self.count = start
 
     def rereads(self, engine: Engine) -> bool:
         """See `Input`."""
-        return False
+        if not engine.reads_files or self._table.stretches(engine.jobs) is None:
+            return False
+        return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
-        notes = self._rejects is not None
-        self.count = yield from map_parsed(self._parser, function, self.parts(), engine, self._note, done, notes)
+        again, self._counts = self._counts if self.count is not None else [], []
+        is_again = self.count is not None
+        if is_again:
+            self._reopen(0)
+        first, place = 0, None
+        while True:
+            parts = self._parts(engine, first, place)
+            number = len(self._counts)
+            if is_again:
+                starts = list(accumulate(again, initial=0))[number:]
+                parts = map(_Again, parts, chain(starts, repeat(0)))  # those that are read in vain have any
+            try:
+                yield from self._mapped(function, engine, marked(parts, done, number), is_again)
+                break
+            except _Unclosed as found:  # what comes before is right; from here on, this process finds the records
+                first, place = self._paths.index(found.name), (found.begin, self._lines.pop(found.name) + 1)
+                self._reopen(first)
+        self.count = sum(self._counts)
 
-    def _note(self, parsed: Parsed) -> None:
-        for each in parsed.rejected:
+    def _mapped(
+        self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], is_again: bool
+    ) -> Iterator[T]:
+        """``function(batch)`` for the batches of some parts; None for those that nobody wants."""
+        last = self._table.last if isinstance(self._table, TextTable) else None
+        notes = self._rejects is not None and not is_again
+        reader = partial(_of_part, self._parser, last, function, notes)
+        try:
+            with closing(engine.map(reader, parts if notes else without_text(parts))) as found:
+                for each in found:
+                    if each is not PAUSE:
+                        rows, result, rejected, extent = each
+                        self._note(rejected, extent, is_again)
+                        self._counts.append(rows)
+                        yield result
+        except RowError as error:
+            if error.line is not None:
+                error.line += self._lines.get(error.source or "", 0)
+            raise
+        except StageError as error:
+            if error.row is not None and not is_again:
+                error.row += sum(self._counts)
+            raise
+
+    def _note(self, rejected: tuple[Rejected, ...], extent: _Extent | None, is_again: bool) -> None:
+        """Write the rejected rows of a part, and count its lines."""
+        for each in () if is_again else rejected:
             assert self._rejects is not None
-            self._rejects.add(each, self._encoding)
+            before = self._lines.get(each.name, 0)
+            each.error.line = None if each.error.line is None else each.error.line + before
+            self._rejects.add(each._replace(line=each.line + before), self._encoding)
+        if extent is not None:
+            self._lines[extent.name] += extent.lines
+            self._ends[extent.name] = extent.end
 
 
 class _Parser:
@@ -174,6 +255,65 @@ class _Parser:
             raise broken(self.kind.title, fault, type(self.kind))
         batch = without_stored_zeros(parsed.batch)
         return parsed._replace(batch=split(batch, self.schema) if self.schema.labels else batch)
+
+
+class _Again(NamedTuple):
+    """A part that is read again, and the number of its first row."""
+
+    part: Any
+    start: int
+
+
+class _Extent(NamedTuple):
+    """What a stretch of the file `name` held: the number of its `lines`, and where its range of bytes ends."""
+
+    name: str
+    lines: int
+    end: int
+
+
+class _Unclosed(Exception):
+    """A stretch does not end where a record ends. Its lines begin at the offset `begin` of the file `name`."""
+
+    def __init__(self, name: str, begin: int) -> None:
+        super().__init__(name, begin)
+        self.name, self.begin = name, begin
+
+
+def _of_part(
+    parser: _Parser, last: Callable[[bytes], int] | None, function: Callable[[Batch], T], notes: bool, part: Any
+) -> tuple[int, T | None, tuple[Rejected, ...], _Extent | None]:
+    """``function`` of the rows of a part, with their number, those rejected, and the extent of a stretch.
+
+    Parameters
+    ----------
+    parser : of parts, which gets a stretch as a block.
+    last : where the last whole record of a text ends.
+    function : what to apply.
+    notes : whether also parts whose result nobody wants are parsed, because rows may be rejected.
+    part : of a table, and perhaps the number of its first row.
+
+    Raises
+    ------
+    _Unclosed : the last record of a stretch goes on. If the stretch begins with a record, so does the next one else.
+    """
+    start, extent, unwanted = 0, None, None
+    if isinstance(part, Unwanted):
+        part, unwanted = part
+    if isinstance(part, _Again):
+        part, start = part
+    if isinstance(part, Stretch):
+        block, begin = part.read()
+        if part.end < part.size and last is not None and last(block.text) != len(block.text):
+            raise _Unclosed(part.name, begin)
+        extent, part = _Extent(part.name, count_lines(block.text), part.end), block
+    if unwanted is not None and not notes:
+        return unwanted, None, (), extent
+    parsed = Parsed(empty(parser.schema)) if extent is not None and not part.text else parser(part)
+    if unwanted is not None:
+        return unwanted, None, parsed.rejected, extent
+    batch = parsed.batch.replace(start=start)
+    return len(batch), function(batch), parsed.rejected, extent
 
 
 @contextmanager

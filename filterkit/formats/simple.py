@@ -17,6 +17,7 @@ from filterkit.errors import FilterkitError, file_error
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
 from filterkit.files.local import local_copy
+from filterkit.files.urls import is_url
 
 T = TypeVar("T")
 
@@ -141,4 +142,4 @@ class FormatReader:
 
 def _needs_copy(path: str) -> bool:
     """Whether a function that takes the path of a file cannot read this input itself."""
-    return path == "-" or "://" in path or path.lower().endswith(COMPRESSIONS)
+    return path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -12,6 +13,7 @@ from filterkit.errors import RowError
 from filterkit.files.lines import Block, blocks, count_lines
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
+from filterkit.files.stretches import Stretch, stretch_size, stretches
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -75,7 +77,14 @@ class TextTable(Table):
     line : the number of the line where `rest` begins.
     size : bytes of a block.
     last : where the last whole record of a text ends; by default, that is where its last line ends.
+
+    Attributes
+    ----------
+    line, last : as given. Where the function `last` can be pickled, workers that see the user's files read the text.
+    newline : the byte at the end of lines.
     """
+
+    newline: bytes = b"\n"
 
     def __init__(
         self,
@@ -88,8 +97,8 @@ class TextTable(Table):
         last: Callable[[bytes], int] | None = None,
     ) -> None:
         super().__init__(relation, attributes)
-        self._source, self._rest, self._line = source, rest, line
-        self._last = last_line_end if last is None else last
+        self._source, self._rest, self.line = source, rest, line
+        self.last = last_line_end if last is None else last
         self._size = BLOCK_SIZE if size is None else size
         if size is None and not self.sparse:  # a block should have many rows, even if they are long
             self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
@@ -98,7 +107,23 @@ class TextTable(Table):
     def parts(self) -> Iterator[Block]:
         """The text in blocks."""
         rest, self._rest = self._rest, b""
-        return blocks(self._source, rest, self._line, self._size, self._last, self._lengthened)
+        return blocks(self._source, rest, self.line, self._size, self.last, self._lengthened)
+
+    def stretches(self, jobs: int) -> Iterator[Stretch] | None:
+        """See `Table.stretches`; lines of the file, which need not be whole records."""
+        begin = self._source.offset()
+        if type(self).parts is not TextTable.parts or begin is None or not _can_be_sent(self.last):
+            return None
+        total = self._source.ranges()
+        if total is None:
+            return None
+        first = begin - len(self._rest)
+        return stretches(self._source, first, stretch_size(total, self._size, jobs), self.newline)
+
+    def rest(self, offset: int, line: int) -> Iterator[Block]:
+        """The text in blocks from an offset on, where a record begins, in this line."""
+        self._source.seek(offset)
+        return blocks(self._source, b"", line, self._size, self.last, self._lengthened)
 
     def _lengthened(self, source: Source, text: bytes, size: int) -> tuple[bytes, int]:
         """Read on until `text`, which has no whole record, has one; see `filterkit.files.lines.blocks`.
@@ -110,7 +135,7 @@ class TextTable(Table):
         end = 0
         while not end and (more := source.read(max(len(text), 1))):
             text += more
-            end = self._last(text)
+            end = self.last(text)
             if not end and len(text) > LONGEST:
                 raise RowError(f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=source.name)
         return text, end
@@ -122,6 +147,15 @@ class TextTable(Table):
     def close(self) -> None:
         """See `Table.close`."""
         self._source.close()
+
+
+def _can_be_sent(function: Callable[[bytes], int]) -> bool:
+    """Whether a function can be pickled for other processes."""
+    try:
+        pickle.dumps(function)
+    except Exception:  # pickle raises many kinds
+        return False
+    return True
 
 
 class TextParser:

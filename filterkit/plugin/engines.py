@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from filterkit.engines.engine import Engine, options_fault
-from filterkit.errors import PluginError
+from filterkit.errors import PluginError, UsageError
 from filterkit.plugin.registry import Registry
 from filterkit.temporary import TemporaryFolder, temporary_errors
 
@@ -28,7 +29,28 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     kind = known.engine(name)
     if options and (fault := options_fault(kind)) is not None:
         raise PluginError(f"--engine: {name} {fault}")
-    engine = kind(jobs, options) if options else kind(jobs)
+    return _prepared(kind(jobs, options) if options else kind(jobs), known)
+
+
+def engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
+    """The engine that a user of Python asks for: by what ``--engine`` takes, or by what some engine works on.
+
+    Raises
+    ------
+    UsageError : there is no such engine.
+    """
+    if isinstance(thing, str):
+        return make_engine(thing, jobs, known)
+    for kind in known.engines.values():
+        engine = kind.of(thing)
+        if engine is not None:
+            return _prepared(engine, known)
+    kinds = "an engine, a text such as 'processes', or what an engine works on, such as a client of a cluster"
+    raise UsageError(f"engine must be {kinds}, not {type(thing).__name__}")
+
+
+def _prepared(engine: Engine, known: Registry) -> Engine:
+    """An engine whose processes load the plugins that the user has loaded."""
     if known.files:
         engine.prepare(_load_plugins, {path: _text(path) for path in known.files})
     return engine

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from distributed import Client, LocalCluster, WorkerPlugin
+from distributed.comm.addressing import parse_address, parse_host_port
 
 from filterkit import FilterkitError
 from filterkit.plugin import check_may_start
@@ -65,7 +67,8 @@ class Cluster:
             self._own = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # of a page that says how it is, without Dask's dashboard
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
                 local_directory=self._folder,
             )
@@ -143,19 +146,65 @@ def _terminal_signals_blocked() -> Iterator[None]:
 
 
 def _connected(options: str) -> Client:
-    """A client of a running scheduler."""
+    """A client of a running scheduler.
+
+    Raises
+    ------
+    FilterkitError : it does not answer, has no workers, or wants other certificates.
+    """
+    import dask
+
+    place = options or str(dask.config.get("scheduler-address"))
     try:
-        if options.endswith(".json"):
-            if not os.path.exists(options):
-                raise FilterkitError(f"--engine dask: there is no scheduler file {options}")
-            client = Client(scheduler_file=options, timeout=10)
-        else:
-            client = Client(options or None, timeout=10)
+        address = _address_in(options) if options.endswith(".json") else place
+        _check_answers(address)
+        client = Client(address, timeout=10)
+    except (TypeError, FileNotFoundError):  # what Dask raises without certificates
+        raise FilterkitError(
+            f"--engine dask: {place} needs certificates; Dask's settings distributed.comm.tls name their files"
+        ) from None
     except (OSError, TimeoutError, ValueError) as error:
-        raise FilterkitError(f"--engine dask: no scheduler answers at {options} ({error})") from None
+        raise FilterkitError(f"--engine dask: no scheduler answers at {place} ({_reason(error)})") from None
     try:
         client.wait_for_workers(1, timeout=30)
     except TimeoutError:
         client.close()
-        raise FilterkitError(f"--engine dask: the scheduler at {options} has no workers") from None
+        raise FilterkitError(f"--engine dask: the scheduler at {place} has no workers") from None
     return client
+
+
+def _address_in(path: str) -> str:
+    """The address in the file of a scheduler.
+
+    Raises
+    ------
+    FilterkitError : there is no such file.
+    ValueError : it is no file of a scheduler.
+    """
+    try:
+        with open(path, "rb") as file:
+            return str(json.load(file)["address"])
+    except FileNotFoundError:
+        raise FilterkitError(f"--engine dask: there is no scheduler file {path}") from None
+    except (KeyError, TypeError):
+        raise ValueError("it has no address") from None
+
+
+def _check_answers(address: str) -> None:
+    """Find out at once whether somebody listens at an address, for which Dask itself waits.
+
+    Raises
+    ------
+    OSError : nobody does, or there is no such host.
+    ValueError : it is no address.
+    """
+    scheme, place = parse_address(address)
+    if scheme in ("tcp", "tls"):
+        socket.create_connection(parse_host_port(place), timeout=10).close()
+
+
+def _reason(error: BaseException) -> str:
+    """What is behind an error of Dask, on one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split()) or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,10 +60,17 @@ class DaskEngine(Engine):
             self._connected()  # an address may be wrong, which should be said at once
 
     @classmethod
-    def of(cls, client: Any) -> Self:
-        """An engine on the cluster of a `distributed.Client`, which is not closed with it."""
+    def of(cls, thing: Any) -> Self | None:
+        """An engine on the cluster of a `distributed.Client`, which is not closed with it; see `Engine.of`."""
+        distributed = sys.modules.get("distributed")
+        if distributed is None or not isinstance(thing, distributed.Client):
+            return None
+        if thing.asynchronous:
+            raise UsageError("engine: this client is asynchronous; make one with asynchronous=False")
+        if thing.status != "running":
+            raise UsageError(f"engine: this client is {thing.status}, not running")
         made = cls(1)
-        made._client = client
+        made._client = thing
         return made
 
     @property

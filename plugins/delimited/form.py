@@ -188,6 +188,7 @@ class DelimitedTable(TextTable):
 
     def __init__(self, form: Delimited, opening: Opening, beginning: Beginning) -> None:
         self.form, self.opening, self.beginning = form, opening, beginning
+        self.newline = beginning.records.newline
         names = beginning.names
         self.weights = None
         if form.weights is not None:

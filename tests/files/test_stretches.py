@@ -17,7 +17,7 @@ def read(path, first, size):
     """The texts of all stretches of a file."""
     source = Source(str(path))
     try:
-        return [each.read().text for each in stretches(source, first, size)]
+        return [each.read()[0].text for each in stretches(source, first, size)]
     finally:
         source.close()
 

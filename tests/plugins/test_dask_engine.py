@@ -1,9 +1,11 @@
 """The engine dask on real workers: a scheduler and two workers in processes of their own, as an administrator starts
 them, and workers that the engine starts itself."""
 
+import asyncio
 import contextlib
 import gzip
 import http.server
+import json
 import os
 import pathlib
 import re
@@ -103,24 +105,22 @@ def folder(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def scheduler(folder):
-    """The name of the file of a scheduler that has two workers, which were started in another folder."""
+@contextlib.contextmanager
+def scheduled(folder, workers, *options, **settings):
+    """The name of the file of a scheduler that has some workers, which were started in another folder."""
     file, started = folder / "scheduler.json", []
     place = ["--scheduler-file", str(file)]
     main = [sys.executable, "-m", "distributed.cli.dask_scheduler", *place, "--host", "127.0.0.1", "--port", "0"]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", *place, "--nthreads", "1", "--memory-limit", "0"]
     with open(folder / "log", "wb") as log:
-        settings = {"cwd": folder / "away", "stdout": log, "stderr": log}
-        started.append(subprocess.Popen([*main, "--dashboard-address", "127.0.0.1:0"], **settings))
-        for _ in range(2):
+        settings = {"cwd": folder / "away", "stdout": log, "stderr": log} | settings
+        started.append(subprocess.Popen([*main, "--dashboard-address", "127.0.0.1:0", *options], **settings))
+        for _ in range(workers):
             started.append(subprocess.Popen([*worker, "--no-dashboard"], **settings))
         try:
             deadline = time.monotonic() + 120
             while not file.exists() and time.monotonic() < deadline:
                 time.sleep(0.1)
-            with distributed.Client(scheduler_file=str(file)) as client:
-                client.wait_for_workers(2, timeout=120)
             yield str(file)
         finally:
             for process in reversed(started):  # workers first: they end theirs
@@ -128,6 +128,15 @@ def scheduler(folder):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(30)
                 process.kill()
+
+
+@pytest.fixture(scope="module")
+def scheduler(folder):
+    """The name of the file of a scheduler that has two workers."""
+    with scheduled(folder, 2) as file:
+        with distributed.Client(scheduler_file=file) as client:
+            client.wait_for_workers(2, timeout=120)
+        yield file
 
 
 @pytest.fixture
@@ -337,12 +346,78 @@ def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder):
 
 
 def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
+    (folder / "broken.json").write_text("{}")
     for options, message in (
         ("nowhere.json", "there is no scheduler file nowhere.json"),
-        ("host", "no scheduler answers at host"),
+        ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1 ([Errno "),
+        ("tcp://127.0.0.1", "no scheduler answers at tcp://127.0.0.1 (missing port number"),
+        ("tcp://nowhere.invalid:8786", "no scheduler answers at tcp://nowhere.invalid:8786 ([Errno "),
+        ("ftp://a:1", "no scheduler answers at ftp://a:1 (unknown address scheme"),
+        ("broken.json", "no scheduler answers at broken.json (it has no address)"),
     ):
         found = outcome(folder, f"dask:{options}", "n.arff", "l2")
         assert found[:2] == (b"", 1) and message in found[2] and found[2].count("\n") == 1
+
+
+def test_a_client_that_the_user_holds_is_an_engine(client):
+    data, chain = filterkit.read(SAMPLES / "iris.arff"), filterkit.chain("shape bns l2")
+    expected = chain.fit_transform(data)[1].X
+    for engine in (client, f"dask:{client.scheduler.address}"):
+        assert chain.fit(data, engine=engine).transform(data).X.tobytes() == expected.tobytes()
+        assert chain.fit_transform(iter([data]), engine=engine)[1].X.tobytes() == expected.tobytes()
+    assert client.status == "running"
+
+
+def test_what_no_engine_works_on_is_refused(client):
+    data, chain = filterkit.read(SAMPLES / "iris.arff"), filterkit.chain("l2")
+    for thing in (None, 2, distributed.Client):
+        with pytest.raises(filterkit.UsageError, match=r"^engine must be an engine, a text such as 'processes', or "):
+            chain.fit(data, engine=thing)
+    with distributed.Client(client.scheduler.address) as other:
+        pass
+    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is closed, not running"):
+        chain.fit(data, engine=other)
+
+    async def fit():
+        async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
+            chain.fit(data, engine=other)
+
+    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is asynchronous"):
+        asyncio.run(fit())
+
+
+@pytest.mark.posix
+def test_certificates_of_dasks_settings_are_used(tmp_path):
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl, which makes certificates, is not installed")
+    for name in ("own", "other"):
+        words = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
+        subprocess.run(words.split(), cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "n.arff").write_text(numbers(300))
+
+    def environment(name):
+        found = os.environ | {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(tmp_path / f"{name}.pem")}
+        for role in ("SCHEDULER", "WORKER", "CLIENT"):
+            for file, ending in (("CERT", "pem"), ("KEY", "key")):
+                found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__{file}"] = str(tmp_path / f"{name}.{ending}")
+        return found
+
+    with scheduled(tmp_path, 1, "--protocol", "tls", env=environment("own")) as file:
+        address = json.loads(pathlib.Path(file).read_text())["address"]
+        assert address.startswith("tls://")
+        words = ["--engine", f"dask:{address}", "n.arff", "l2"]
+        done = run(*words, cwd=tmp_path, env=environment("own"))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.partition("@data")[2] == run("n.arff", "l2", cwd=tmp_path).stdout.partition("@data")[2]
+        lacks = f"{address} needs certificates; Dask's settings distributed.comm.tls name their files"
+        for settings, message in (
+            (dict(os.environ), lacks),
+            (environment("none"), lacks),
+            (environment("other"), f"no scheduler answers at {address} ("),
+        ):
+            done = run(*words, cwd=tmp_path, env=settings)
+            assert done.returncode == 1 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_workers_with_other_versions_are_refused():

@@ -1,0 +1,96 @@
+"""URLs, which fsspec opens and lists."""
+
+from __future__ import annotations
+
+import glob
+from typing import Any
+
+from filterkit.errors import FilterkitError, one_line, system_error
+
+_WEB = ("http://", "https://")
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL."""
+    return "://" in path
+
+
+def is_pattern(url: str) -> bool:
+    """Whether a URL may name several files."""
+    return any(map(_has_magic, url.split("::")))
+
+
+def _has_magic(url: str) -> bool:
+    """Whether a URL is a pattern; in one of the web, ``?`` and ``[`` are no signs of that."""
+    return "*" in url if url.startswith(_WEB) else glob.has_magic(url)
+
+
+def matching(url: str) -> dict[str, int | None]:
+    """The sorted URLs that a pattern matches, on a server that can list its files; itself, if a file has this name.
+
+    Returns
+    -------
+    The number of bytes of each, None if the server does not list it.
+
+    Raises
+    ------
+    Exception : of fsspec; see `url_error`.
+    """
+    fsspec = _fsspec(url)
+    chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
+    place = next(number for number, each in enumerate(chained) if _has_magic(each))
+    files, pattern = fsspec.core.url_to_fs("::".join(chained[place:]))
+    if files.exists(pattern):
+        return {url: None}
+    found = files.glob(pattern, detail=True)
+    return {
+        "::".join([*chained[:place], files.unstrip_protocol(path), *chained[place + 1 :]]): about.get("size")
+        for path, about in sorted(found.items())
+    }
+
+
+def opened(url: str) -> Any:
+    """What fsspec opens at a URL: an object with `open`, and with the file system as `fs` and its path there as `path`.
+
+    Raises
+    ------
+    Exception : of fsspec; see `url_error`.
+    """
+    return _fsspec(url).open(url, "rb")
+
+
+def _fsspec(url: str) -> Any:
+    try:
+        import fsspec
+    except ImportError:
+        hint = "pip install 'arff-filterkit[url]'"
+        raise FilterkitError(f"{url}: reading a URL needs the package fsspec: {hint}") from None
+    return fsspec
+
+
+def serves_ranges(url: str) -> bool:
+    """Whether parts of a URL can be read; a web server may send whole files alone."""
+    if not url.startswith(_WEB):
+        return True
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(url, headers={"Range": "bytes=0-0"}), timeout=30) as answer:
+            return bool(answer.status == 206)
+    except OSError:  # it may want what fsspec has been configured for
+        return False
+
+
+def url_error(name: str, error: Exception) -> FilterkitError:
+    """The error to raise where a URL cannot be read: each kind of server has errors of its own."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
+        error = error if getattr(cause, "status", None) == 404 else cause  # fsspec takes any failure for this one
+    if isinstance(error, TimeoutError):
+        return FilterkitError(f"{name}: the server does not answer")
+    if isinstance(error, OSError):
+        return system_error(name, error, "reading")
+    about = one_line(error) or type(error).__name__
+    if isinstance(error, ImportError) and name.startswith(_WEB):  # fsspec names the package of any other kind
+        about += "; pip install 'arff-filterkit[url]'"
+    return FilterkitError(f"{name}: {about}")

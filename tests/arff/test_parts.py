@@ -1,0 +1,118 @@
+import os
+import threading
+import warnings
+
+import pytest
+
+import filterkit
+from filterkit import testing
+from filterkit.arff.reader import Reader
+from filterkit.data.batch import concatenate, itself
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
+
+HEADER = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
+
+# Several files that make one input, and what is special about one of them.
+FILES = {
+    "plain": [HEADER + "1,x\n2,y\n", HEADER + "3,z\n", HEADER + "4,x\n5,y\n"],
+    "no headers": [HEADER + "1,x\n", "2,y\n3,z\n", "\n\n4,w\n"],
+    "no last line end": [HEADER + "1,x", HEADER + "2,y", HEADER + "3,z"],
+    "no rows": [HEADER, HEADER + "1,x\n", HEADER, "", HEADER + "2,y\n"],
+    "other case": [HEADER + "1,x\n", HEADER.replace("@data", "@DATA") + "2,y\n", "% c\n" + HEADER + "3,z\n"],
+    "comments": [HEADER + "% one\n\n1,x\n", HEADER + "% one\n\n2,y\n", HEADER + "% two\n3,z\n"],
+    "byte order marks": ["\ufeff" + HEADER + "1,x\n", HEADER + "2,y\n", "\ufeff" + HEADER + "3,z\n"],
+    "carriage returns": [HEADER.replace("\n", "\r") + "1,x\r", (HEADER + "2,y\n").replace("\n", "\r\n")],
+    "half of a line end": [HEADER.replace("\n", "\r") + "1,x\r", HEADER.replace("\n", "\r") + "\n2,y\n3\n"],
+    "longer last line": [HEADER[:-1], HEADER[:-1] + " % here\n2,y\n"],
+    "sparse": [HEADER + "{0 1}\n", HEADER + "{0 2}\n{1 z}\n", HEADER + "{0 3, 1 y}\n"],
+    "quotes": [HEADER + "1,'x\\\ny'\n", HEADER + "2,'it''s'\n".replace("''", "\\'"), HEADER + "3,z\n"],
+    "open backslash": [HEADER + "1,x\n2,y\\\n", HEADER + "3,z\n"],
+    "a broken row": [HEADER + "1,x\n", HEADER + "2,y\n\nx,y\n4,z\n", HEADER + "5,z,1\n"],
+    "other attributes": [HEADER + "1,x\n", HEADER.replace("numeric", "string") + "2,y\n"],
+    "a broken header": [HEADER + "1,x\n", HEADER.replace("string", "strung") + "2,y\n"],
+}
+
+
+def outcome(pattern, engine, block_size=None, **options):
+    """The rows that are read, or the error; and the warnings."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with Reader(str(pattern), block_size=block_size, **options) as reader:
+                rows = concatenate(list(reader.map(itself, engine)), reader.schema)
+                found = repr((rows.in_form(False).X.tolist(), rows.passthrough.to_pydict(), rows.sparse))
+        except filterkit.FilterkitError as error:
+            found = (type(error).__name__, str(error))
+    return found, [str(each.message) for each in warned]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("lenient", [False, True])
+def test_several_files_at_once_are_the_same_as_one_after_the_other(name, lenient, tmp_path):
+    for number, text in enumerate(FILES[name]):
+        (tmp_path / f"p{number}.arff").write_bytes(text.encode())
+    expected = outcome(tmp_path / "p*.arff", LocalEngine(1), 1, lenient=lenient)  # every file is larger than a block
+    for jobs in (1, 2):
+        for size in (None, 120):
+            assert outcome(tmp_path / "p*.arff", LocalEngine(jobs), size, lenient=lenient) == expected
+
+
+def test_values_that_are_not_declared_are_counted_in_each_file(tmp_path):
+    for number in range(4):
+        text = f"@relation r\n@attribute a {{x,y}}\n@attribute s string\n@data\nx,a\nz{number},b\nz{number % 2},c\n"
+        (tmp_path / f"p{number}.arff").write_text(text)
+    for unseen in ("missing", "extend"):
+        expected = outcome(tmp_path / "p*.arff", LocalEngine(1), 1, unseen=unseen)
+        assert outcome(tmp_path / "p*.arff", LocalEngine(2), unseen=unseen) == expected
+        assert expected[1]
+
+
+def test_progress_is_that_of_all_files(tmp_path):
+    for number in range(40):
+        (tmp_path / f"p{number:02}.arff").write_text(HEADER + f"{number},x\n" * 50)
+    (tmp_path / "p50.arff").write_text(HEADER + "1,x\n" * 5000)
+    whole = sum(path.stat().st_size for path in tmp_path.iterdir())
+    with ProcessEngine(2) as processes:
+        for engine in (LocalEngine(1), processes):
+            with Reader(str(tmp_path / "p*.arff"), block_size=2000) as reader:
+                found = [reader.position() for _ in reader.map(len, engine)]
+                assert reader.size == whole
+            assert found == sorted(found) and found[-1] == whole and len(set(found)) > 10
+
+
+def test_a_file_that_goes_missing_is_named_by_the_system_on_this_machine(tmp_path):
+    for number in range(2):
+        (tmp_path / f"p{number}.arff").write_text(HEADER + "1,x\n")
+    with Reader(str(tmp_path / "p*.arff")) as reader:
+        (tmp_path / "p1.arff").unlink()
+        with pytest.raises(FileNotFoundError, match=r"p1\.arff: No such file or directory$"):
+            list(reader.map(len, LocalEngine(2)))
+
+
+@pytest.mark.posix
+def test_a_pipe_among_files_is_opened_once(tmp_path):
+    (tmp_path / "p0.arff").write_text(HEADER + "1,x\n")
+    os.mkfifo(tmp_path / "p1.arff")
+    (tmp_path / "p2.arff").write_text(HEADER + "3,z\n")
+    with ProcessEngine(2) as processes:
+        for engine in (LocalEngine(2), processes):
+            writer = threading.Thread(target=(tmp_path / "p1.arff").write_text, args=[HEADER + "2,y\n"], daemon=True)
+            writer.start()
+            with Reader(str(tmp_path / "p*.arff")) as reader:
+                assert not reader.rereads(engine)
+                rows = concatenate(list(reader.map(itself, engine)), reader.schema)
+            writer.join(60)
+            assert rows.X.ravel().tolist() == [1, 2, 3]
+
+
+def test_files_on_a_server_are_read_at_once(tmp_path):
+    import fsspec
+
+    for number in range(3):
+        fsspec.filesystem("memory").pipe(f"/several/p{number}.arff", (HEADER + f"{number},x\n").encode())
+    found = filterkit.read("memory://several/p*.arff")
+    assert found.X.ravel().tolist() == [0, 1, 2]
+    assert testing.same(
+        found, concatenate(list(filterkit.batches("memory://several/p*.arff", block_size=1)), found.schema)
+    )

@@ -1,0 +1,107 @@
+import http.server
+import threading
+import zipfile
+from contextlib import contextmanager
+from functools import partial
+
+import fsspec
+import pytest
+
+from filterkit.errors import FilterkitError
+from filterkit.files.source import Source, expand, stored_sizes
+
+
+@contextmanager
+def served(folder, answer=None):
+    """The URL of a web server of a folder, whose pages for folders list their files; or one with one answer to all."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def send_head(self):
+            return super().send_head() if answer is None else self.send_error(answer)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("b-2.arff", "b-1.arff", "b-10.arff", "a.arff", "c[1].arff", "c1.arff"):
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def test_patterns_of_urls_are_expanded_in_order_with_their_protocol(folder):
+    assert expand(f"file://{folder}/b-*.arff") == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
+    assert set(stored_sizes(f"file://{folder}/b-?.arff").values()) == {8}
+    memory = fsspec.filesystem("memory")
+    for name in ("/expanded/x1.csv", "/expanded/x2.csv"):
+        memory.pipe(name, b"1\n")
+    assert expand("memory://expanded/x[12].csv") == ["memory:///expanded/x1.csv", "memory:///expanded/x2.csv"]
+
+
+def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        for path in sorted(folder.glob("b-*.arff")):
+            archive.write(path, path.name)
+    url = f"zip://b-*.arff::file://{folder}/all.zip"
+    assert expand(url) == [url.replace("*", n) for n in ("1", "10", "2")]
+    assert Source(expand(url)[0]).read(100) == b"b-1.arff"
+    cached = f"simplecache::file://{folder}/b-*.arff"
+    assert expand(cached) == [cached.replace("*", n) for n in ("1", "10", "2")]
+    assert Source(expand(cached)[2]).read(100) == b"b-2.arff"
+
+
+def test_a_file_that_has_the_name_of_a_pattern_is_meant_itself(folder):
+    url = f"file://{folder}/c[1].arff"
+    assert expand(url) == [url]
+
+
+def test_web_servers_that_list_their_files_are_asked(folder):
+    with served(folder) as url:
+        assert expand(f"{url}/b-*.arff") == [f"{url}/b-{n}.arff" for n in ("1", "10", "2")]
+        assert expand(f"{url}/a.arff?x[1]=2") == [f"{url}/a.arff?x[1]=2"]  # a query
+        assert Source(f"{url}/a.arff?x[1]=2").read(100) == b"a.arff"
+        with pytest.raises(FileNotFoundError, match=r"/z\*: no file matches this pattern$"):
+            expand(f"{url}/z*")
+
+
+@pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])
+def test_servers_that_cannot_be_asked_are_errors_that_say_why(pattern, folder):
+    with served(folder) as url:
+        pass
+    with pytest.raises(FilterkitError, match=rf"{pattern.replace('*', '.')}: Connect call failed"):
+        Source(expand(f"{url}/{pattern}")[0])
+    with served(folder, 403) as url, pytest.raises(FilterkitError, match=r"x.*\.arff: .*(403|[Ff]orbidden|matches)"):
+        Source(expand(f"{url}/{pattern}")[0])
+    with pytest.raises(FilterkitError, match=r"nowhere://.*: Protocol not known: nowhere"):
+        Source(expand(f"nowhere://{pattern}")[0])
+    with pytest.raises(FileNotFoundError, match=r"no file matches|No such file"):
+        Source(expand(f"file://{folder}/none/{pattern}")[0])
+
+
+@pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])
+def test_a_package_that_is_not_there_is_named(pattern, monkeypatch):
+    fsspec.register_implementation("elsewhere", "no_such_package.Files", errtxt="Install no_such_package to read it")
+    with pytest.raises(FilterkitError, match=r"elsewhere://b/x.*\.arff: Install no_such_package to read it$"):
+        Source(expand(f"elsewhere://b/{pattern}")[0])
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), RuntimeError("no credentials"), OSError("odd"), ValueError()])
+def test_any_error_of_a_server_is_one_line_that_names_the_url(error, monkeypatch):
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/errors/x.arff", b"1\n")
+    source = Source("memory://errors/x.arff")
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(type(memory), "cat_file", fail)
+    with pytest.raises(FilterkitError) as caught:
+        source.stored(0, 1)
+    words = str(error) or ("the server does not answer" if isinstance(error, TimeoutError) else "ValueError")
+    assert str(caught.value) == f"memory://errors/x.arff: {words}"
