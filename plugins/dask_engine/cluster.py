@@ -75,9 +75,12 @@ class Cluster:
         """How many tasks run at once."""
         return max(1, sum(map(int, self._client.nthreads().values())))
 
-    def submit(self, function: Callable[..., Any], *given: Any) -> Any:
-        """The future of ``function(*given)``; futures among `given` stand for their results."""
-        return self._client.submit(function, *given, pure=False)
+    def submit(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+        """The future of ``function(*given)``; futures among `given` stand for their results.
+
+        Of the tasks that can run, those with a higher `priority` begin first, and then those submitted first.
+        """
+        return self._client.submit(function, *given, pure=False, priority=priority)
 
     def spread(self, text: bytes) -> Any:
         """The future of some bytes, which go to all workers, past the scheduler."""

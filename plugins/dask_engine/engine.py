@@ -19,6 +19,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD = 4  # tasks under way for each thread, because handing out a task takes some milliseconds
+_ROOM = 4  # strips of a table for each thread, which leaves half of `--memory` for work on them
+_FIRST = 10  # the priority of tasks that make room, above that of tasks on new items
 _HEAVY = 1 << 16  # bytes of an item; results made from larger ones do not stay on workers, see `DaskEngine._submit`
 
 
@@ -69,6 +71,11 @@ class DaskEngine(Engine):
     def jobs(self) -> int:  # type: ignore[override]
         """How many items are worked on at once."""
         return self._wanted if self._cluster is None and self._client is None else self._connected().threads()
+
+    @property
+    def room(self) -> int:  # type: ignore[override]
+        """See `Engine.room`."""
+        return _ROOM * self.jobs
 
     def prepare(self, function: Callable[..., None], *given: Any) -> None:
         """See `Engine.prepare`."""
@@ -122,9 +129,9 @@ class DaskEngine(Engine):
         if not all(isinstance(each, Kept) for each in kept):
             return merge([self.fetch(each) for each in kept])
         several = [(each.done, each.place) for each in kept]
-        done = self._connected().submit(merged, merge, several)
+        done = self._connected().submit(merged, merge, several, priority=_FIRST)
         with _told(None):
-            return Kept(done, 0, result_of(self._connected().submit(small_of, done).result(), done))
+            return Kept(done, 0, result_of(self._connected().submit(small_of, done, priority=_FIRST).result(), done))
 
     def fetch(self, kept: Any) -> Any:
         """See `Engine.fetch`."""
@@ -168,8 +175,9 @@ class DaskEngine(Engine):
         """
         packed = pack(item)
         stays = keeps and len(packed.pickle) < _HEAVY
-        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays)
-        return _Running(done, cluster.submit(small_of, done) if stays else done, item)
+        priority = _FIRST if packed.kept else 0
+        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays, priority=priority)
+        return _Running(done, cluster.submit(small_of, done, priority=priority) if stays else done, item)
 
     def _result(self, running: _Running) -> Any:
         with _told(running.item):
