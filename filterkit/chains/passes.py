@@ -125,7 +125,7 @@ class _FitStrip:
         return found
 
     def _count(self, whole: bool) -> int:
-        """How many stages can be fitted. One that compares columns is the last, unless it sees the `whole` statistic."""
+        """How many stages can be fitted; one that compares columns is the last, unless it sees the `whole`."""
         count = 1
         while count < len(self._stages) and self._statistics.serves(self._stages[count]):
             if not whole and self._stages[count - 1].compares_columns():

@@ -65,7 +65,8 @@ class Cluster:
             self._own = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any free port; None means 8787, which others use
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
                 local_directory=self._folder,
             )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import PAUSE, Engine, until_failure
 
-from .work import Done, Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
+from .work import Keeping, Kept, Small, large_of, load, merged, pack, part_of, result_of, small_of, work
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -129,9 +130,10 @@ class DaskEngine(Engine):
         if not all(isinstance(each, Kept) for each in kept):
             return merge([self.fetch(each) for each in kept])
         several = [(each.done, each.place) for each in kept]
-        done = self._connected().submit(merged, merge, several, priority=_FIRST)
-        with _told(None):
-            return Kept(done, 0, result_of(self._connected().submit(small_of, done, priority=_FIRST).result(), done))
+        cluster = self._connected()
+        done = cluster.submit(merged, merge, several, priority=_FIRST)
+        nbytes = self._result(_Running(done, cluster.submit(small_of, done, priority=_FIRST), None))
+        return Kept(done, 0, nbytes)
 
     def fetch(self, kept: Any) -> Any:
         """See `Engine.fetch`."""
@@ -181,8 +183,15 @@ class DaskEngine(Engine):
 
     def _result(self, running: _Running) -> Any:
         with _told(running.item):
-            small = running.small.result()
-        return result_of(small.small if isinstance(small, Done) else small, running.done)
+            found = running.small.result()
+        several = isinstance(found, Small) and found.parts > 1
+        return result_of(found.small, partial(self._kept, running.done, several))
+
+    def _kept(self, done: Any, several: bool, place: int, nbytes: int) -> Kept:
+        """What stands for a large part of a result; by itself if there are several, which are not needed as long."""
+        if several:
+            return Kept(self._connected().submit(part_of, done, place, priority=_FIRST), 0, nbytes)
+        return Kept(done, place, nbytes)
 
 
 def _places(kept: list[Kept]) -> list[tuple[Any, int]]:
