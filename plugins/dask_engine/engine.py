@@ -109,13 +109,11 @@ class DaskEngine(Engine):
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
-        from distributed import as_completed
-
         cluster = self._connected()
         call, keeps = self._sent(cluster, function)
         tasks = {each.small: each for each in (self._submit(cluster, call, keeps, item) for item in items)}
         try:
-            for small in as_completed(list(tasks)):
+            for small in cluster.as_done(tasks):
                 yield self._result(tasks.pop(small))
         finally:
             for each in tasks.values():
@@ -140,7 +138,7 @@ class DaskEngine(Engine):
         if not isinstance(kept, Kept):
             return kept
         with _told(None):
-            return self._connected().submit(large_of, kept.done, kept.place).result()
+            return self._connected().result(self._connected().submit(large_of, kept.done, kept.place))
 
     def close(self) -> None:
         """See `Engine.close`; a cluster that this engine has started ends."""
@@ -183,7 +181,7 @@ class DaskEngine(Engine):
 
     def _result(self, running: _Running) -> Any:
         with _told(running.item):
-            found = running.small.result()
+            found = self._connected().result(running.small)
         several = isinstance(found, Small) and found.parts > 1
         return result_of(found.small, partial(self._kept, running.done, several))
 
