@@ -72,7 +72,7 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
     fold = draw_folds(classes, count, stage.fold_seed())
     fitting = _FittingByFold(stage, rows, fold, count, memory)
     by_fold = MappedRows(rows, _PairedWithFold(rows.schema, fold, count))
-    for table in Statistics(by_fold, [stage], memory, _PairTable).parts():
+    for table in Statistics([stage], memory, _PairTable).parts(by_fold):
         assert isinstance(table, ContingencyTable)
         fitting.take(table)
         del table  # it may be large, and so may the next one

@@ -111,7 +111,7 @@ class Explanation:
     def _explain_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         while waiting:
-            count = _served(waiting, self._rows, self._memory)
+            count = _served(waiting, self._memory)
             group, waiting = waiting[:count], waiting[count:]
             statistic = group[0].learns_from
             how = f"{_title(statistic)}{' by class' if group[0].needs_class else ''}"
@@ -146,9 +146,9 @@ def _most_columns(stage: Stage, width: int | None) -> int | None:
     return None if width is None else max(most, width)
 
 
-def _served(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> int:
+def _served(stages: list[ColumnStage], memory: int) -> int:
     """How many of `stages` one statistic serves, if all rows have a class and the weight 1."""
-    statistics = Statistics(rows, stages, memory)
+    statistics = Statistics(stages, memory)
     count = 1
     while count < len(stages) and statistics.serves(stages[count]):
         count += 1

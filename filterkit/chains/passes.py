@@ -5,14 +5,17 @@ A pass takes the statistic that the first of the stages learns from: a contingen
     rows ── pass ──> table of some columns ──> fit stage 1 ── push ──> fit stage 2 ── push ──> …
 
 A table is pushed through each stage as soon as that is fitted, so that one pass serves all stages that learn from
-tables. A table of all columns that is larger than the budget is taken in strips of columns, one pass for each strip.
-Each strip goes through all stages before the next one is taken. A stage that compares columns, to choose among them,
-can only be fitted after the last strip; a new pass then begins behind it.
+tables. A table of all columns that is larger than the budget is taken in strips of columns, in each pass as many as the
+engine has room for. A strip goes through all stages where it is kept; only what was learned comes to this process. A
+stage that compares columns, to choose among them, can only be fitted after the last strip; a new pass then begins
+behind it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -60,31 +63,12 @@ def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int
 def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
-    taking = Statistics(rows, stages, memory)
-    walk: _Walk | None = None
-    for part in taking.parts():
-        if taking.whole:
-            return _fit_from_whole(stages, part, taking)
-        walk = walk or _Walk(stages, rows.schema, taking)
-        walk.take(part)
-        del part  # it may be large, and so may the next one
-    assert walk is not None
+    statistics = Statistics(stages, memory)
+    walk = _Walk(stages, rows, statistics)
+    for strips in statistics.passes(rows):
+        walk.take(strips)
+        del strips  # they may be large, and so may the next ones
     return walk.finish()
-
-
-def _fit_from_whole(stages: list[ColumnStage], statistic: Statistic, taking: Statistics) -> list[FittedColumns]:
-    """As `_fit_from_one_statistic`, from the statistic of all columns."""
-    fitted: list[FittedColumns] = []
-    for stage in stages:
-        if fitted:
-            if not taking.serves(stage):
-                break
-            check_class(stage, fitted[-1].schema)
-            assert isinstance(statistic, ContingencyTable)
-            statistic = fitted[-1].push(statistic)
-        view = taking.seen_by(stage, statistic)
-        fitted.append(_finished(stage, statistic.schema, learned(stage, view), view.totals))
-    return fitted
 
 
 def _finished(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
@@ -94,48 +78,137 @@ def _finished(stage: ColumnStage, schema: Schema, state: State, totals: np.ndarr
     return fitted
 
 
-class _Walk:
-    """The walk of parts of a statistic, which cover one range of columns after the other, through stages.
+@dataclass
+class _Learned:
+    """What a stage has learned from a strip.
+
+    Attributes
+    ----------
+    before : how many columns have come to the stage before those of the strip.
+    columns : how many columns of the strip have come to it.
+    states : of one range of them after the other.
+    totals : see `ColumnStage.finish`.
+    """
+
+    before: int
+    columns: int = 0
+    states: list[State] = field(default_factory=list)
+    totals: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+class _FitStrip:
+    """Fits stages on a strip, each on what comes out of the one before, as far as the statistic serves.
 
     Parameters
     ----------
-    stages : that may be fitted; the walk goes as far as the statistic serves.
-    schema : of all columns that come to the first of them.
-    taking : where the parts come from.
+    stages : that may be fitted.
+    statistics : what the strips are.
+    width : the number of columns of all strips.
     """
 
-    def __init__(self, stages: list[ColumnStage], schema: Schema, taking: Statistics) -> None:
-        count = 1
-        while count < len(stages) and taking.serves(stages[count]) and not stages[count - 1].compares_columns():
-            count += 1
-        self._stages = stages[:count]
-        self._schema = schema
-        self._taking = taking
-        self._states = [StatesByStrip() for _ in self._stages]
-        self._totals: list[np.ndarray] = []
-        self._widths = [0] * count  # of what has come to each stage
+    def __init__(self, stages: list[ColumnStage], statistics: Statistics, width: int) -> None:
+        self._stages = stages
+        self._statistics = statistics
+        self._width = width
 
-    def take(self, part: Statistic, number: int = 0) -> None:
+    def __call__(self, item: tuple[Statistic, list[int]]) -> list[_Learned]:
+        """What each stage learns from a strip; the list says how many columns have come to each before."""
+        strip, before = item
+        cuts = self._statistics.cuts(strip, self._stages)
+        if len(strip) == self._width and len(cuts) < 2:
+            found = [_Learned(0) for _ in range(self._count(whole=True))]
+            self._walk(strip, found, 0, whole=True)
+            return found
+        found = [_Learned(first) for first in before[: self._count(whole=False)]]
+        for begin, end in cuts:
+            self._walk(strip.some(begin, end).alone(), found, 0, whole=False)
+        return found
+
+    def _count(self, whole: bool) -> int:
+        """How many stages can be fitted; one that compares columns is the last, unless it sees the `whole`."""
+        count = 1
+        while count < len(self._stages) and self._statistics.serves(self._stages[count]):
+            if not whole and self._stages[count - 1].compares_columns():
+                break
+            count += 1
+        return count
+
+    def _walk(self, part: Statistic, found: list[_Learned], number: int, whole: bool) -> None:
         """Fit the stages from that with this number on, on the next columns that come to it."""
-        stage = self._stages[number]
+        stage, own = self._stages[number], found[number]
         check_class(stage, part.schema)
-        part.first = self._widths[number]
-        self._widths[number] += len(part)
-        is_last = number + 1 == len(self._stages)
-        cuts = self._taking.cuts(part, [stage]) if number else []  # the first stage gets parts of the right size
+        part.first = own.before + own.columns
+        own.columns += len(part)
+        is_last = number + 1 == len(found)
+        # The first stage gets parts of the right size.
+        cuts = self._statistics.cuts(part, [stage]) if number and not whole else []
         for begin, end in cuts or [(0, len(part))]:
             some = part.some(begin, end) if len(cuts) > 1 else part
             some.first = part.first
             if len(cuts) > 1 and not is_last:
                 some = some.alone()
-            view = self._taking.seen_by(stage, some)
+            view = self._statistics.seen_by(stage, some)
             state = learned(stage, view)
-            self._states[number].add(state)
-            if len(self._totals) <= number:
-                self._totals.append(view.totals)
+            own.states.append(state)
+            own.totals = view.totals
             if not is_last:
                 assert isinstance(some, ContingencyTable)
-                self.take(_finished(stage, some.schema, state, view.totals).push(some), number + 1)
+                pushed = _finished(stage, some.schema, state, view.totals).push(some)
+                self._walk(pushed, found, number + 1, whole)
+
+
+class _Walk:
+    """The walk of one strip after the other through stages, and what these have learned so far.
+
+    Parameters
+    ----------
+    stages : that may be fitted; the walk goes as far as the statistic serves.
+    rows : the training rows as they come to the first of them.
+    statistics : what the strips are.
+    """
+
+    def __init__(self, stages: list[ColumnStage], rows: TrainingRows, statistics: Statistics) -> None:
+        self._stages = stages
+        self._schema = rows.schema
+        self._engine = rows.engine
+        self._fit = _FitStrip(stages, statistics, rows.schema.width)
+        self._states = [StatesByStrip() for _ in stages]
+        self._totals: list[np.ndarray] = []  # of the stages that can be fitted
+        self._columns = [0] * len(stages)  # how many have come to each stage
+
+    def take(self, strips: list[Strip]) -> None:
+        """Fit the stages on the next strips.
+
+        How many columns come to a stage depends on those before it. So strips can be taken at the same time only if
+        that is known; it is a guess until all of these have been fitted.
+        """
+        left = strips
+        while left:
+            items = [(strip.statistic, self._before(strip)) for strip in (left if self._is_regular() else left[:1])]
+            with closing(self._engine.map(self._fit, items)) as results:
+                for strip, found in zip(left, results):
+                    if any(each.before != columns for each, columns in zip(found, self._columns)):
+                        break
+                    self._add(found)
+                    self._engine.release(strip.statistic)
+                    left = left[1:]
+
+    def _is_regular(self) -> bool:
+        """Whether each column that has come in so far may have given the same number of columns to each stage."""
+        return all(columns % max(self._columns[0], 1) == 0 for columns in self._columns)
+
+    def _before(self, strip: Strip) -> list[int]:
+        """How many columns will probably have come to each stage before those of a strip."""
+        first = self._columns[0]
+        return [columns * strip.low // first if first else strip.low for columns in self._columns]
+
+    def _add(self, found: list[_Learned]) -> None:
+        for number, each in enumerate(found):
+            for state in each.states:
+                self._states[number].add(state)
+            if len(self._totals) <= number:
+                self._totals.append(each.totals)
+            self._columns[number] += each.columns
 
     def finish(self) -> list[FittedColumns]:
         """The stages, fitted on all columns."""
@@ -147,28 +220,28 @@ class _Walk:
         return fitted
 
 
+class Strip(NamedTuple):
+    """A statistic of one range of columns, which an engine keeps, and the number of its first column."""
+
+    statistic: Any
+    low: int
+
+
 class Statistics:
-    """The statistic of the training rows that stages learn from, in parts that the budget allows.
+    """The statistics of training rows that stages learn from, in strips of columns that the budget allows.
+
+    It can be pickled; what a pass finds out about the rows goes with it.
 
     Parameters
     ----------
-    rows : the training rows.
     stages : that may be fitted on it, one after the other; the first decides what is taken.
     memory : bytes, of which a statistic takes an eighth.
     kind : the statistic, if not that from which the first stage learns.
-
-    Attributes
-    ----------
-    whole : whether the part that came last covers all columns.
     """
 
-    def __init__(
-        self, rows: TrainingRows, stages: list[ColumnStage], memory: int, kind: type[Statistic] | None = None
-    ) -> None:
+    def __init__(self, stages: list[ColumnStage], memory: int, kind: type[Statistic] | None = None) -> None:
         stage = stages[0]
-        self.whole = False
         self._stages = stages
-        self._rows = rows
         self._kind = kind or stage.learns_from
         self._supervised = stage.needs_class
         self._reader = stage.name
@@ -192,26 +265,34 @@ class Statistics:
         table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
-    def parts(self) -> Iterator[Statistic]:
-        """Statistics of one range of columns after the other, each small enough to be worked on.
-
-        The schema of each is that of its columns alone.
-        """
-        width = self._rows.schema.width
-        low = 0
+    def passes(self, rows: TrainingRows) -> Iterator[list[Strip]]:
+        """For each pass over the rows, the strips of the next columns, in order."""
+        low, width, wanted = 0, rows.schema.width, rows.schema.width
         while True:
-            strip = self._pass(low, width)
-            cuts = self.cuts(strip, self._stages)
-            self.whole = len(strip) == width and len(cuts) < 2
-            low += len(strip)
-            if self.whole:
-                yield strip
-            else:
-                for begin, end in cuts:
-                    yield strip.some(begin, end).alone()
+            strips = self._pass(rows, low, min(low + wanted, width))
+            merged = strips.merged()
+            low, wanted = strips.high, strips.probable_width()
+            del strips
+            yield merged
+            del merged
             if low >= width:
                 return
-            del strip
+
+    def parts(self, rows: TrainingRows) -> Iterator[Statistic]:
+        """Statistics of one range of columns after the other, in this process, each small enough to be worked on.
+
+        The schema of each is that of its columns alone, unless it has all.
+        """
+        for strips in self.passes(rows):
+            while strips:
+                statistic: Statistic = rows.engine.fetch(strips.pop(0).statistic)
+                cuts = self.cuts(statistic, self._stages)
+                if len(statistic) == rows.schema.width and len(cuts) < 2:
+                    yield statistic
+                else:
+                    for begin, end in cuts:
+                        yield statistic.some(begin, end).alone()
+                del statistic
 
     def cuts(self, statistic: Statistic, stages: list[ColumnStage]) -> list[tuple[int, int]]:
         """Ranges of columns of a statistic, each small enough for `stages` to work on."""
@@ -219,31 +300,23 @@ class Statistics:
         count = max(1, -(-max(stage.working_bytes(statistic) for stage in stages) // limit))
         return _cuts(statistic, min(count, len(statistic)))
 
-    def _pass(self, low: int, high: int) -> Statistic:
-        """One pass over the rows: the statistic of the columns from `low` to as near `high` as the budget allows."""
-        engine = self._rows.engine
+    def _pass(self, rows: TrainingRows, low: int, high: int) -> _Strips:
+        """One pass over the rows: strips of the columns from `low` to as near `high` as the engine has room for."""
+        engine = rows.engine
         count = _Count(self._kind, low, high, self._supervised, self._reader)
-        waiting = _Waiting(engine)
-        limit = self._budget
-        weights, rows = 0.0, 0
-        for found in self._rows.map(_Take(engine.keep(count), count)):
+        strips = _Strips(engine, low, high, self._budget)
+        weights, number = 0.0, 0
+        for found in rows.map(_Take(engine.keep(count), count)):
             self._unlabelled |= found.unlabelled
             self._weighted |= found.weighted
-            weights, rows = weights + found.weights, rows + found.rows
-            waiting.add(found.statistic, found.columns)
-            if waiting.nbytes > limit:
-                waiting.merge_all()
-                while waiting.nbytes > self._budget // 2 and count.high - low > 1:
-                    # Only this process changes it. Work that began before covers columns that are dropped above.
-                    count.high = low + (count.high - low) // 2
-                    waiting.narrow(count.high - low)
-                limit = max(self._budget, 2 * waiting.nbytes)  # a large column is not merged with every batch
-        check_sum(self._reader, weights, rows)
-        if not waiting.statistics:
-            return count(empty(self._rows.schema))
-        waiting.merge_all()
-        statistic: Statistic = engine.fetch(waiting.statistics[0])
-        return statistic
+            weights, number = weights + found.weights, number + found.rows
+            strips.add(found.statistic, found.columns)
+            count.high = strips.high  # only this process changes it; work that began before covers more columns
+        check_sum(self._reader, weights, number)
+        if not strips.nbytes:
+            for statistic in engine.map(engine.keep(count), [empty(rows.schema)]):
+                strips.add(statistic, count.high - low)
+        return strips
 
 
 def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:
@@ -310,39 +383,165 @@ class _Take:
         )
 
 
+class _Strips:
+    """The statistics of all batches in strips of columns, which an engine keeps.
+
+    There is one strip until its statistics, merged, take more than half of the budget. It then is halved, as often as
+    necessary. What comes later is collected and merged before it is cut into strips, too. The last columns are dropped,
+    for a later pass, if the engine has no room for them.
+
+    Parameters
+    ----------
+    engine : keeps and merges statistics.
+    low, high : the range of columns that the statistics of batches cover.
+    budget : the bytes that a statistic may take.
+    """
+
+    def __init__(self, engine: Engine, low: int, high: int, budget: int) -> None:
+        self._engine = engine
+        self._low = low
+        self._budget = budget
+        self._room = engine.room * budget
+        self._limit = self._room
+        self._strips = [_Waiting(engine, low, high, budget)]
+        self._collected: _Waiting | None = None  # what is yet to be cut into strips, if there are several
+
+    @property
+    def high(self) -> int:
+        """Where the last strip ends."""
+        return self._strips[-1].high
+
+    @property
+    def nbytes(self) -> int:
+        collected = 0 if self._collected is None else self._collected.nbytes
+        return collected + sum(strip.nbytes for strip in self._strips)
+
+    def add(self, statistic: Any, columns: int) -> None:
+        """Add the statistic of a batch, which covers so many columns."""
+        waiting = self._collected or self._strips[0]
+        waiting.add(statistic, columns)
+        if waiting.nbytes > waiting.limit or self.nbytes > self._limit:
+            self._spread()
+            if self.nbytes > self._limit:
+                self._drop()
+            self._strips = [half for strip in self._strips for half in self._halves(strip)]
+            several = len(self._strips) > 1
+            self._collected = _Waiting(self._engine, self._low, self.high, self._budget) if several else None
+
+    def merged(self) -> list[Strip]:
+        """The strips, in order. They are not used here any longer."""
+        self._spread()
+        for strip in self._strips:
+            strip.merge_all()
+        return [Strip(strip.statistics[0], strip.low) for strip in self._strips]
+
+    def probable_width(self) -> int:
+        """How many further columns there probably is room for, if they are like these; at least two, to find out."""
+        return max(2, (self.high - self._low) * self._room * 7 // 8 // max(self.nbytes, 1))
+
+    def _spread(self) -> None:
+        """Cut what was collected into strips."""
+        if self._collected is None or not self._collected.statistics:
+            return
+        self._collected.merge_all()
+        (whole,) = self._collected.statistics
+        self._collected = None
+        pieces = self._cut(whole, self._low, self._strips)
+        for strip, piece in zip(self._strips, pieces):
+            strip.add(piece, strip.width)
+
+    def _cut(self, statistic: Any, low: int, strips: list[_Waiting]) -> list[Any]:
+        """The statistics of the columns of some strips, from one whose columns begin with `low`."""
+        items = [(statistic, strip.low - low, strip.high - low) for strip in strips]
+        pieces = list(self._engine.map(self._engine.keep(_some_columns), items))
+        self._engine.release(statistic)
+        return pieces
+
+    def _drop(self) -> None:
+        """Drop the last columns, so that half of the room is left for what comes, but keep one."""
+        for strip in self._strips:
+            strip.merge_all()
+        while self.nbytes > self._room // 2 and self.high - self._low > 1:
+            last = self._strips[-1]
+            if last.width > 1:
+                last.narrow(last.low + last.width // 2)
+            else:
+                self._strips.pop().release()
+        self._limit = max(self._room, 2 * self.nbytes)  # a large column is not merged with every batch
+
+    def _halves(self, strip: _Waiting) -> list[_Waiting]:
+        """A strip, in several if what is merged of it is too large."""
+        if strip.nbytes > strip.limit:
+            strip.merge_all()
+        if len(strip.statistics) > 1 or strip.nbytes <= self._budget // 2 or strip.width == 1:
+            return [strip]
+        bounds = (strip.low, strip.low + strip.width // 2, strip.high)
+        halves = [_Waiting(self._engine, low, high, self._budget) for low, high in pairwise(bounds)]
+        for half, piece in zip(halves, self._cut(strip.statistics[0], strip.low, halves)):
+            half.add(piece, half.width)
+        return [each for half in halves for each in self._halves(half)]
+
+
 class _Waiting:
-    """Statistics that an engine keeps, waiting to be merged.
+    """Statistics of one range of columns that an engine keeps, waiting to be merged.
 
     Eight of one level become one of the next level, so that every cell of a table takes part in few merges. If such a
     merge shows that they share most cells, as with counts of words, all are merged into the first one whenever the
     others take as much memory as it does.
+
+    Parameters
+    ----------
+    engine : keeps and merges them.
+    low, high : the range of columns.
+    budget : the bytes that a statistic may take.
+
+    Attributes
+    ----------
+    statistics : those that wait.
+    limit : the number of bytes at which all should be merged.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, low: int, high: int, budget: int) -> None:
         self.statistics: list[Any] = []
+        self.low = low
+        self.high = high
+        self.limit = budget
+        self._budget = budget
         self._engine = engine
-        self._width: int | None = None  # how many columns are wanted; None for all
         self._levels: list[int] = []
         self._share_cells = False
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.high - self.low
 
     @property
     def nbytes(self) -> int:
         return sum(each.nbytes for each in self.statistics)
 
-    def narrow(self, width: int) -> None:
-        """Keep only the first columns of all statistics, now and later."""
-        self._width = width
-        self.statistics = [self._engine.reduce(partial(_first_columns, width), [each]) for each in self.statistics]
+    def narrow(self, high: int) -> None:
+        """Keep only the columns up to `high`, now and later."""
+        self.high = high
+        self.statistics = [self._narrowed(each) for each in self.statistics]
+
+    def _narrowed(self, statistic: Any) -> Any:
+        return self._engine.reduce(partial(_first_columns, self.width), [statistic])
+
+    def release(self) -> None:
+        """Let nothing wait any longer."""
+        for each in self.statistics:
+            self._engine.release(each)
 
     def merge_all(self) -> None:
-        self.statistics = [self._merged(self.statistics)]
+        if len(self.statistics) > 1:
+            self.statistics = [self._merged(self.statistics)]
         self._levels = self._levels[:1]
+        self.limit = max(self._budget, 2 * self.nbytes)
 
     def add(self, statistic: Any, columns: int) -> None:
         """Let a statistic of so many columns wait."""
-        if self._width is not None and columns > self._width:
-            statistic = self._engine.reduce(partial(_first_columns, self._width), [statistic])
-        self.statistics.append(statistic)
+        self.statistics.append(self._narrowed(statistic) if columns > self.width else statistic)
         if self._share_cells:
             if self.nbytes > 2 * self.statistics[0].nbytes:
                 self.merge_all()
@@ -365,3 +564,9 @@ def _merge(jobs: int, several: list[Statistic]) -> Statistic:
 def _first_columns(width: int, statistics: list[Statistic]) -> Statistic:
     (statistic,) = statistics
     return statistic.first_columns(width)
+
+
+def _some_columns(item: tuple[Statistic, int, int]) -> Statistic:
+    """The statistic of the columns from one number up to another."""
+    statistic, low, high = item
+    return statistic.some(low, high)

@@ -68,6 +68,8 @@ class Engine:
     name : what ``--engine`` calls it.
     jobs : as given.
     reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
+    room : how many kept results as large as this process may take one the engine can keep, without files; 1 if they
+        are in this process.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Engine:
 
     name: ClassVar[str] = ""
     reads_files: ClassVar[bool] = False
+    room: int = 1
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:

@@ -193,7 +193,14 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
             assert [copy.tolist() for copy in copies] == [[item] for item in range(6)], (
                 f"{engine.name}: as items, kept results become {copies!r}; give the function the results themselves"
             )
+            twice = list(made.map(_joined, [[kept[0], kept[5]], [kept[5]]]))
+            assert [found.tolist() for found in twice] == [[0, 5], [5]], (
+                f"{engine.name}: a kept result in two items becomes {twice!r}; give the function the result itself"
+            )
             whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
+            assert isinstance(made.room, int) and made.room >= 1, (
+                f"{engine.name}: room is {made.room!r}; it is 1 or more"
+            )
             found = made.fetch(whole)
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
                 f"{engine.name}: with {jobs} jobs kept results are merged to {found!r}: let fetch give what merge made"

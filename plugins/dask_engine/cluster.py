@@ -8,7 +8,8 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
@@ -21,6 +22,9 @@ from filterkit.plugin import check_may_start
 
 from .versions import check_versions
 
+_PATIENCE = 30.0  # seconds without any worker
+_PAUSE = 2.0  # seconds between looks at whether there are workers
+_POLL = 0.01  # seconds between looks at whether one of several tasks is done
 Preparation = tuple[Callable[..., None], tuple[Any, ...]]
 
 
@@ -61,9 +65,11 @@ class Cluster:
 
     def _started(self, jobs: int) -> Client:
         """A client of new worker processes."""
+        import dask
+
         self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
         check_may_start()
-        with _terminal_signals_blocked():
+        with _terminal_signals_blocked(), dask.config.set({"temporary-directory": self._folder}):
             self._own = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
@@ -78,9 +84,57 @@ class Cluster:
         """How many tasks run at once."""
         return max(1, sum(map(int, self._client.nthreads().values())))
 
-    def submit(self, function: Callable[..., Any], *given: Any) -> Any:
-        """The future of ``function(*given)``; futures among `given` stand for their results."""
-        return self._client.submit(function, *given, pure=False)
+    def submit(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+        """The future of ``function(*given)``; futures among `given` stand for their results.
+
+        Of the tasks that can run, those with a higher `priority` begin first, and then those submitted first.
+        """
+        return self._client.submit(function, *given, pure=False, priority=priority)
+
+    def result(self, future: Any) -> Any:
+        """The result of a future.
+
+        Raises
+        ------
+        FilterkitError : all workers are lost, and no new ones come.
+        """
+        look = self._patience()
+        while not future.done():
+            with suppress(TimeoutError):
+                return future.result(timeout=_PAUSE)
+            look()
+        return future.result()
+
+    def as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """Futures, as they are done; errors as of `result`."""
+        from distributed import as_completed
+
+        ready, look = as_completed(list(futures)), self._patience()
+        while not ready.is_empty():
+            if ready.has_ready():
+                yield next(ready)
+                look = self._patience()
+            else:
+                time.sleep(_POLL)
+                look()
+
+    def _patience(self) -> Callable[[], None]:
+        """A function that is to be called again and again, and refuses to wait any longer without any worker."""
+        looked = alive = time.monotonic()
+
+        def look() -> None:
+            nonlocal looked, alive
+            if time.monotonic() - looked < _PAUSE:
+                return
+            if self._client.nthreads():
+                alive = time.monotonic()
+            looked = time.monotonic()
+            if looked - alive > _PATIENCE:
+                raise FilterkitError(
+                    f"all Dask workers are lost, and for {_PATIENCE:g} seconds none has come; start some and run again"
+                )
+
+        return look
 
     def spread(self, text: bytes) -> Any:
         """The future of some bytes, which go to all workers, past the scheduler."""

@@ -6,12 +6,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import PAUSE, Engine, until_failure
 
-from .work import Done, Keeping, Kept, large_of, load, merged, pack, result_of, small_of, work
+from .work import Keeping, Kept, Small, large_of, load, merged, pack, part_of, result_of, small_of, work
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -20,6 +21,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD = 4  # tasks under way for each thread, because handing out a task takes some milliseconds
+_ROOM = 4  # strips of a table for each thread, which leaves half of `--memory` for work on them
+_FIRST = 10  # the priority of tasks that make room, above that of tasks on new items
 _HEAVY = 1 << 16  # bytes of an item; results made from larger ones do not stay on workers, see `DaskEngine._submit`
 
 
@@ -78,6 +81,11 @@ class DaskEngine(Engine):
         """How many items are worked on at once."""
         return self._wanted if self._cluster is None and self._client is None else self._connected().threads()
 
+    @property
+    def room(self) -> int:  # type: ignore[override]
+        """See `Engine.room`."""
+        return _ROOM * self.jobs
+
     def prepare(self, function: Callable[..., None], *given: Any) -> None:
         """See `Engine.prepare`."""
         self._preparations.append((function, given))
@@ -109,13 +117,11 @@ class DaskEngine(Engine):
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
-        from distributed import as_completed
-
         cluster = self._connected()
         call, keeps = self._sent(cluster, function)
         tasks = {each.small: each for each in (self._submit(cluster, call, keeps, item) for item in items)}
         try:
-            for small in as_completed(list(tasks)):
+            for small in cluster.as_done(tasks):
                 yield self._result(tasks.pop(small))
         finally:
             for each in tasks.values():
@@ -130,16 +136,17 @@ class DaskEngine(Engine):
         if not all(isinstance(each, Kept) for each in kept):
             return merge([self.fetch(each) for each in kept])
         several = [(each.done, each.place) for each in kept]
-        done = self._connected().submit(merged, merge, several)
-        with _told(None):
-            return Kept(done, 0, result_of(self._connected().submit(small_of, done).result(), done))
+        cluster = self._connected()
+        done = cluster.submit(merged, merge, several, priority=_FIRST)
+        nbytes = self._result(_Running(done, cluster.submit(small_of, done, priority=_FIRST), None))
+        return Kept(done, 0, nbytes)
 
     def fetch(self, kept: Any) -> Any:
         """See `Engine.fetch`."""
         if not isinstance(kept, Kept):
             return kept
         with _told(None):
-            return self._connected().submit(large_of, kept.done, kept.place).result()
+            return self._connected().result(self._connected().submit(large_of, kept.done, kept.place))
 
     def close(self) -> None:
         """See `Engine.close`; a cluster that this engine has started ends."""
@@ -176,13 +183,21 @@ class DaskEngine(Engine):
         """
         packed = pack(item)
         stays = keeps and len(packed.pickle) < _HEAVY
-        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays)
-        return _Running(done, cluster.submit(small_of, done) if stays else done, item)
+        priority = _FIRST if packed.kept else 0
+        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays, priority=priority)
+        return _Running(done, cluster.submit(small_of, done, priority=priority) if stays else done, item)
 
     def _result(self, running: _Running) -> Any:
         with _told(running.item):
-            small = running.small.result()
-        return result_of(small.small if isinstance(small, Done) else small, running.done)
+            found = self._connected().result(running.small)
+        several = isinstance(found, Small) and found.parts > 1
+        return result_of(found.small, partial(self._kept, running.done, several))
+
+    def _kept(self, done: Any, several: bool, place: int, nbytes: int) -> Kept:
+        """What stands for a large part of a result; by itself if there are several, which are not needed as long."""
+        if several:
+            return Kept(self._connected().submit(part_of, done, place, priority=_FIRST), 0, nbytes)
+        return Kept(done, place, nbytes)
 
 
 def _places(kept: list[Kept]) -> list[tuple[Any, int]]:

@@ -34,6 +34,13 @@ class Done(NamedTuple):
         return sum(map(size_of, [self.small, *self.large]))
 
 
+class Small(NamedTuple):
+    """What comes back of a `Done`: its small part, and how many large ones there are."""
+
+    small: bytes
+    parts: int
+
+
 class Failure(NamedTuple):
     """The `error` that a function raised instead of returning a result, and the text of its `traceback`."""
 
@@ -135,23 +142,22 @@ def pack(thing: Any) -> Packed:
 
 
 class _ResultUnpickler(pickle.Unpickler):
-    def __init__(self, text: bytes, done: Any) -> None:
+    def __init__(self, text: bytes, kept: Callable[[int, int], Kept]) -> None:
         super().__init__(io.BytesIO(text))
-        self._done = done
+        self._kept = kept
 
     def persistent_load(self, found: Any) -> Kept:
-        place, nbytes = found
-        return Kept(self._done, place, nbytes)
+        return self._kept(*found)
 
 
-def result_of(small: bytes, done: Any) -> Any:
-    """The result of a task, from the small part and the future of the whole.
+def result_of(small: bytes, kept: Callable[[int, int], Kept]) -> Any:
+    """The result of a task, from its small part; `kept` gives what stands for a large part, by its number and size.
 
     Raises
     ------
     Exception : what the function raised.
     """
-    result = _ResultUnpickler(small, done).load()
+    result = _ResultUnpickler(small, kept).load()
     if type(result) is Failure:
         raise result.error from OnWorker(result.traceback)
     return result
@@ -219,9 +225,14 @@ def merged(merge: Callable[[list[Any]], Any], several: list[tuple[Done, int]]) -
     return Done(pickle.dumps(size_of(value)), [value])
 
 
-def small_of(done: Done) -> bytes:
+def small_of(done: Done) -> Small:
     """What comes back of a result."""
-    return done.small
+    return Small(done.small, len(done.large))
+
+
+def part_of(done: Done, place: int) -> Done:
+    """A large part by itself: it can be moved without the others, and can be kept when they no longer are."""
+    return Done(b"", [done.large[place]])
 
 
 def large_of(done: Done, place: int) -> Any:

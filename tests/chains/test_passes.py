@@ -156,9 +156,41 @@ class Passes(InMemoryRows):
         return super().map(*arguments, **options)
 
 
-def fitted_with(text, batch, memory):
+class Handle:
+    """Stands for a result that is kept elsewhere."""
+
+    def __init__(self, result):
+        self.text, self.nbytes = pickle.dumps(result), result.nbytes
+
+
+def taken(item):
+    """An item with the results that handles stand for."""
+    if isinstance(item, Handle):
+        return pickle.loads(item.text)
+    return type(item)(map(taken, item)) if type(item) in (tuple, list) else item
+
+
+class Roomy(LocalEngine):
+    """Keeps results elsewhere, several times as much as fits into this process, which must not fetch them."""
+
+    room = 8
+
+    def map(self, function, items):
+        return super().map(function, map(taken, items))
+
+    def keep(self, function):
+        return lambda item: Handle(function(item))
+
+    def reduce(self, merge, kept):
+        return Handle(merge(taken(list(kept))))
+
+    def fetch(self, kept):
+        raise AssertionError("a table comes to the process that asks")
+
+
+def fitted_with(text, batch, memory, engine=LocalEngine):
     """The states of the stages, and in how many passes they were found."""
-    rows = Passes(batch.schema, [batch.rows(i, i + 20) for i in range(0, len(batch), 20)], LocalEngine(1), 0)
+    rows = Passes(batch.schema, [batch.rows(i, i + 20) for i in range(0, len(batch), 20)], engine(1), 0)
     found, _ = filterkit.chain(text).fit_rows(rows, memory)
     return plain([stage.get_state() for stage in found.stages]), rows.count
 
@@ -204,3 +236,12 @@ def test_the_budget_does_not_change_what_is_learned(text, name):
         return
     for memory in (5_000, 20_000):
         assert fitted_with(text, batch, memory)[0] == expected
+        assert fitted_with(text, batch, memory, Roomy)[0] == expected
+
+
+@pytest.mark.parametrize("text", ["shape bns standardize", "ordinal --real rand", "select --by ig --top 3 bns"])
+def test_an_engine_with_more_room_takes_several_strips_in_one_pass(text):
+    batch = sample("wine", "first")
+    state, passes = fitted_with(text, batch, 20_000)
+    found, fewer = fitted_with(text, batch, 20_000, Roomy)
+    assert found == state and 2 * fewer < passes

@@ -13,15 +13,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from command import run
+from command import run, start
 
 import filterkit
 import filterkit.testing as testing
+from filterkit.arff.parts import PartReader
+from filterkit.arff.reader import Reader
+from filterkit.chains.rows import SpooledRows
+from filterkit.data.batch import concatenate, itself
+from filterkit.engines.local import LocalEngine
 
 distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
 
@@ -84,6 +92,63 @@ def filterkit_stages():
     return [LastWords]
 """
 
+KILLING = """
+import os, signal, time
+from filterkit import RowStage, hookimpl
+
+class SlowOrKilled(RowStage):
+    "Take time; the first worker that comes here is killed."
+    name = {name!r}
+    def transform(self, batch):
+        try:
+            from distributed import get_worker
+            get_worker()
+        except ValueError:
+            time.sleep(0 if os.path.exists({marker!r}) else 1.5)  # evaluate asks workers if there is much to do
+            return batch
+        try:
+            os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return batch
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@hookimpl
+def filterkit_stages():
+    return [SlowOrKilled]
+"""
+WAITING = """
+import os, time
+from filterkit import RowStage, hookimpl
+
+class Wait(RowStage):
+    "Say which process this is, and wait."
+    name = "wait"
+    def transform(self, batch):
+        with open({marker!r} + ".part", "w") as file:
+            file.write(str(os.getpid()))
+        os.replace({marker!r} + ".part", {marker!r})
+        time.sleep(1000)
+
+@hookimpl
+def filterkit_stages():
+    return [Wait]
+"""
+INSTALLED = """
+import numpy as np
+import filterkit
+
+class Center(filterkit.ColumnStage):
+    name = "center-of-extremes"
+    needs_class = False
+    def output(self, schema):
+        return schema.replace(zero=False)
+    def fit_columns(self, table):
+        low, high = table.extremes()
+        return {"middle": np.where(table.nominal, 0.0, (low + high) / 2)}
+    def apply(self, values, columns, state):
+        return values - state["middle"][columns]
+"""
+
 
 def numbers(rows):
     lines = "".join(f"{i if i % 7 else '?'},{i * i % 13},{'pq?'[i % 3]}\n" for i in range(rows))
@@ -96,6 +161,7 @@ def folder(tmp_path_factory):
     (path / "away").mkdir()
     (path / "away" / "plugin.py").write_text(PLUGIN)
     (path / "n.arff").write_text(numbers(3000))
+    shutil.copy(SAMPLES / "iris.arff", path)
     (path / "n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
     (path / "broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
     words = "".join(f"'{' '.join(f'w{i * j % 97}' for j in range(i % 9))}',{'pq'[i % 2]}\n" for i in range(2000))
@@ -137,6 +203,17 @@ def scheduler(folder):
         with distributed.Client(scheduler_file=file) as client:
             client.wait_for_workers(2, timeout=120)
         yield file
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A client of a cluster with one worker, in this process."""
+    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.fixture
@@ -182,6 +259,101 @@ def test_rows_and_messages_are_those_of_threads(folder, scheduler, source, words
     small = ["--memory", "2MB", "--block-size", "20KB"] if "digits" in source else SMALL
     words = [*small, source, *words.split()]
     assert outcome(folder, f"dask:{scheduler}", *words) == outcome(folder, "local", *words)
+
+
+def fitted_and_put_out(path, chain, engine, memory=1 << 20):
+    """The attributes, what a saved chain holds, and the columns, classes and weights of the rows that come out."""
+    with Reader(path, block_size=8192) as reader:
+        once, rereads = partial(reader.map, engine=engine), reader.rereads(engine)
+        rows = SpooledRows(reader.schema, once, engine, memory // 8, rereads=rereads)
+        try:
+            fitted, out = filterkit.chain(chain).fit_rows(rows, memory)
+            whole = concatenate(out.map(itself, last=True), fitted.schema)
+        finally:
+            rows.close()
+    X = [whole.csr.data, whole.csr.indices, whole.csr.indptr] if whole.sparse else [whole.X]
+    arrays = [each.tobytes() for each in (*X, whole.y, whole.weights) if each is not None]
+    return list(fitted.schema.attributes), saved(fitted), arrays
+
+
+def saved(fitted):
+    """The bytes of a saved chain."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "saved.fk")
+        filterkit.save(fitted, path)
+        return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("source", "chain"),
+    [
+        ("n.arff", "shape bns l2"),  # missing classes
+        ("n.arff", "balance shuffle --seed 3 sample --fraction 1/2 --seed 2 standardize"),
+        ("n.arff", "shape --cross-fit 5 rand --seed 4"),
+        ("texts.arff", "words --keep 1000 tfidf select --by ig --top 500 l2"),
+        (str(SAMPLES / "digits.arff"), "shape bns standardize"),  # several classes
+        (str(SAMPLES / "mixed-sparse.arff"), "shape bns l2"),
+    ],
+)
+def test_one_worker_and_two_learn_and_put_out_what_threads_do(folder, client, alone, source, chain):
+    engines = [LocalEngine(1), LocalEngine(2), DaskEngine.of(alone), DaskEngine.of(client)]
+    expected, *others = (fitted_and_put_out(str(folder / source), chain, engine) for engine in engines)
+    assert all(found == expected for found in others)
+
+
+def test_strips_are_fitted_by_workers(client):
+    class Counting(DaskEngine):
+        passes = fetched = 0
+
+        def map(self, function, items):
+            self.passes += isinstance(function, PartReader)
+            return super().map(function, items)
+
+        def fetch(self, kept):
+            self.fetched += 1
+            return super().fetch(kept)
+
+    digits = str(SAMPLES / "digits.arff")
+    expected = fitted_and_put_out(digits, "shape bns l2", LocalEngine(1))
+    engine = Counting.of(client)
+    assert fitted_and_put_out(digits, "shape bns l2", engine, 160_000) == expected
+    assert engine.fetched == 0 and engine.passes == 2
+
+
+def test_a_stage_that_is_installed_on_the_workers_works(folder, client, monkeypatch):
+    (folder / "away" / "installed_stage.py").write_text(INSTALLED)
+    monkeypatch.syspath_prepend(folder / "away")
+    from installed_stage import Center
+
+    batches = [filterkit.read(folder / "n.arff").rows(first, first + 500) for first in range(0, 3000, 500)]
+    expected = filterkit.Chain([Center()]).fit_transform(batches)[1].X
+    found = filterkit.Chain([Center()]).fit_transform(batches, engine=DaskEngine.of(client))[1].X
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_formats_are_read_and_written_the_same(folder, scheduler):
+    found = []
+    for engine in (f"dask:{scheduler}", "local"):
+        kept = []
+        for before, after in pairwise(["arff", "csv", "jsonl", "parquet", "arrow", "xrff", "libsvm"]):
+            words = ["--memory", "1MB", "-o", f"iris.{after}", f"iris.{before}", "standardize"]
+            done = run("--engine", engine, *words, cwd=folder)
+            assert done.returncode == 0, done.stderr
+            text = (folder / f"iris.{after}").read_bytes().replace(f"--engine {engine} ".encode(), b"")
+            kept.append((done.stderr, text))
+        found.append(kept)
+    assert found[0] == found[1]
+
+
+def test_further_inputs_and_saved_chains_are_those_of_threads(folder, scheduler):
+    found = []
+    for engine in (f"dask:{scheduler}", "local"):
+        words = ["--test", "part-1.arff", "other.arff", "--save", "saved.fk", "n.arff", "shape", "bns"]
+        rows = [outcome(folder, engine, *SMALL, "--seed", "7", *words)]
+        rows.append(outcome(folder, engine, *SMALL, "--load", "saved.fk", "part-?.arff"))
+        other = re.sub(rb"% filterkit.*\n", b"", (folder / "other.arff").read_bytes())
+        found.append((rows, other, (folder / "saved.fk").read_bytes()))
+    assert found[0] == found[1] and found[0][0][1][1] == 0
 
 
 def test_rejected_rows_are_those_of_threads(folder, scheduler):
@@ -237,6 +409,69 @@ def test_a_worker_that_is_killed_is_survived_with_the_same_bytes(folder, client,
     engine.close()
     assert killed and not kill.is_set()
     assert out.X.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("killed-in-fit", ["-o", "out.arff", "--block-size", "2KB", "n.arff", "killed-in-fit", "shape"]),
+        ("killed-in-evaluate", ["evaluate", "iris.arff", "--folds", "10", "--chain", "killed-in-evaluate neighbors"]),
+    ],
+)
+def test_a_worker_that_is_killed_in_a_run_changes_nothing(folder, scheduler, tmp_path, name, words):
+    marker, plugin = tmp_path / "killed", tmp_path / f"{name}.py"
+    plugin.write_text(KILLING.format(marker=str(marker), name=name))
+    found = []
+    for engine in (f"dask:{scheduler}", "local"):
+        (folder / "out.arff").unlink(missing_ok=True)
+        done = run("--engine", engine, "--plugin", plugin, *words, cwd=folder)
+        assert not done.stderr and done.returncode == 0
+        text = (folder / "out.arff").read_bytes() if (folder / "out.arff").exists() else b""
+        found.append((done.stdout, re.sub(rb"% filterkit.*\n", b"", text)))
+        assert marker.exists()
+    assert found[0] == found[1]
+
+
+def test_a_cluster_without_workers_is_an_error(monkeypatch):
+    monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PATIENCE", 0.1)
+    monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PAUSE", 0.1)
+    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, **options) as cluster,
+        distributed.Client(cluster) as client,
+        DaskEngine.of(client) as engine,
+    ):
+        results = engine.map(abs, range(1000))
+        assert next(results) == 0
+        cluster.sync(cluster.workers[0].close)
+        for use in (lambda: list(results), lambda: list(engine.map_as_done(abs, [1]))):
+            with pytest.raises(filterkit.FilterkitError, match="all Dask workers are lost"):
+                use()
+
+
+@pytest.mark.posix
+def test_ctrl_c_while_fitting_leaves_no_process_and_no_file(folder, tmp_path):
+    plugin, marker = tmp_path / "waiting.py", tmp_path / "waiting"
+    plugin.write_text(WAITING.format(marker=str(marker)))
+    (tmp_path / "tmp").mkdir()
+    words = ["--engine", "dask", "--jobs", "1", "--plugin", plugin, "-o", tmp_path / "out.arff", "n.arff"]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    begun = start(*words, "wait", "shape", cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 200
+        while not marker.exists() and time.monotonic() < deadline and begun.poll() is None:
+            time.sleep(0.1)
+        worker = int(marker.read_text())
+        os.killpg(begun.pid, signal.SIGINT)
+        _, message = begun.communicate(timeout=200)
+    finally:
+        begun.kill()
+        begun.wait()
+    assert (begun.returncode, message) == (130, b"")
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+    assert {each.name for each in tmp_path.iterdir()} - {"__pycache__"} == {"tmp", "waiting", "waiting.py"}
+    assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_web_servers_are_read_by_the_workers_if_they_send_parts(folder, scheduler):
@@ -338,11 +573,14 @@ def test_evaluate_measures_the_same(folder, scheduler):
     assert found[0] == found[1]
 
 
-def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder):
-    words = [*SMALL, "n.arff", "shape", "bns", "l2"]
-    before = set(os.listdir("/tmp")) if os.path.isdir("/tmp") else set()
-    assert outcome(folder, "dask", "--jobs", "2", *words) == outcome(folder, "local", *words)
-    assert not [name for name in set(os.listdir("/tmp")) - before if name.startswith("filterkit-dask")]
+def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder, tmp_path):
+    words = ["n.arff", "shape", "bns", "l2"]
+    options = ["--engine", "dask", "--jobs", "2", "-o", "own.arff"]
+    done = run(*options, *words, cwd=folder, env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    written = re.sub(rb"% filterkit.*\n", b"", (folder / "own.arff").read_bytes())
+    assert written == outcome(folder, "local", *words)[0]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
