@@ -365,7 +365,7 @@ class Reader:
     def _lines_before(self, name: str) -> int:
         """The number of lines before the next stretch of a file; reads what nobody has read yet."""
         unread = self._uncounted.pop(name, ())
-        return self._lines.get(name, 0) + sum(count_lines(stretch.read().text) for stretch in unread)
+        return self._lines.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
 
     def _note(self, read: Read, again: bool) -> None:
         """Write the rejected rows of a part, count what has been noted about it, and remember first values."""

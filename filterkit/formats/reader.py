@@ -282,7 +282,7 @@ class _Unclosed(Exception):
 
 def _of_part(
     parser: _Parser, last: Callable[[bytes], int] | None, function: Callable[[Batch], T], notes: bool, part: Any
-) -> tuple[int, T | None, tuple[Rejected, ...], _Extent | None]:
+) -> tuple[int, Any, tuple[Rejected, ...], _Extent | None]:
     """``function`` of the rows of a part, with their number, those rejected, and the extent of a stretch.
 
     Parameters
