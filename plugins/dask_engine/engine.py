@@ -48,18 +48,19 @@ class DaskEngine(Engine):
     ----------
     jobs : the number of worker processes to start; of a running cluster all workers are used.
     options : the address of a scheduler, or the path of its file.
+    client : one that somebody else closes, or None.
     """
 
     name = "dask"
     reads_files = True
 
-    def __init__(self, jobs: int, options: str = "") -> None:
+    def __init__(self, jobs: int, options: str = "", client: Any = None) -> None:
         self._wanted = jobs
         self._options = options
         self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._cluster: Cluster | None = None
-        self._client: Any = None  # that somebody else closes
-        if options:
+        self._client = client
+        if client is None and (options or _is_scheduler_named()):
             self._connected()  # an address may be wrong, which should be said at once
 
     @classmethod
@@ -72,9 +73,7 @@ class DaskEngine(Engine):
             raise UsageError("engine: this client is asynchronous; make one with asynchronous=False")
         if thing.status != "running":
             raise UsageError(f"engine: this client is {thing.status}, not running")
-        made = cls(1)
-        made._client = thing
-        return made
+        return cls(1, client=thing)
 
     @property
     def jobs(self) -> int:  # type: ignore[override]
@@ -198,6 +197,15 @@ class DaskEngine(Engine):
         if several:
             return Kept(self._connected().submit(part_of, done, place, priority=_FIRST), 0, nbytes)
         return Kept(done, place, nbytes)
+
+
+def _is_scheduler_named() -> bool:
+    """Whether Dask's own configuration or the environment names a scheduler."""
+    try:
+        import dask
+    except ImportError:  # which will be said when there is work
+        return False
+    return bool(dask.config.get("scheduler-address", None))
 
 
 def _places(kept: list[Kept]) -> list[tuple[Any, int]]:

@@ -658,6 +658,16 @@ def test_certificates_of_dasks_settings_are_used(tmp_path):
             assert done.returncode == 1 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+def test_a_scheduler_that_the_environment_names_is_used_or_missed_at_once(folder, scheduler):
+    address = json.loads(pathlib.Path(scheduler).read_text())["address"]
+    expected = run("n.arff", "l2", cwd=folder).stdout.partition("@data")[2]
+    done = run("--engine", "dask", "n.arff", "l2", cwd=folder, env=os.environ | {"DASK_SCHEDULER_ADDRESS": address})
+    assert (done.returncode, done.stderr, done.stdout.partition("@data")[2]) == (0, "", expected)
+    wrong = os.environ | {"DASK_SCHEDULER_ADDRESS": "tcp://127.0.0.1:1"}
+    done = run("--engine", "dask", "n.arff", "l2", cwd=folder, env=wrong)
+    assert (done.returncode, done.stdout) == (1, "") and "no scheduler answers at tcp://127.0.0.1:1 (" in done.stderr
+
+
 def test_workers_with_other_versions_are_refused():
     class Client:
         def run(self, function):
