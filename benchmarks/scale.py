@@ -86,10 +86,10 @@ def depth(parts: int) -> int:
 
 def _watch(dask_scheduler: Any) -> None:
     """Count the tasks of a scheduler from now on."""
+    from dask.utils import key_split
     from distributed import SchedulerPlugin
-    from distributed.utils import key_split
 
-    class Counts(SchedulerPlugin):  # type: ignore[misc]
+    class Counts(SchedulerPlugin):
         def __init__(self) -> None:
             self.done: Counter[str] = Counter()
             self.most = 0
@@ -172,14 +172,14 @@ def _made(function: Any, schema: Any, number: int) -> Any:
 
 def simulate(parts: int, file: str) -> None:
     """Fit the chain and transform the rows of parts that workers make; no rows come to this process."""
-    from filterkit_plugins.dask_engine import DaskEngine
-
     import filterkit
     from filterkit.chains.rows import SpooledRows
+    from filterkit.plugin.engines import make_engine
+    from filterkit.plugin.registry import registry
 
     features = [filterkit.Attribute(f"a{column}") for column in range(_COLUMNS)]
     schema = filterkit.Schema("parts", [*features, filterkit.Attribute("class", "nominal", ("p", "q"))], _COLUMNS)
-    with DaskEngine(1, file) as engine:
+    with make_engine(f"dask:{file}", 1, registry()) as engine:
 
         def once(function: Any) -> Any:
             return engine.map(partial(_made, function, schema), range(parts))
@@ -206,6 +206,7 @@ def main() -> None:
         folder = opened.enter_context(tempfile.TemporaryDirectory())
         data = given.data or Path(folder)
         data.mkdir(exist_ok=True)
+        os.environ["DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH"] = "10000000"  # so that workers log all transfers
         of = opened.enter_context(cluster(2, folder))
         program = str(Path(sys.executable).with_name("filterkit"))
         found: dict[str, list[Cost]] = {"files": [], "no files": []}

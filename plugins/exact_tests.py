@@ -10,8 +10,9 @@ from filterkit import Metric, hookimpl
 # equal probabilities differ.
 _AS_LIKELY = 1e-7
 
-# The share of all rows by which an outcome may lie outside the possible ones: sums of weights are rounded.
-_ROUNDING = 1e-12
+# How far an outcome may lie outside the possible ones, because sums of weights are rounded: a share of all rows, and at
+# most.
+_ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
 def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -48,6 +49,10 @@ def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) 
     return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
 
 
+def _slack(pos: float, neg: float) -> float:
+    return min(_ROUNDING * (pos + neg), _MOST_ROUNDING)
+
+
 def _tail(
     start: np.ndarray,
     step: np.ndarray,
@@ -58,7 +63,8 @@ def _tail(
     most: np.ndarray,
 ) -> np.ndarray:
     """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`."""
-    least, most = least - _ROUNDING * (pos + neg), most + _ROUNDING * (pos + neg)
+    slack = _slack(pos, neg)
+    least, most = least - slack, most + slack
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
     left = np.flatnonzero((x + step >= least) & (x + step <= most))
     while len(left):
@@ -87,7 +93,7 @@ def _mirror(
     those no more likely than `tp`; and whether it is a possible one, as there may be none."""
     sign = np.where(low, 1.0, -1.0)
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
-    slack = _ROUNDING * (pos + neg)
+    slack = _slack(pos, neg)
     near = np.maximum(np.ceil((mode - tp) * sign - slack), 1.0)  # in steps: just beyond the mode
     far = np.floor(np.where(low, most - tp, tp - least) + slack) + 1  # in steps: just outside
     outside = far.copy()

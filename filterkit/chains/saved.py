@@ -212,7 +212,8 @@ def _stage(note: dict[str, Any], known: Registry) -> Stage:
         plugin = note["plugin"]
         file = plugin.rpartition(" of ")[2]
         if file.endswith(".py"):
-            raise _Missing(f"it needs the stage '{name}' of a plugin file; give that file again, as in --plugin {file}")
+            again = f"give that file again, as in --plugin {file} (in Python filterkit.load_plugin)"
+            raise _Missing(f"it needs the stage '{name}' of a plugin file; {again}")
         raise _Missing(f"it needs the stage '{name}'; install {plugin}")
     stages = parse_stages(list(note["words"]), known)
     if len(stages) != 1:

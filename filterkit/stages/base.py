@@ -66,7 +66,7 @@ class Stage(Configured):
     """A named step of a chain with its options.
 
     The first line of a stage's docstring says what happens to the data and becomes its ``--help``. A stage that a
-    plugin offers is pickled by its name, see `filterkit.plugin.registry`.
+    plugin offers is pickled by its name; whoever unpickles it needs the plugin, too.
 
     Attributes
     ----------

@@ -189,7 +189,8 @@ def _converted(kind: type[Configured], field: dataclasses.Field[Any], value: Any
     type_ = types_of(kind)[field.name]
     plain = _texts(value) if type_ is tuple else _plain(type_, value)
     if plain is None:
-        raise UsageError(f"{kind.name}: {kind.shown(field)} must be {_MEANING[type_]}, not {quoted(repr(value))}")
+        given = value if isinstance(value, str) else repr(value)
+        raise UsageError(f"{kind.name}: {kind.shown(field)} must be {_MEANING[type_]}, not {quoted(given)}")
     return plain
 
 
