@@ -162,6 +162,9 @@ def folder(tmp_path_factory):
     (path / "away" / "plugin.py").write_text(PLUGIN)
     (path / "n.arff").write_text(numbers(3000))
     shutil.copy(SAMPLES / "iris.arff", path)
+    table = filterkit.read(path / "n.arff")
+    filterkit.write(table, path / "n.csv")
+    filterkit.write(table, path / "n.parquet")
     (path / "n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
     (path / "broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
     words = "".join(f"'{' '.join(f'w{i * j % 97}' for j in range(i % 9))}',{'pq'[i % 2]}\n" for i in range(2000))
@@ -251,6 +254,8 @@ def test_the_engine_conforms(check, client, monkeypatch):
         (str(SAMPLES / "digits.arff"), "select --by ig --top 9 shuffle sample --fraction 1/2"),
         ("texts.arff", "words --keep 50 tfidf select --by ig --top 20 l2"),
         ("n.arff.gz", "impute range"),
+        ("n.csv", "impute range"),
+        ("n.parquet", "shape l2"),
         ("part-?.arff", "bins onehot"),
         ("broken.arff", "standardize"),
     ],
