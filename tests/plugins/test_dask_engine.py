@@ -250,9 +250,7 @@ def test_the_engine_conforms(check, client, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("n.arff", "shape --cross-fit 3 standardize"),
         (str(SAMPLES / "digits.arff"), "select --by ig --top 9 shuffle sample --fraction 1/2"),
-        ("texts.arff", "words --keep 50 tfidf select --by ig --top 20 l2"),
         ("n.arff.gz", "impute range"),
         ("n.csv", "impute range"),
         ("n.parquet", "shape l2"),
