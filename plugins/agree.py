@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Batch, Chain, Learner, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, attribute_values, concatenate, itself, take_rows
+from filterkit.plugin import Rows, all_rows, attribute_values, itself, take_rows
 
 
 class Agree(TrainingStage):
@@ -49,7 +49,7 @@ class Agree(TrainingStage):
             raise UsageError(f"{self.name}: --chain: {error}") from None
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        data = concatenate(rows.map(itself), rows.schema)
+        data = all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
         kept = np.arange(len(data))
         random = np.random.default_rng(self.seed)
         for _ in range(self.rounds):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Csr, SelectiveStage, concatenate, interruptible, suggestion
+from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible, suggestion
 
 
 class Sklearn(SelectiveStage):
@@ -69,13 +69,13 @@ class Sklearn(SelectiveStage):
         except TypeError as error:
             raise StageError(self.name, f"--set: {error}") from None
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
         estimator = self._estimator()
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
-        training = concatenate(rows(), schema)
+        training = all_rows(self.name, rows(), schema, rows.memory)
         try:
             with self._named_warnings():
                 interruptible(_fit, estimator, training)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Csr, Rows, concatenate, empty, interruptible, itself
+from filterkit.plugin import Csr, Rows, all_rows, empty, interruptible, itself
 
 
 class Smote(TrainingStage):
@@ -38,7 +38,7 @@ class Smote(TrainingStage):
         for batch in rows.map(itself, last=True):
             parts.append(batch.replace(passthrough=None).take(np.flatnonzero(batch.class_known)))
             yield batch
-        yield self._made(concatenate(parts, rows.schema))
+        yield self._made(all_rows(self.name, parts, rows.schema, rows.memory))
 
     def _made(self, known: Batch) -> Batch:
         """The rows to add to those whose class is known."""

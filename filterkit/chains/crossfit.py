@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.chains.passes import SHARE, Statistics
 from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.chains.scratch import Scratch
 from filterkit.chains.spool import SpooledBatch, rows_between
 from filterkit.chains.states import StatesByStrip
+from filterkit.chains.statistics import SHARE, Statistics
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.attributes import taken

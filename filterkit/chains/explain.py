@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from filterkit.chains.passes import Statistics
 from filterkit.chains.rows import TrainingRows
+from filterkit.chains.statistics import Statistics
 from filterkit.counts.statistic import Statistic
 from filterkit.data.schema import Schema
 from filterkit.stages.base import RowStage, Stage, TrainingStage

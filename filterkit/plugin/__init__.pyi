@@ -93,6 +93,7 @@ from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.formats.text import first_line as first_line
 from filterkit.plugin.registry import find_metric as find_metric
+from filterkit.stages.all_rows import all_rows as all_rows
 from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from filterkit.counts.weights import check_sum, check_weights, sum_of_weights
-from filterkit.data.batch import Batch, concatenate
+from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
+from filterkit.stages.all_rows import all_rows
 from filterkit.stages.base import Batches, Fitted, Fitting, Stage, unwritten
 from filterkit.stages.models import (
     LinearModel,
@@ -88,7 +89,7 @@ class Learner(Stage):
     ) -> Fitted:
         """As `fit`; the chain also passes what `learn_with_inner_cv` needs, and the number of threads."""
         self._check(schema)
-        known = concatenate([self._usable(batch) for batch in rows()], schema)
+        known = all_rows(self.name, map(self._usable, rows()), schema, rows.memory)
         check_sum(self.name, *sum_of_weights(known, supervised=False))
         tasks = self._tasks(known)
         training = self._training(known, tasks)._replace(jobs=jobs)

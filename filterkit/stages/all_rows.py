@@ -1,0 +1,39 @@
+"""All training rows at once, for stages that need them together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+from filterkit.data.batch import Batch, concatenate
+from filterkit.data.schema import Schema
+
+
+class MemoryWarning(UserWarning):
+    """A stage holds more than `--memory` allows."""
+
+
+def all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
+    """Batches as one, for a stage that needs all rows together; a warning comes if they are too large.
+
+    Parameters
+    ----------
+    name : of the stage.
+    batches : any number.
+    schema : of the batches.
+    memory : the bytes that they may take, as `Batches.memory` or `Rows.memory` says.
+
+    Warns
+    -----
+    MemoryWarning : the values of the rows take more.
+    """
+    rows = concatenate(batches, schema)
+    X = rows.csr if rows.sparse else None
+    nbytes = rows.X.nbytes if X is None else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    if nbytes > memory:
+        size = f"{len(rows):,} rows, {max(nbytes >> 20, 1):,} MB"
+        what = (
+            f"{name}: it needs all rows at once ({size}), which --memory does not bound; put sample --rows N before it"
+        )
+        warnings.warn(MemoryWarning(what), stacklevel=2)
+    return rows
