@@ -284,7 +284,7 @@ class Reader:
             return
         assert begin is not None
         self._lines[self.source.name] = line - 1
-        size = self._part_size or stretch_size(total, self.block_size, engine.jobs)
+        size = self._part_size or stretch_size(self._total or total, self.block_size, engine.jobs)
         yield from stretches(self.source, begin, size)
 
     def batches(self) -> Iterator[Batch]:

@@ -13,7 +13,8 @@ from filterkit.files.urls import is_url
 
 _MORE = 1 << 16  # bytes to read at first beyond the end of a stretch, which hold the end of its last line
 _LONGEST = 1 << 23  # bytes of a stretch, unless blocks are larger; shorter ones take relatively longer to hand out
-_STRETCHES = 8  # of a file for each job, at least, unless blocks are larger
+_STRETCHES = 8  # of an input for each job, at least, unless blocks are larger
+_MOST = 10_000  # stretches of an input; so many take a scheduler minutes to hand out
 
 
 class Stretch(NamedTuple):
@@ -110,5 +111,5 @@ def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> It
 
 
 def stretch_size(total: int, least: int, jobs: int) -> int:
-    """How many bytes a stretch of a file of `total` bytes has, for so many jobs; at least as many as a block."""
-    return max(least, min(total // (_STRETCHES * jobs), _LONGEST))
+    """How many bytes a stretch of an input of `total` bytes has, for so many jobs; at least as many as a block."""
+    return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import LINE_END
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, stretches
+from filterkit.files.stretches import Stretch, stretch_size, stretches
 
 PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b"\\\\\n", b"", b"%", b"'a\\\nb'"])
 
@@ -33,6 +33,14 @@ def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tm
     for each, following in pairwise(found):
         ends = [end.end() for end in LINE_END.finditer(each + following)]
         assert not each or not following or len(each) in ends
+
+
+def test_stretches_are_many_for_small_inputs_and_long_for_large_ones():
+    mega, giga = 1 << 20, 1 << 30
+    assert stretch_size(10 * mega, mega, 2) == mega  # a block at least
+    assert stretch_size(48 * mega, mega, 2) == 3 * mega  # eight for each job
+    assert stretch_size(giga, mega, 2) == stretch_size(64 * giga, mega, 2) == 8 * mega
+    assert stretch_size(1000 * giga, mega, 1000) == 1000 * giga // 10_000  # ten thousand at most
 
 
 def test_a_line_may_be_longer_than_many_stretches(tmp_path):
