@@ -21,7 +21,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen, with_more_values, without_unknown
-from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.endings import COMPRESSIONS
@@ -324,7 +324,7 @@ class Reader:
         notes = not again and self._notes_rows()
         items = marked(parts, done) if notes else without_text(marked(parts, done))
         further = replace(self._further, elsewhere=engine.reads_files)
-        with closing(engine.map(PartReader(self._parser, further, function, notes), items)) as found:
+        with closing(mapped(engine, PartReader(self._parser, further, function, notes), items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))
                 waiting.append((start, read))

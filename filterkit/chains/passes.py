@@ -26,6 +26,7 @@ from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
+from filterkit.engines.engine import mapped
 from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
@@ -176,7 +177,7 @@ class _Walk:
         left = strips
         while left:
             items = [(strip.statistic, self._before(strip)) for strip in (left if self._is_regular() else left[:1])]
-            with closing(self._engine.map(self._fit, items)) as results:
+            with closing(mapped(self._engine, self._fit, items)) as results:
                 for strip, found in zip(left, results):
                     if any(each.before != columns for each, columns in zip(found, self._columns)):
                         break

@@ -17,7 +17,7 @@ from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_arranged, check_given
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
@@ -237,7 +237,7 @@ class SpooledRows(RowSource):
             return chain.from_iterable(self._once(partial(_of_pieces, function, growth)))
         if self._kept is not None:
             parts = (_Piece(each, *cut) for each in self._kept for cut in _cuts(each.rows, each.values, growth))
-            return self.engine.map(partial(_of_loaded, self.schema, function), parts)
+            return mapped(self.engine, partial(_of_loaded, self.schema, function), parts)
         if last:
             return self._once(function)
         return self._first(function)
@@ -289,7 +289,7 @@ class InMemoryRows(RowSource):
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map`."""
-        return self.engine.map(function, chain.from_iterable(pieces(batch, growth) for batch in self._batches))
+        return mapped(self.engine, function, chain.from_iterable(pieces(batch, growth) for batch in self._batches))
 
     def map_parts(self, function: PartFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map_parts`."""

@@ -14,6 +14,7 @@ from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
+from filterkit.engines.engine import mapped
 from filterkit.stages.columns import ColumnStage
 
 # The share of `--memory` that a statistic may take, and how many bytes working on it takes for each of its own.
@@ -108,7 +109,7 @@ class Statistics:
             count.high = strips.high  # only this process changes it; work that began before covers more columns
         check_sum(self._reader, weights, number)
         if not strips.nbytes:
-            for statistic in engine.map(engine.keep(count), [empty(rows.schema)]):
+            for statistic in mapped(engine, engine.keep(count), [empty(rows.schema)]):
                 strips.add(statistic, count.high - low)
         return strips
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from filterkit.counts.statistic import Statistic
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, mapped
 
 
 class Strip(NamedTuple):
@@ -87,7 +87,7 @@ class Strips:
     def _cut(self, statistic: Any, low: int, strips: list[_Waiting]) -> list[Any]:
         """The statistics of the columns of some strips, from one whose columns begin with `low`."""
         items = [(statistic, strip.low - low, strip.high - low) for strip in strips]
-        pieces = list(self._engine.map(self._engine.keep(_some_columns), items))
+        pieces = list(mapped(self._engine, self._engine.keep(_some_columns), items))
         self._engine.release(statistic)
         return pieces
 

@@ -145,10 +145,12 @@ def _check_stage(stage: Stage, samples: dict[str, Batch], debug: bool) -> bool:
     about = " ".join(stage.words())
     found = Findings(BASIC_CHECKS)
     found.run(DECLARATION_CHECKS, stage, debug=debug)
-    if len(refusals) == len(samples):
+    if all(name in refusals for name, data in samples.items() if len(data) and data.schema.width):
         _report(about, found, f"{len(DECLARATION_CHECKS)} checks of its declaration")
         (first, *_) = refusals.values()
-        click.echo(visible(f"{about}: no rows were checked, as it refuses every sample ({_bare(first, about)})"))
+        click.echo(
+            visible(f"{about}: no values were checked, as it refuses every sample with columns ({_bare(first, about)})")
+        )
         return True
     found.run(CHECKS, stage, samples, debug)
     tried = f"{len(CHECKS)} checks on {len(samples)} samples"

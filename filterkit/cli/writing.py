@@ -12,7 +12,7 @@ from filterkit.chains.rows import Outgoing, PartFunction, growth_of, of_part, pi
 from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, mapped
 from filterkit.files.inputs import Done, Input
 from filterkit.files.output import open_output
 from filterkit.formats.output import RowWriter, count_comment
@@ -130,7 +130,7 @@ class Transformed:
         if growth > 1 and not self.reader.live:  # rows of a live input come in short batches, and must not wait
             batches = self.reader.map(self.alignment.apply, self.engine)
             shorter = (piece for batch in batches for piece in pieces(batch, growth))
-            return self.engine.map(partial(_of_transformed, self.fitted, function), shorter)
+            return mapped(self.engine, partial(_of_transformed, self.fitted, function), shorter)
         return self.reader.map(partial(_of_aligned, self.alignment, self.fitted, function), self.engine)
 
     def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:

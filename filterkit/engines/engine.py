@@ -7,10 +7,11 @@ needs, returns all that it finds out, and shares nothing. So it may run in a thr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, ClassVar, Self, TypeVar
 
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import PluginError, UsageError, quoted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -143,3 +144,29 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def mapped(engine: Engine, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+    """``engine.map(function, items)``, of which no result may be missing.
+
+    Raises
+    ------
+    PluginError : the engine gives fewer or more results than there are items.
+    """
+    taken = given = 0
+    left = iter(items)
+
+    def counted() -> Iterator[T]:
+        nonlocal taken
+        for item in left:
+            taken += 1
+            yield item
+
+    with closing(engine.map(function, counted())) as results:
+        for result in results:
+            given += 1
+            yield result
+    taken += next(left, left) is not left  # an engine may not have asked for all
+    if given != taken:
+        what = f"map gives {given} results for {taken} items that it has taken or left"
+        raise PluginError(f"the engine {engine.name}: {what}; yield one result for each item")

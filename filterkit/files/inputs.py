@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.files.stretches import Stretch
 
 T = TypeVar("T")
@@ -91,8 +91,8 @@ def map_wanted(
 ) -> Iterator[T]:
     """``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
     if not done:
-        return engine.map(function, items)
-    return engine.map(partial(_of_wanted, function), without_unwanted(marked(items, done)))
+        return mapped(engine, function, items)
+    return mapped(engine, partial(_of_wanted, function), without_unwanted(marked(items, done)))
 
 
 def _of_wanted(function: Callable[[Any], Any], item: Any) -> Any:

@@ -12,7 +12,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, PluginError, RowError, StageError, UsageError, file_error, one_line
 from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked, without_text
@@ -211,7 +211,7 @@ class TableReader:
         notes = self._rejects is not None and not is_again
         reader = partial(_of_part, self._parser, last, function, notes)
         try:
-            with closing(engine.map(reader, parts if notes else without_text(parts))) as found:
+            with closing(mapped(engine, reader, parts if notes else without_text(parts))) as found:
                 for each in found:
                     if each is not PAUSE:
                         rows, result, rejected, extent = each

@@ -175,7 +175,13 @@ class TextParser:
         self.schema, self.rejects = schema, rejects
 
     def parse(self, text: bytes) -> Batch:
-        """The batch of whole records. Raises any exception but a MemoryError if one of them cannot be read."""
+        """The batch of whole records.
+
+        Raises
+        ------
+        Exception : one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an attribute
+            of the parser itself are taken for mistakes, not for what a record is at fault for.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
@@ -189,6 +195,8 @@ class TextParser:
         except (MemoryError, KeyboardInterrupt):
             raise
         except Exception as error:
+            if self._is_mistake(error):
+                raise
             bounds = np.concatenate([[0], self.ends(block.text)])
             if bounds[-1] < len(block.text):
                 bounds = np.append(bounds, len(block.text))
@@ -213,6 +221,8 @@ class TextParser:
             except (MemoryError, KeyboardInterrupt):
                 raise
             except Exception as error:
+                if self._is_mistake(error):
+                    raise
                 if stop - first > 1:
                     waiting.append((first, stop, True))
                     continue
@@ -221,6 +231,11 @@ class TextParser:
                 rejected += found.rejected
             line += count_lines(part.text)
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
+
+    def _is_mistake(self, error: Exception) -> bool:
+        """Whether an error is one of the parser's code, whatever the text is."""
+        of_itself = isinstance(error, AttributeError) and error.obj is self
+        return of_itself or isinstance(error, (NameError, ImportError))
 
     def _reject(self, block: Block, error: Exception) -> Parsed:
         """A single record that cannot be read, as rejected.
@@ -232,5 +247,5 @@ class TextParser:
         found = self.explain(block.text, error)
         found.source, found.line = block.name, block.line
         if not self.rejects:
-            raise found from None
+            raise found from (None if found is error else error)
         return Parsed(empty(self.schema), (Rejected(block.text, block.name, block.line, found),))

@@ -81,6 +81,8 @@ class Configured:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls) and not cls.__module__.startswith("filterkit."):
+            raise TypeError(f"{cls.__name__} must not have an __init__; {_DECLARE}, and check them in __post_init__")
         # Only for the fields: making methods would take half a millisecond for each stage at every start.
         try:
             dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
@@ -101,12 +103,13 @@ class Configured:
             setattr(self, field.name, value)
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
+        for field in dataclasses.fields(self):
+            _check(self, field, getattr(self, field.name))
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Check the options; a class that has more to check calls this first."""
-        for field in dataclasses.fields(self):
-            _check(self, field, getattr(self, field.name))
+        """Check what else the options must hold, each of which is within its own bounds; a class that overrides this
+        calls that of its base first."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), options_of(self))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from filterkit import RowStage, option
+from filterkit import RowStage, UsageError, option
 from filterkit.stages.options import types_of
 
 
@@ -63,3 +63,26 @@ def test_types_that_options_cannot_hold_are_refused(hint, default, message):
 def test_a_class_that_declares_an_option_in_another_way_is_refused(members, said):
     with pytest.raises(TypeError, match=f"^{said}"):
         type("Mine", (RowStage,), members)
+
+
+def test_limits_hold_for_a_stage_that_does_not_call_its_base():
+    class Mine(RowStage):
+        name = "mine"
+        low: float = option(0.5, "What.", minimum=0, maximum=1)
+
+        def __post_init__(self):
+            self.what = self.low * 2
+
+    assert Mine(low=0.25).what == 0.5
+    with pytest.raises(UsageError, match="mine: --low must be at least 0, not -2"):
+        Mine(low=-2)
+
+
+def test_a_stage_with_an_init_is_told_how_to_declare_options():
+    with pytest.raises(TypeError, match=r"^Mine must not have an __init__; declare an option as in size: float = "):
+
+        class Mine(RowStage):
+            name = "mine"
+
+            def __init__(self, base=2):
+                self.base = base

@@ -1,0 +1,56 @@
+"""What is asked of every engine: a result for each item."""
+
+import pytest
+
+from filterkit import PluginError
+from filterkit.engines.engine import Engine, mapped
+from filterkit.plugin import PAUSE, LocalEngine
+
+
+class Loses(Engine):
+    """Gives some of the results."""
+
+    name = "loses"
+
+    def __init__(self, jobs, kept=0, asks=True):
+        super().__init__(jobs)
+        self.kept, self.asks = kept, asks
+
+    def map(self, function, items):
+        found = [function(item) for item in items] if self.asks else []
+        yield from found[: self.kept]
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (Loses(1), "the engine loses: map gives 0 results for 5 items"),
+        (Loses(1, 4), "the engine loses: map gives 4 results for 5 items"),
+        (Loses(1, 0, False), "the engine loses: map gives 0 results for 1 items that it has taken or left"),
+    ],
+)
+def test_results_that_are_missing_are_an_error(engine, said):
+    found = mapped(engine, str, range(5))
+    with pytest.raises(PluginError, match=said):
+        list(found)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("items", [[], [3], [1, 2, PAUSE, 3, PAUSE], range(50)])
+def test_an_engine_that_gives_all_results_is_left_alone(jobs, items):
+    engine = LocalEngine(jobs)
+    assert list(mapped(engine, str, items)) == list(engine.map(str, items))
+
+
+def test_a_map_may_be_closed_early():
+    asked = []
+
+    def items():
+        for item in range(1000):
+            asked.append(item)
+            yield item
+
+    found = mapped(LocalEngine(1), str, items())
+    assert next(found) == "0"
+    found.close()
+    assert len(asked) == 1
