@@ -99,11 +99,10 @@ class Cluster:
         FilterkitError : all workers are lost, and no new ones come.
         """
         look = self._patience()
-        while not future.done():
+        while True:  # also if it is done: its worker may be lost before the result has been fetched
             with suppress(TimeoutError):
                 return future.result(timeout=_PAUSE)
             look()
-        return future.result()
 
     def as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
         """Futures, as they are done; errors as of `result`."""
