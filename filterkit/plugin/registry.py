@@ -32,7 +32,16 @@ from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.errors import FilterkitError, PluginError, UsageError, file_error, or_of_a_file, quoted, suggestion
+from filterkit.errors import (
+    FilterkitError,
+    PluginError,
+    UsageError,
+    file_error,
+    or_of_a_file,
+    quoted,
+    record_module,
+    suggestion,
+)
 from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
@@ -189,6 +198,7 @@ class Registry:
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _flagging(plugin):
                 module = _loaded(point.value)
+                record_module(point.value.partition(":")[0].strip(), plugin.known_as())
                 self._hooks.register(plugin.name, module)
                 loaded.append((plugin, module))
         for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
@@ -236,6 +246,7 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
+        record_module(module_name, plugin.known_as())
         self._others.append(plugin)
         with _flagging(plugin):
             spec.loader.exec_module(module)

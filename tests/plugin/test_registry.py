@@ -510,7 +510,7 @@ def test_a_file_that_is_refused_changes_nothing(tmp_path):
     registry = Registry()
     registry.add_file(stage_file(tmp_path / "one.py", "mine"))
     other = stage_file(tmp_path / "two.py", "mine")
-    with pytest.raises(PluginError, match="two plugins claim the stage 'mine': .*; load only one of these files"):
+    with pytest.raises(PluginError, match=r"two plugins claim the stage 'mine': .*; load only one of these files"):
         registry.add_file(other)
     assert registry.stage("mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
     assert "filterkit_plugin_file_two" not in sys.modules and not registry.broken
