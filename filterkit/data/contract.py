@@ -45,7 +45,7 @@ def record_plugin(thing: Any, plugin: str) -> None:
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
-def broken(name: str, fault: str, thing: Any) -> PluginError:
+def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
     """The error to raise for a fault of a stage, metric or format; it names the plugin, if one has offered the thing.
 
     Parameters
@@ -53,8 +53,9 @@ def broken(name: str, fault: str, thing: Any) -> PluginError:
     name : what the thing is called.
     fault : what is wrong, and what to do.
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
+    error : what the plugin has raised, if anything; the line is named, too.
     """
-    _, plugin = _plugins.get(id(thing), (None, None))
+    plugin = (culprit(error) if error is not None else "") or _plugins.get(id(thing), (None, None))[1]
     return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 

@@ -589,7 +589,7 @@ def filterkit_HOOK(ARGUMENTS):
         (
             "formats",
             "[filterkit.Format('a', '.a')]",
-            r"which is no Format or FileFormat; write .*\('\.ending',\)",
+            r"the endings of the format 'a' are no tuple; write endings = \('\.a',\)$",
         ),
         (
             "formats",

@@ -261,6 +261,59 @@ class Crashes(RowStage):
         raise KeyError("what")
 
 
+class LooksUpNothing(ColumnStage):
+    """Add the number of rows, and forget which column a value is in."""
+
+    name = "broken"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"low": np.full(len(table), float(table.totals.sum()))}
+
+    def apply(self, values, columns, state):
+        return values + state["low"]
+
+
+class LearnsNothing(LooksUpNothing):
+    """Clip to a limit that is no number."""
+
+    def fit_columns(self, table):
+        return {"low": np.full(len(table), np.nan)}
+
+    def apply(self, values, columns, state):
+        return np.maximum(values, state["low"][columns])
+
+
+class KeepsSet(filterkit.Stage):
+    """Keep what no file can hold."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return FittedSet(schema)
+
+    def from_state(self, state, schema):
+        return FittedSet(schema)
+
+
+class FittedSet(filterkit.Fitted):
+    def __init__(self, schema):
+        self.schema = schema
+
+    def get_state(self):
+        return {"rows": 1, "seen": [{1, 2}]}
+
+    def transform(self, batch):
+        return batch
+
+
+class NeverCalls(KeepsSet):
+    """Read rows without a call."""
+
+    def fit(self, rows, schema):
+        return FittedSet(next(filterkit.plugin.equal_blocks(rows, schema)).schema)
+
+
 class Shouts(RowStage):
     """Make an option something else."""
 
@@ -365,6 +418,8 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
         ):
             testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
     testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
+    with pytest.raises(filterkit.FilterkitError, match=r"^broken: apply gives NaN for 0 .*; is NaN in its state\?"):
+        testing.check_zeros_stay_zeros(LearnsNothing(), testing.sample("sparse-two-classes"))
 
 
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
@@ -599,6 +654,14 @@ def findings(stage, names=SAMPLES):
             "check_options_are_kept_apart: broken gives other values once there are stages with",
         ),
         (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
+        (
+            KeepsSet(),
+            r"check_a_.*: broken cannot be saved: the 'seen' of .* \(there is a set in it\)",
+        ),
+        (
+            NeverCalls(),
+            r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
+        ),
         (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
         (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
     ],
@@ -643,6 +706,8 @@ def test_an_exception_gives_one_finding_whichever_check_meets_it():
     for names in (["one-row", "dense-two-classes"], ["dense-two-classes", "one-row"]):
         lines, _ = findings(WantsRows(), names)
         assert len(lines) == 1 and " IndexError: list index out of range" in lines[0], lines
+    lines, _ = findings(LooksUpNothing(), ["dense-two-classes", "no-class", "one-row"])
+    assert len(lines) == 1 and "; look up the state by column: state[name][columns]" in lines[0], lines
     lines, _ = findings(MixesColumns(), ["dense-two-classes", "one-row", "no-rows"])
     assert len(lines) == 1 and "it gets the numbers of outgoing columns, and the state has an" in lines[0], lines
 
