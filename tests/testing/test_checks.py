@@ -314,6 +314,13 @@ class NeverCalls(KeepsSet):
         return FittedSet(next(filterkit.plugin.equal_blocks(rows, schema)).schema)
 
 
+class TakesTooFew(LooksUpNothing):
+    """Forget an argument."""
+
+    def apply(self, values, columns):
+        return values
+
+
 class Shouts(RowStage):
     """Make an option something else."""
 
@@ -661,6 +668,10 @@ def findings(stage, names=SAMPLES):
         (
             NeverCalls(),
             r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
+        ),
+        (
+            TakesTooFew(),
+            r"check_.*: broken: TakesTooFew.apply takes .self, values, columns.; write def apply.self, values, ",
         ),
         (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
         (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
@@ -1397,6 +1408,45 @@ COMMANDS = [
         "mine takes an option that it does not",
     ),
 ]
+
+
+class WritesNothing(filterkit.plugin.FileFormat):
+    """A format whose method is misspelt."""
+
+    name, title, endings = "kv", "Kv", (".kv",)
+
+    def open(self, opening):
+        return opening
+
+    def write(self, schema, precision):
+        return schema
+
+
+class Closes(LocalEngine):
+    """An engine whose method takes something else."""
+
+    name = "closes"
+
+    def map(self, function):
+        return function
+
+
+def test_methods_of_formats_and_engines_are_known():
+    with pytest.raises(AssertionError, match=r"kv: filterkit does not use WritesNothing\.write; did you mean writer"):
+        testing.check_format_is_declared(WritesNothing(), sample("one-row"))
+    with pytest.raises(AssertionError, match=r"Closes.map takes \(self, function\); write def map\(self, function, it"):
+        testing.check_engine_is_declared(Closes)
+
+
+def test_a_subcommand_takes_what_its_options_give():
+    option = click.Option(["--size"], help="How much.")
+    for function, fits in ((lambda path: print(path), False), (lambda size: print(size), True)):
+        wrong = click.Command("mine", help="Do it.", params=[option], callback=function)
+        if fits:
+            testing.check_command_does_something(wrong)
+            continue
+        with pytest.raises(AssertionError, match=r"mine: its function takes \(path\) and no size, which --size gives"):
+            testing.check_command_does_something(wrong)
 
 
 @pytest.mark.parametrize(("check", "broken", "message"), COMMANDS)
