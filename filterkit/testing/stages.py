@@ -469,9 +469,13 @@ def check_options_can_be_set(stage: Stage) -> None:
     """A stage with another value of any option is the stage that its own words describe, and keeps all options as they
     were given, as searches over options and their clones need it.
 
-    A value that the stage refuses by a `UsageError` is left out.
+    A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers are tried as well;
+    they may be refused in the same way, and no other.
     """
     known = _registry_of(stage)
+    for field in fields_of(stage):
+        for limit in _limits(stage, field):
+            _takes(stage, field, limit)
     for field, given in other_options(stage):
         made = type(stage)(**given)
         kept = options_of(made)
@@ -493,18 +497,32 @@ def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[s
     AssertionError : a value is refused by an error that is not filterkit's.
     """
     for field in fields_of(stage):
-        given = options_of(stage) | {field.name: _another(stage, field)}
-        try:
-            type(stage)(**given)
-        except FilterkitError:
-            continue
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-            raise AssertionError(
-                f"{stage.name}: {field.name}={given[field.name]!r} fails with {found}; raise a UsageError that says "
-                "what is wrong"
-            ) from error
-        yield field, given
+        other = _another(stage, field)
+        if _takes(stage, field, other):
+            yield field, options_of(stage) | {field.name: other}
+
+
+def _takes(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether an option takes a value; an `AssertionError` if it is refused by an error that is not filterkit's."""
+    try:
+        type(stage)(**options_of(stage) | {field.name: value})
+    except FilterkitError:
+        return False
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}{place(error)}"
+        raise AssertionError(
+            f"{stage.name}: {field.name}={value!r} fails with {found}; raise a UsageError that says what is wrong"
+        ) from error
+    return True
+
+
+def _limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
+    """The least and the largest number that an option allows; where nothing is declared, a billion either way."""
+    kind = types_of(type(stage))[field.name]
+    if kind not in (int, float):
+        return []
+    least, most = field.metadata["minimum"], field.metadata["maximum"]
+    return [kind(-1e9 if least is None else least), kind(1e9 if most is None else most)]
 
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:

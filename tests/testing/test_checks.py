@@ -314,6 +314,23 @@ class NeverCalls(KeepsSet):
         return FittedSet(next(filterkit.plugin.equal_blocks(rows, schema)).schema)
 
 
+class Crosses(RowStage):
+    """Refuse a pair of options by an error of Python's."""
+
+    name = "broken"
+
+    low: float = filterkit.option(0.1, "The least.", minimum=0, maximum=1)
+    high: float = filterkit.option(0.9, "The largest.", minimum=0, maximum=1)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.low > self.high:
+            raise ValueError("low is larger than high")
+
+    def transform(self, batch):
+        return batch
+
+
 class TakesTooFew(LooksUpNothing):
     """Forget an argument."""
 
@@ -673,6 +690,7 @@ def findings(stage, names=SAMPLES):
             TakesTooFew(),
             r"check_.*: broken: TakesTooFew.apply takes .self, values, columns.; write def apply.self, values, ",
         ),
+        (Crosses(), r"check_options_can_be_set: broken: low=1.0 fails with ValueError: .*; raise a UsageError that"),
         (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
         (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
     ],
