@@ -186,9 +186,42 @@ def not_nominal(name: str, kind: str) -> str:
     return f"{quoted(name)} is {kind}; make it nominal first, by the stage: nominal --only {quoted(name)}"
 
 
+_modules: dict[str, str] = {}  # the plugins by the names of their modules or packages
+
+
+def record_module(module: str, plugin: str) -> None:
+    """Note which plugin a module or package belongs to, for `culprit`; the first counts.
+
+    Parameters
+    ----------
+    module : its name.
+    plugin : name and origin of the plugin, for messages.
+    """
+    _modules.setdefault(module, plugin)
+
+
+def culprit(error: BaseException) -> str:
+    """The plugin in whose code an error came up, and the line, for a message; empty if it came up elsewhere."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__") or ""
+        while module and module not in _modules:
+            module = module.rpartition(".")[0]
+        if module:
+            plugin, file = _modules[module], os.path.basename(trace.tb_frame.f_code.co_filename)
+            found = f"{plugin}, {'' if plugin.endswith(file) else f'{file}, '}line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
+
+
 def unexpected(error: BaseException) -> str:
-    """The message about an error that is not filterkit's, with the notes that say where it came up."""
+    """The message about an error that is not filterkit's, with the notes that say where it came up.
+
+    Without a note, it names the plugin in whose code the error came up, if it is one.
+    """
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    plugin = "" if where else culprit(error)
+    where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
 
 

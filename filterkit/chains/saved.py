@@ -20,11 +20,12 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, empty, passthrough_table, unknown
+from filterkit.data.contract import kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
-from filterkit.errors import FilterkitError, StageError, UsageError, file_error, quoted
+from filterkit.errors import FilterkitError, StageError, UsageError, file_error, one_line, quoted
 from filterkit.files.descriptors import pipe_of
 from filterkit.files.endings import check_chain
 from filterkit.files.output import open_output
@@ -72,7 +73,7 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     stages = []
     for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
         try:
-            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in made.get_state().items()}
+            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in _state(made).items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
         stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
@@ -84,14 +85,60 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         "outgoing": schema_to_json(fitted.schema),
         "stages": stages,
     }
+    try:
+        text = json.dumps(about, ensure_ascii=False, indent=1)
+    except (TypeError, ValueError):
+        raise _unsavable(stages) from None
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(about, ensure_ascii=False, indent=1))
+        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), text)
         for name, array in arrays.items():
             data = io.BytesIO()
             np.lib.format.write_array(data, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
     return out.getvalue()
+
+
+_KINDS = "arrays of float64, int64, int32 or bool, Ragged arrays, numbers, texts, and lists of these"
+
+
+def _state(made: Fitted) -> dict[str, Any]:
+    """What a fitted stage has learned, by name.
+
+    Raises
+    ------
+    NotImplementedError : `Fitted.get_state` is not written, or gives something else.
+    """
+    state = made.get_state()
+    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
+        raise NotImplementedError(f"get_state gives {kind_of(state)}; return a dict of {_KINDS}, by names")
+    return state
+
+
+def _unsavable(stages: list[dict[str, Any]]) -> FilterkitError:
+    """The error about the first value in the states of stages that JSON cannot hold."""
+    for stage in stages:
+        for key, note in stage["kept"].items():
+            try:
+                json.dumps(note)
+            except (TypeError, ValueError) as error:
+                odd = _odd(note["plain"], 5)
+                found = one_line(error) if odd is None else f"there is {kind_of(odd)} in it"
+                return FilterkitError(
+                    f"--save: {stage['words'][0]} cannot be saved: the {quoted(key)} of get_state cannot be kept "
+                    f"({found}); it may hold {_KINDS}"
+                )
+    return FilterkitError("--save: the chain cannot be saved as JSON")
+
+
+def _odd(value: Any, depth: int) -> Any:
+    """What JSON cannot hold in a value, or in the lists of so many levels; None if nothing is found."""
+    if value is None or isinstance(value, (bool, int, float, str)) or not depth:
+        return None
+    if not isinstance(value, (list, tuple, dict)):
+        return value
+    parts = value.values() if isinstance(value, dict) else value
+    return next((odd for part in parts if (odd := _odd(part, depth - 1)) is not None), None)
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
@@ -234,7 +281,7 @@ def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
             raise NotImplementedError(f"it keeps an array of {value.dtype}; make it float64, int64, int32 or bool")
         arrays[name] = np.ascontiguousarray(value)
         return {"array": name}
-    return {"plain": value}
+    return {"plain": value.item() if isinstance(value, np.generic) else value}
 
 
 def _members(state: dict[str, Any]) -> list[str]:

@@ -52,6 +52,7 @@ class _Command(click.Command):
         words = given.get("words")
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
+        known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
         if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
             _add_subcommands(known)  # a run of a chain does not need them
         for path in given.get("plugins", ()):

@@ -49,6 +49,7 @@ def new_plugin(known: Registry, name: str, kind: str, as_file: bool) -> None:
     values = {"what": texts.what, "use": texts.use, "name": name, "module": module, "title": title}
     values |= {"distribution": DISTRIBUTION, "version": __version__}
     if as_file:
+        _check_module(module)
         _write_file(f"{module}.py", _filled(texts.module, values))
         use = _filled(texts.use, values)
         click.echo(f"{module}.py: change it, then: filterkit check-plugin {module}.py")
@@ -83,6 +84,19 @@ def _filled(text: str, values: dict[str, str]) -> str:
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", value)
     return text
+
+
+def _check_module(module: str) -> None:
+    """Refuse the name of a module that can be imported; the file would hide it from programs in the same folder.
+
+    Raises
+    ------
+    UsageError : there is such a module.
+    """
+    from importlib.util import find_spec
+
+    if find_spec(module) is not None and not os.path.lexists(f"{module}.py"):
+        raise UsageError(f"new-plugin: {module}.py would hide the Python module {module!r}; take another name")
 
 
 def _write_folder(folder: str, files: dict[str, str]) -> None:

@@ -73,6 +73,7 @@ import filterkit
 from filterkit.plugin import map_numbers
 
 
+# With --only and --except, too: class {title}(filterkit.plugin.SelectiveStage, filterkit.RowStage)
 class {title}(filterkit.RowStage):
     """Divide every number by another one; nominal and missing values stay."""
 

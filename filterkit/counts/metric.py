@@ -110,7 +110,7 @@ class Metric:
             raise
         except Exception as error:
             fault = f"the metric fails with {type(error).__name__}: {one_line(error)}"
-            raise broken(self.name, fault, self) from error
+            raise broken(self.name, fault, self, error) from error
 
     @property
     def compares_classes(self) -> bool:

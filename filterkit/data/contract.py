@@ -17,7 +17,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, culprit, quoted
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
@@ -45,7 +45,7 @@ def record_plugin(thing: Any, plugin: str) -> None:
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
-def broken(name: str, fault: str, thing: Any) -> PluginError:
+def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
     """The error to raise for a fault of a stage, metric or format; it names the plugin, if one has offered the thing.
 
     Parameters
@@ -53,19 +53,20 @@ def broken(name: str, fault: str, thing: Any) -> PluginError:
     name : what the thing is called.
     fault : what is wrong, and what to do.
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
+    error : what the plugin has raised, if anything; the line is named, too.
     """
-    _, plugin = _plugins.get(id(thing), (None, None))
+    plugin = (culprit(error) if error is not None else "") or _plugins.get(id(thing), (None, None))[1]
     return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 
 def blame(error: Exception, stage: Named | None) -> None:
-    """Add to an unexpected error of a plugin the stage that raised it, as a note.
+    """Add to an unexpected error of a plugin the stage that raised it, its plugin and the line, as a note.
 
     Errors of filterkit's own say what is at fault, and keep their text.
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
-    _, plugin = _plugins.get(id(type(stage)), (None, None))
+    plugin = culprit(error) or _plugins.get(id(type(stage)), (None, None))[1]
     error.add_note(f"in the stage {quoted(stage.name)}" + ("" if plugin is None else f" (plugin {plugin})"))
 
 

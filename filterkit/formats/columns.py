@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
+from filterkit.data.labels import join
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
 
@@ -185,7 +186,13 @@ def taken(texts: Sequence[str], places: np.ndarray) -> Any:
 
 
 def to_table(batch: Batch) -> Any:
-    """The Arrow table of a batch without labels: columns of float64, dictionary of string, string, or timestamp[ms]."""
+    """The Arrow table of a batch, with a column for each attribute, class and labels included; null is missing.
+
+    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
+    `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
+    """
+    if batch.schema.labels:
+        batch = join(batch, batch.schema.replace(labels=()))
     schema = batch.schema
     X = np.ascontiguousarray(batch.in_form(False).X.T)
     features = iter(range(len(X)))

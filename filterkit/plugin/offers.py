@@ -110,7 +110,7 @@ class HookCaller:
         return Offers(
             stages=[*stages, *_stages_of(metrics)],
             metrics=metrics,
-            formats=_with_dots(_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT)),
+            formats=_with_endings(_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT)),
             engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name", _ENGINE),
             subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name", _COMMAND),
             empty=[hook for hook, items in given.items() if not items],
@@ -207,9 +207,13 @@ def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str,
     return given.get(hook, [])
 
 
-def _with_dots(formats: list[Any]) -> list[Any]:
-    """Formats as they are; a `PluginError` if an ending has no dot. A folder of texts has the ending ``/``."""
+def _with_endings(formats: list[Any]) -> list[Any]:
+    """Formats as they are; a `PluginError` if the endings are no tuple, or one has no dot. A folder of texts has the
+    ending ``/``."""
     for form in formats:
+        if not isinstance(form.endings, tuple):
+            example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"
+            raise PluginError(f"the endings of the format {quoted(form.name)} are no tuple; write endings = {example}")
         for ending in form.endings:
             if not isinstance(ending, str) or ending[:1] not in (".", "/"):
                 raise PluginError(
@@ -229,7 +233,7 @@ def _is_metric(item: Any) -> bool:
 
 
 def _is_format(item: Any) -> bool:
-    return hasattr(item, "name") and isinstance(getattr(item, "endings", None), tuple)
+    return hasattr(item, "name") and hasattr(item, "endings")
 
 
 def _is_engine(item: Any) -> bool:

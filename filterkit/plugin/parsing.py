@@ -73,14 +73,21 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
                 f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
             )
         except click.NoSuchOption as error:
-            number = error.option_name[1:].isdecimal()  # a negative one
-            hint = "" if error.possibilities or number else "; options of filterkit itself go before the input"
+            hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
             raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message_of(error)}") from None
         words = context.args
         stages.append(stage(**context.params))
     return stages
+
+
+def _hint(flag: str, stage: type[Stage], plugins: Registry) -> str:
+    """The end of a message about an option that a stage does not have."""
+    if flag[1:].isdecimal():  # a negative number
+        return ""
+    known = [flag_of(field) for field in fields_of(stage) if not field.metadata["bare"]]
+    return plugins.place_of_option(flag) or (f"; it has {', '.join(known)}" if known else "; it has no options")
 
 
 def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:

@@ -32,7 +32,16 @@ from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.errors import FilterkitError, PluginError, UsageError, file_error, or_of_a_file, quoted, suggestion
+from filterkit.errors import (
+    FilterkitError,
+    PluginError,
+    UsageError,
+    file_error,
+    or_of_a_file,
+    quoted,
+    record_module,
+    suggestion,
+)
 from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
@@ -99,6 +108,7 @@ class Registry:
     Attributes
     ----------
     files : the paths of the files that plugins were loaded from.
+    flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
     own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
     formats : file formats beside ARFF, by name and ending.
@@ -108,6 +118,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.files: list[str] = []
+        self.flags: frozenset[str] = frozenset()
         self.own = Plugin("filterkit itself", "")
         self.stages: Names[type[Stage]] = Names(self, "stage")
         self.formats: Names[Format | type[FileFormat]] = Names(self, "format")
@@ -176,9 +187,7 @@ class Registry:
     def _load_all(self) -> None:
         self._waiting = {}
         self._load([point for point in self._points if point not in self._installed])
-        self._items, self._owners = {}, {}
-        for plugin in (self.own, *self.plugins):  # in their order
-            self._claim(plugin, plugin)
+        self._claim_anew()
         if self._is_whole:
             self._remember()
 
@@ -189,6 +198,7 @@ class Registry:
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _flagging(plugin):
                 module = _loaded(point.value)
+                record_module(point.value.partition(":")[0].strip(), plugin.known_as())
                 self._hooks.register(plugin.name, module)
                 loaded.append((plugin, module))
         for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
@@ -236,20 +246,36 @@ class Registry:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
+        record_module(module_name, plugin.known_as())
         self._others.append(plugin)
         with _flagging(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
         if plugin.problem:
-            self._others.remove(plugin)
-            hint = ""
-            if plugin.problem.startswith("two plugins"):
-                hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
+            hint = self._way_out(plugin)
+            self._forget(plugin, module)
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         self._by_file[place] = plugin
         return plugin
+
+    def _way_out(self, plugin: Plugin) -> str:
+        """What to do if a plugin from a file claims names of others; empty if it does not."""
+        rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
+        if not rivals:
+            return ""
+        if rivals & {*self._installed.values()}:
+            return "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
+        return "; load only one of these files"
+
+    def _forget(self, plugin: Plugin, module: ModuleType) -> None:
+        """Leave everything as it was before a plugin from a file was loaded."""
+        self._others.remove(plugin)
+        sys.modules.pop(module.__name__, None)
+        if self._hooks.has(module):
+            self._hooks.unregister(module)
+        self._claim_anew()
 
     def add_own(self, module: ModuleType) -> None:
         """Take what one of filterkit's own modules offers through its hooks, once."""
@@ -283,6 +309,12 @@ class Registry:
         for stage in offers.stages:
             copyreg.pickle(stage, _reduced)
         self._claim(plugin, offers)
+
+    def _claim_anew(self) -> None:
+        """Give all plugins, in their order, the names of what they offer."""
+        self._items, self._owners = {}, {}
+        for plugin in (self.own, *self.plugins):
+            self._claim(plugin, plugin)
 
     def _claim(self, plugin: Plugin, offers: Offers) -> None:
         """Give a plugin the names of its offers, unless other plugins have claimed them."""
@@ -367,7 +399,8 @@ class Registry:
         """The end of a message about an unknown stage."""
         words = name.replace(",", " ").replace("|", " ").split()
         if name.startswith("-"):
-            return "; options of filterkit itself go before the input"
+            flag = name.partition("=")[0]
+            return self.place_of_option(flag) or "; the options of a stage go after its name"
         if len(words) > 1 and words[0] in self.stages:
             return f"; write stages and options as words of their own: {' '.join(words)}"
         hint = _in_weka(name, self.stages)
@@ -379,6 +412,10 @@ class Registry:
         if not hint and any(plugin.problem for plugin in self.plugins):
             return "; some plugins are broken, see: filterkit plugins"
         return self._or_of_a_file(hint or "; see: filterkit stages")
+
+    def place_of_option(self, flag: str) -> str:
+        """The end of a message about an option in the wrong place, if it is one of filterkit itself; else empty."""
+        return "; options of filterkit itself go before the input" if flag in self.flags else ""
 
     def _choice(self, name: str, known: Mapping[str, Any]) -> str:
         """The end of a message about another unknown name: one that is similar, or all there are."""

@@ -61,6 +61,9 @@ class Batches:
         """The training batches, in order."""
         return self._read()
 
+    def __iter__(self) -> Iterator[Batch]:
+        raise TypeError("the rows must be called to be read: write rows(), as in: for batch in rows()")
+
 
 class Stage(Configured):
     """A named step of a chain with its options.

@@ -282,7 +282,15 @@ class FittedColumns(Fitted):
         every = np.arange(incoming.width + 1)
         self._same = np.array_equal(columns, every[:-1])
         self._first = every if self._same else np.searchsorted(columns, every)
-        if self.schema.zero and any(image.any() for image in self._images_of_zero()):
+        moved = (
+            {bool(np.isnan(image).any()) for image in self._images_of_zero() if image.any()} if outgoing.zero else ()
+        )
+        if True in moved:
+            fault = (
+                "apply gives NaN for 0 where zero is special; is NaN in its state? Put a number there in fit_columns"
+            )
+            raise broken(stage.name, fault, type(stage))
+        if moved:
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
             raise broken(
@@ -330,16 +338,20 @@ class FittedColumns(Fitted):
     def _image(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         try:
             image = self.stage.apply(values, columns, self.state)
-        except IndexError as error:
-            if self._same:
+        except (IndexError, ValueError) as error:
+            hint = self._lookup(error)
+            if hint is None:
                 raise
-            raise broken(
-                self.stage.name,
-                f"apply fails with IndexError: {one_line(error)}; it gets the numbers of outgoing columns, and the "
-                "state has an entry for each incoming one",
-                type(self.stage),
-            ) from error
+            fault = f"apply fails with {type(error).__name__}: {one_line(error)}; {hint}"
+            raise broken(self.stage.name, fault, type(self.stage), error) from error
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
+
+    def _lookup(self, error: Exception) -> str | None:
+        """How `apply` should look the state up, if that may be why it fails."""
+        if isinstance(error, IndexError):
+            outgoing = "it gets the numbers of outgoing columns, and the state has an entry for each incoming one"
+            return None if self._same else outgoing
+        return "look up the state by column: state[name][columns]" if "broadcast" in str(error) else None
 
     def check_codes(self) -> None:
         """Check that a state from a file gives nominal columns only labels that they have.

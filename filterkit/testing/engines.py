@@ -23,6 +23,7 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.stages.base import RowStage
 from filterkit.stages.columns import ColumnStage, State
+from filterkit.testing.methods import check_methods
 from filterkit.testing.samples import SAMPLES
 
 _JOBS = (1, 2, 4)
@@ -40,6 +41,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
     """
     name = getattr(engine, "name", None)
     assert isinstance(name, str) and name and " " not in name, f"{engine!r} needs a name without blanks, for --engine"
+    check_methods(name, engine)
     for jobs in _JOBS:
         try:
             made = engine(jobs)

@@ -106,7 +106,7 @@ def _key(check: str, error: Exception) -> tuple[str, str]:
 
     A `PluginError` may come up in any check, an exception of the plugin in one place of its code on many samples.
     """
-    cause = error.__cause__ or error
+    cause = error if isinstance(error, PluginError) else error.__cause__ or error
     if isinstance(cause, PluginError):
         return "", _DETAIL.sub("", str(cause))
     if isinstance(cause, (AssertionError, FilterkitError)):

@@ -26,6 +26,7 @@ from filterkit.formats.output import RowWriter
 from filterkit.formats.simple import Format
 from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.testing.findings import place
+from filterkit.testing.methods import check_methods
 from filterkit.testing.stages import cut
 
 
@@ -36,6 +37,8 @@ def check_format_is_declared(form: Format | FileFormat, data: Batch) -> None:
     endings = form.endings if isinstance(form.endings, tuple) else ()
     right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
     assert right, f"{form.name}: endings must be like ('.parquet',), and {form.endings!r} is not"
+    if isinstance(form, FileFormat):
+        check_methods(form.name, type(form))
     assert is_format_read(form) or is_format_written(form), f"{form.name} is neither read nor written"
     if isinstance(form, FileFormat):
         _check_class(form)

@@ -9,7 +9,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any
 
@@ -24,12 +23,13 @@ from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage, FittedColumns
 from filterkit.stages.options import fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
 from filterkit.testing.findings import own as separate
 from filterkit.testing.findings import place
+from filterkit.testing.methods import check_methods, own_classes
 
 
 def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
@@ -469,9 +469,13 @@ def check_options_can_be_set(stage: Stage) -> None:
     """A stage with another value of any option is the stage that its own words describe, and keeps all options as they
     were given, as searches over options and their clones need it.
 
-    A value that the stage refuses by a `UsageError` is left out.
+    A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers are tried as well;
+    they may be refused in the same way, and no other.
     """
     known = _registry_of(stage)
+    for field in fields_of(stage):
+        for limit in _limits(stage, field):
+            _takes(stage, field, limit)
     for field, given in other_options(stage):
         made = type(stage)(**given)
         kept = options_of(made)
@@ -493,18 +497,32 @@ def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[s
     AssertionError : a value is refused by an error that is not filterkit's.
     """
     for field in fields_of(stage):
-        given = options_of(stage) | {field.name: _another(stage, field)}
-        try:
-            type(stage)(**given)
-        except FilterkitError:
-            continue
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-            raise AssertionError(
-                f"{stage.name}: {field.name}={given[field.name]!r} fails with {found}; raise a UsageError that says "
-                "what is wrong"
-            ) from error
-        yield field, given
+        other = _another(stage, field)
+        if _takes(stage, field, other):
+            yield field, options_of(stage) | {field.name: other}
+
+
+def _takes(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether an option takes a value; an `AssertionError` if it is refused by an error that is not filterkit's."""
+    try:
+        type(stage)(**options_of(stage) | {field.name: value})
+    except FilterkitError:
+        return False
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}{place(error)}"
+        raise AssertionError(
+            f"{stage.name}: {field.name}={value!r} fails with {found}; raise a UsageError that says what is wrong"
+        ) from error
+    return True
+
+
+def _limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
+    """The least and the largest number that an option allows; where nothing is declared, a billion either way."""
+    kind = types_of(type(stage))[field.name]
+    if kind not in (int, float):
+        return []
+    least, most = field.metadata["minimum"], field.metadata["maximum"]
+    return [kind(-1e9 if least is None else least), kind(1e9 if most is None else most)]
 
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
@@ -556,19 +574,9 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """No method or attribute of the stage has almost the name of one that filterkit uses, and is never used itself."""
-    for kind in _own_classes(stage):
-        for name in vars(kind).keys() - types_of(type(stage)).keys():
-            meant = misspelt(name, type(stage))
-            assert meant is None, (
-                f"{stage.name}: filterkit does not use {kind.__name__}.{name}; did you mean {meant}? If not, "
-                "give it a less similar name"
-            )
-
-
-def _own_classes(stage: Stage) -> list[type]:
-    """The class of a stage and its bases, as far as they are not filterkit's."""
-    return [kind for kind in type(stage).__mro__ if not kind.__module__.startswith(("filterkit.", "builtins"))]
+    """No method or attribute of the stage has almost the name of one that filterkit uses, and is never used itself;
+    methods take what filterkit gives them."""
+    check_methods(stage.name, type(stage))
 
 
 def _other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
@@ -576,14 +584,5 @@ def _other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, An
 
     A file that an option names is left out: the stage would write it.
     """
-    own = {name for kind in _own_classes(stage) for name in vars(kind)}
+    own = {name for kind in own_classes(type(stage)) for name in vars(kind)}
     return [each for each in other_options(stage) if each[0].name in own and not each[0].metadata["output"]]
-
-
-def misspelt(name: str, kind: type) -> str | None:
-    """The name of a method or attribute of filterkit's stages that `name`, which a plugin defines, nearly is."""
-    bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
-    known = {each for base in (*bases, Fitted) for each in dir(base) if not each.startswith("_")}
-    if name.startswith("_") or name in known:
-        return None
-    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)

@@ -7,6 +7,7 @@ would do.
 from __future__ import annotations
 
 import dis
+import inspect
 import io
 import os
 import re
@@ -58,7 +59,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 
 
 def check_command_does_something(command: Any) -> None:
-    """The function of the command, and of each command of a group, has a body."""
+    """The function of the command, and of each command of a group, has a body, and takes what its options give."""
     for name, each in _all(command, command.name):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
@@ -66,6 +67,20 @@ def check_command_does_something(command: Any) -> None:
         code = getattr(each.callback, "__code__", None)
         empty = code is not None and {step.opname for step in dis.get_instructions(code)} <= _NOTHING
         assert each.callback is not None and not empty, f"{name} does nothing: its function has no body; write one"
+        _check_arguments(name, each)
+
+
+def _check_arguments(name: str, command: click.Command) -> None:
+    """The function of a command takes an argument for each option and argument that the command declares."""
+    taken = inspect.signature(inspect.unwrap(command.callback or _all)).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        return
+    for parameter in command.params:
+        given = str(parameter.name)
+        assert given in taken or not parameter.expose_value, (
+            f"{name}: its function takes ({', '.join(taken)}) and no {given}, which {parameter.opts[-1]} gives; "
+            f"add {given} to its arguments"
+        )
 
 
 # The instructions of a function that does nothing, in all versions of Python.

@@ -439,3 +439,34 @@ def test_an_array_of_an_unsupported_type_cannot_be_saved(tmp_path, monkeypatch):
     fitted = filterkit.Chain([Mindful()]).fit(sample("iris"))
     with pytest.raises(FilterkitError, match="mindful cannot be saved: it keeps an array of <U1"):
         saved.save(fitted, str(tmp_path / "chain"), known)
+
+
+def test_numbers_of_numpy_in_a_state_are_saved(monkeypatch):
+    monkeypatch.setattr(FittedMindful, "get_state", lambda self: {"mean": np.int64(3)})
+    testing.check_a_saved_chain_is_the_same(ByWholeNumber(), testing.sample("dense-two-classes"))
+
+
+class ByWholeNumber(Mindful):
+    """Subtract three."""
+
+    name = "by-whole-number"
+
+    def fit(self, rows, schema):
+        return FittedMindful(schema, 3)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .there is a set in it.; it may hold arrays of float64"),
+        ({"tree": [[1, {"a": 2j}]]}, "the 'tree' of get_state cannot be kept .there is a complex in it."),
+        ([1], "get_state gives a list; return a dict of arrays of float64"),
+        ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
+    ],
+)
+def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
+    monkeypatch.setattr(FittedMindful, "get_state", lambda self: state)
+    known = Registry()
+    known.add_stage(Mindful)
+    with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
+        saved.to_bytes(filterkit.Chain([Mindful()]).fit(sample("iris")), known)

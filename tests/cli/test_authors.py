@@ -317,6 +317,8 @@ def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
         (("new-plugin", "local", "--kind", "engine"), "another engine has the name 'local'"),
         (("new-plugin", "info", "--kind", "subcommand"), "another subcommand has the name 'info'"),
         (("new-plugin", "lambda", "--kind", "metric"), "'lambda' is a word of Python; take another name"),
+        (("new-plugin", "numpy", "--file"), "numpy.py would hide the Python module 'numpy'; take another name"),
+        (("new-plugin", "random", "--file", "--kind", "metric"), "would hide the Python module 'random'"),
         (("new-plugin", "x", "--kind", "metrc"), "'metrc' is not one of 'row', 'column', 'training', 'stage',"),
     ],
 )

@@ -642,7 +642,7 @@ def test_an_error_of_a_plugin_names_fold_and_chain(tmp_path, run_in_process):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "filterkit: iris, class, fold 1, chain 'x': unexpected KeyError in the stage 'broken' (plugin broken of "
-        "broken.py): 'nothing' (--debug shows where)\n"
+        "broken.py, line 6): 'nothing' (--debug shows where)\n"
     )
 
 

@@ -352,7 +352,7 @@ def test_an_unexpected_error_in_a_stage_is_reported_on_one_line(tmp_path):
     done = run("--plugin", str(path), IRIS, "add")
     assert (done.returncode, done.stderr) == (
         1,
-        "filterkit: unexpected ValueError in the stage 'add' (plugin breaks of breaks.py): oh no "
+        "filterkit: unexpected ValueError in the stage 'add' (plugin breaks of breaks.py, line 16): oh no "
         "(--debug shows where)\n",
     )
     assert "Traceback" in run("--debug", "--plugin", str(path), IRIS, "add").stderr

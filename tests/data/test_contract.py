@@ -511,7 +511,7 @@ def test_the_command_names_the_stage_of_an_unexpected_error(tmp_path):
     (tmp_path / "my.py").write_text(text)
     for options in ([], ["--engine", "processes", "--jobs", "2"]):
         done = run("--plugin", "my.py", *options, IRIS, "crash", cwd=tmp_path)
-        message = "unexpected IndexError in the stage 'crash' (plugin my of my.py): list index out of range"
+        message = "unexpected IndexError in the stage 'crash' (plugin my of my.py, line 12): list index out of range"
         assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (--debug shows where)\n")
 
 
@@ -538,3 +538,88 @@ def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():
     assert [len(each.csr.data) for each in check_read(Format("F", (".f",)), iter([stored]))] == [1]
     stage = Chain("shuffle").stages[0]
     assert [len(each.csr.data) for each in check_arranged(stage, lambda: [stored], schema)] == [1]
+
+
+FAILS = '''
+import click
+import filterkit
+import numpy as np
+
+
+class Low(filterkit.RowStage):
+    """Refuse an option in the wrong way."""
+
+    name = "low"
+    low: float = filterkit.option(0.1, "The least.")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.low > 1:
+            raise ValueError("too large")
+
+    def transform(self, batch):
+        return batch
+
+
+class Odd(filterkit.plugin.LocalEngine):
+    """Fail in a map."""
+
+    name = "odd"
+
+    def map(self, function, items):
+        raise KeyError("lost")
+        yield
+
+
+class Kv(filterkit.plugin.FileFormat):
+    """A format whose writer fails."""
+
+    name, title, endings = "kv", "Kv", (".kv",)
+
+    def writer(self, schema, precision):
+        return [][0]
+
+
+@click.command("count")
+def count():
+    """Fail in a function of numpy."""
+    np.concatenate([np.ones(2), np.ones((2, 2))])
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Low]
+
+
+@filterkit.hookimpl
+def filterkit_engines():
+    return [Odd]
+
+
+@filterkit.hookimpl
+def filterkit_formats():
+    return [Kv]
+
+
+@filterkit.hookimpl
+def filterkit_subcommands():
+    return [count]
+'''
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "line", "said"),
+    [
+        ([IRIS, "low", "--low", "2"], "ValueError", "raise ValueError", "too large"),
+        (["--engine", "odd", IRIS, "low"], "KeyError", "raise KeyError", "'lost'"),
+        (["-o", "out.kv", IRIS], "IndexError", "return [][0]", "list index out of range"),
+        (["count"], "ValueError", "np.concatenate", "all the input arrays"),
+    ],
+)
+def test_the_command_names_plugin_and_line_of_any_unexpected_error(words, kind, line, said, tmp_path):
+    (tmp_path / "fails.py").write_text(FAILS)
+    number = FAILS[: FAILS.index(line)].count("\n") + 1
+    done = run("--plugin", "fails.py", *words, cwd=tmp_path)
+    begin = f"filterkit: unexpected {kind} in the plugin fails of fails.py, line {number}: {said}"
+    assert done.returncode == 1 and done.stderr.startswith(begin)
+    assert done.stderr.endswith(" (--debug shows where)\n") and done.stderr.count("\n") == 1

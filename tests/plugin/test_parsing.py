@@ -46,6 +46,7 @@ def known():
     known = Registry()
     known.add_stage(Mark)
     known.add_stage(Place)
+    known.flags = frozenset(["--jobs", "-o"])
     return known
 
 
@@ -77,7 +78,12 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
     [
         ("mrak", "no stage 'mrak'; did you mean 'mark'?"),
         ("mark --siz 2", "mark: no such option '--siz'"),
-        ("mark --jobs 2", "options of filterkit itself go before the input"),
+        ("mark --jobs 2", "no such option '--jobs'; options of filterkit itself go before the input"),
+        ("mark -o x", "options of filterkit itself go before the input"),
+        ("mark --zzz", "'--zzz'; it has --size, --count, --way, --only, --bold, --tidy, --seed"),
+        ("place --zzz", "place: no such option '--zzz'; it has no options"),
+        ("--jobs", "no stage '--jobs'; options of filterkit itself go before the input"),
+        ("--zzz", "no stage '--zzz'; the options of a stage go after its name"),
         ("mark --size big", "mark: "),
         ("mark --way left", "mark: "),
         ("mark --size", "mark: "),

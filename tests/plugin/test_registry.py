@@ -506,6 +506,19 @@ def test_files_of_one_name_in_two_folders_are_two_plugins(tmp_path):
         registry.add_file(stage_file(tmp_path / "three" / "my.py", "one"))
 
 
+def test_a_file_that_is_refused_changes_nothing(tmp_path):
+    registry = Registry()
+    registry.add_file(stage_file(tmp_path / "one.py", "mine"))
+    other = stage_file(tmp_path / "two.py", "mine")
+    with pytest.raises(PluginError, match=r"two plugins claim the stage 'mine': .*; load only one of these files"):
+        registry.add_file(other)
+    assert registry.stage("mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
+    assert "filterkit_plugin_file_two" not in sys.modules and not registry.broken
+    stage_file(tmp_path / "two.py", "other")  # mended, it is loaded
+    registry.add_file(other)
+    assert [*registry.stages] == ["mine", "other"]
+
+
 @pytest.mark.parametrize(
     ("hook", "marked", "said"),
     [
@@ -576,7 +589,7 @@ def filterkit_HOOK(ARGUMENTS):
         (
             "formats",
             "[filterkit.Format('a', '.a')]",
-            r"which is no Format or FileFormat; write .*\('\.ending',\)",
+            r"the endings of the format 'a' are no tuple; write endings = \('\.a',\)$",
         ),
         (
             "formats",

@@ -261,6 +261,83 @@ class Crashes(RowStage):
         raise KeyError("what")
 
 
+class LooksUpNothing(ColumnStage):
+    """Add the number of rows, and forget which column a value is in."""
+
+    name = "broken"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"low": np.full(len(table), float(table.totals.sum()))}
+
+    def apply(self, values, columns, state):
+        return values + state["low"]
+
+
+class LearnsNothing(LooksUpNothing):
+    """Clip to a limit that is no number."""
+
+    def fit_columns(self, table):
+        return {"low": np.full(len(table), np.nan)}
+
+    def apply(self, values, columns, state):
+        return np.maximum(values, state["low"][columns])
+
+
+class KeepsSet(filterkit.Stage):
+    """Keep what no file can hold."""
+
+    name = "broken"
+
+    def fit(self, rows, schema):
+        return FittedSet(schema)
+
+    def from_state(self, state, schema):
+        return FittedSet(schema)
+
+
+class FittedSet(filterkit.Fitted):
+    def __init__(self, schema):
+        self.schema = schema
+
+    def get_state(self):
+        return {"rows": 1, "seen": [{1, 2}]}
+
+    def transform(self, batch):
+        return batch
+
+
+class NeverCalls(KeepsSet):
+    """Read rows without a call."""
+
+    def fit(self, rows, schema):
+        return FittedSet(next(filterkit.plugin.equal_blocks(rows, schema)).schema)
+
+
+class Crosses(RowStage):
+    """Refuse a pair of options by an error of Python's."""
+
+    name = "broken"
+
+    low: float = filterkit.option(0.1, "The least.", minimum=0, maximum=1)
+    high: float = filterkit.option(0.9, "The largest.", minimum=0, maximum=1)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.low > self.high:
+            raise ValueError("low is larger than high")
+
+    def transform(self, batch):
+        return batch
+
+
+class TakesTooFew(LooksUpNothing):
+    """Forget an argument."""
+
+    def apply(self, values, columns):
+        return values
+
+
 class Shouts(RowStage):
     """Make an option something else."""
 
@@ -365,6 +442,8 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
         ):
             testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
     testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
+    with pytest.raises(filterkit.FilterkitError, match=r"^broken: apply gives NaN for 0 .*; is NaN in its state\?"):
+        testing.check_zeros_stay_zeros(LearnsNothing(), testing.sample("sparse-two-classes"))
 
 
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
@@ -599,6 +678,19 @@ def findings(stage, names=SAMPLES):
             "check_options_are_kept_apart: broken gives other values once there are stages with",
         ),
         (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
+        (
+            KeepsSet(),
+            r"check_a_.*: broken cannot be saved: the 'seen' of .* \(there is a set in it\)",
+        ),
+        (
+            NeverCalls(),
+            r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
+        ),
+        (
+            TakesTooFew(),
+            r"check_.*: broken: TakesTooFew.apply takes .self, values, columns.; write def apply.self, values, ",
+        ),
+        (Crosses(), r"check_options_can_be_set: broken: low=1.0 fails with ValueError: .*; raise a UsageError that"),
         (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
         (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
     ],
@@ -643,6 +735,8 @@ def test_an_exception_gives_one_finding_whichever_check_meets_it():
     for names in (["one-row", "dense-two-classes"], ["dense-two-classes", "one-row"]):
         lines, _ = findings(WantsRows(), names)
         assert len(lines) == 1 and " IndexError: list index out of range" in lines[0], lines
+    lines, _ = findings(LooksUpNothing(), ["dense-two-classes", "no-class", "one-row"])
+    assert len(lines) == 1 and "; look up the state by column: state[name][columns]" in lines[0], lines
     lines, _ = findings(MixesColumns(), ["dense-two-classes", "one-row", "no-rows"])
     assert len(lines) == 1 and "it gets the numbers of outgoing columns, and the state has an" in lines[0], lines
 
@@ -1332,6 +1426,45 @@ COMMANDS = [
         "mine takes an option that it does not",
     ),
 ]
+
+
+class WritesNothing(filterkit.plugin.FileFormat):
+    """A format whose method is misspelt."""
+
+    name, title, endings = "kv", "Kv", (".kv",)
+
+    def open(self, opening):
+        return opening
+
+    def write(self, schema, precision):
+        return schema
+
+
+class Closes(LocalEngine):
+    """An engine whose method takes something else."""
+
+    name = "closes"
+
+    def map(self, function):
+        return function
+
+
+def test_methods_of_formats_and_engines_are_known():
+    with pytest.raises(AssertionError, match=r"kv: filterkit does not use WritesNothing\.write; did you mean writer"):
+        testing.check_format_is_declared(WritesNothing(), sample("one-row"))
+    with pytest.raises(AssertionError, match=r"Closes.map takes \(self, function\); write def map\(self, function, it"):
+        testing.check_engine_is_declared(Closes)
+
+
+def test_a_subcommand_takes_what_its_options_give():
+    option = click.Option(["--size"], help="How much.")
+    for function, fits in ((lambda path: print(path), False), (lambda size: print(size), True)):
+        wrong = click.Command("mine", help="Do it.", params=[option], callback=function)
+        if fits:
+            testing.check_command_does_something(wrong)
+            continue
+        with pytest.raises(AssertionError, match=r"mine: its function takes \(path\) and no size, which --size gives"):
+            testing.check_command_does_something(wrong)
 
 
 @pytest.mark.parametrize(("check", "broken", "message"), COMMANDS)

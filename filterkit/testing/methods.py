@@ -1,0 +1,74 @@
+"""Checks what the methods of a plugin's classes are called, and which arguments they take."""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from types import FunctionType
+from typing import Any
+
+from filterkit.stages.base import Fitted, Stage
+from filterkit.stages.options import Configured, types_of
+
+
+def own_classes(kind: type) -> list[type]:
+    """A class and its bases, as far as they are not filterkit's."""
+    return [each for each in kind.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
+
+
+def check_methods(name: str, kind: type) -> None:
+    """No method or attribute of a class has almost the name of one that filterkit uses, and methods take what filterkit
+    gives them.
+
+    Parameters
+    ----------
+    name : what messages call the stage, format or engine.
+    kind : its class.
+
+    Raises
+    ------
+    AssertionError : names the method, and how to write it.
+    """
+    options = types_of(kind).keys() if issubclass(kind, Configured) else ()
+    for each in own_classes(kind):
+        for member in vars(each).keys() - options:
+            meant = misspelt(member, kind)
+            assert meant is None, (
+                f"{name}: filterkit does not use {each.__name__}.{member}; did you mean {meant}? If not, "
+                "give it a less similar name"
+            )
+        for member, function in vars(each).items():
+            wanted = _expected(member, kind)
+            if isinstance(function, FunctionType) and wanted is not None:
+                _check_taken(f"{name}: {each.__name__}.{member}", function, wanted)
+
+
+def misspelt(name: str, kind: type) -> str | None:
+    """The name of a method or attribute of filterkit's classes that `name`, which a plugin defines, nearly is."""
+    bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
+    bases += [Fitted] * issubclass(kind, Stage)
+    known = {each for base in bases for each in dir(base) if not each.startswith("_")}
+    if name.startswith("_") or name in known:
+        return None
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)
+
+
+def _expected(name: str, kind: type) -> list[str] | None:
+    """The names of the arguments that filterkit gives a method, with self; None if it does not call it."""
+    for base in kind.__mro__:
+        if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):
+            function = vars(base)[name]
+            return list(inspect.signature(function).parameters) if isinstance(function, FunctionType) else None
+    return None
+
+
+def _check_taken(about: str, function: Any, wanted: list[str]) -> None:
+    """Raise an `AssertionError` if a function cannot be called with so many arguments."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*wanted)
+    except TypeError:
+        bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
+        found = signature.replace(parameters=bare, return_annotation=signature.empty)
+        written = f"def {about.rpartition('.')[2]}({', '.join(wanted)})"
+        raise AssertionError(f"{about} takes {found}; write {written}") from None
