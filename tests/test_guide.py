@@ -249,6 +249,7 @@ SAID = {
         "memory does not matter",
         "one missing value among the training rows does not spread",
         "a stage with other options is kept apart",
+        "columns are no more than `most_columns` says",
     ],
     "DECLARATION_CHECKS": [
         "options come back",

@@ -10,7 +10,6 @@ import numpy as np
 from filterkit.chains.chain import DEFAULT_MEMORY
 from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
-from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.data.batch import Batch
@@ -30,11 +29,14 @@ class _Scored(ColumnStage):
 
     name = "scores"
 
-    def __init__(self, metrics: list[Metric], options: dict[str, Any], seed: int) -> None:
-        self._metrics = metrics
+    def __init__(self, names: list[str], options: dict[str, Any], seed: int) -> None:
+        self._metrics = metrics = [find_metric(name) for name in names]
         self._options = options
         self._seed = seed
         self._shown = next((metric for metric in metrics if metric.needs_class), metrics[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Scored, ([metric.name for metric in self._metrics], self._options, self._seed)
 
     @property
     def needs_class(self) -> bool:
@@ -125,7 +127,7 @@ def scores(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"scores: {twice} is named twice")
-    stage = _Scored([find_metric(name) for name in names], {"alpha": alpha, "combine": combine}, seed)
+    stage = _Scored(names, {"alpha": alpha, "combine": combine}, seed)
     if isinstance(rows, (RowSource, MappedRows)):
         return _table(stage, rows, names, memory)
     with rows_of(given_batches(rows), LocalEngine(jobs), memory // 8) as made:

@@ -64,7 +64,7 @@ def option(
     )
 
 
-_DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much.')"
+DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much.')"
 
 
 class Configured:
@@ -81,18 +81,14 @@ class Configured:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls) and not cls.__module__.startswith("filterkit."):
-            raise TypeError(f"{cls.__name__} must not have an __init__; {_DECLARE}, and check them in __post_init__")
         # Only for the fields: making methods would take half a millisecond for each stage at every start.
         try:
             dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
         except (TypeError, ValueError) as error:  # an option without a type, or with a list as its default
-            raise TypeError(f"{cls.__name__}: {error}; {_DECLARE}") from None
+            raise TypeError(f"{cls.__name__}: {error}; {DECLARE}") from None
         for field in dataclasses.fields(cls):
             if "bare" not in field.metadata:
-                raise TypeError(
-                    f"{cls.__name__}: {field.name} has a type and is no option; leave it out, or {_DECLARE}"
-                )
+                raise TypeError(f"{cls.__name__}: {field.name} has a type and is no option; leave it out, or {DECLARE}")
 
     def __init__(self, **options: Any) -> None:
         types_of(type(self))  # refuses types that no option can hold

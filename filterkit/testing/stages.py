@@ -25,7 +25,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage, FittedColumns
-from filterkit.stages.options import fields_of, flag_of, options_of, types_of
+from filterkit.stages.options import DECLARE, fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
 from filterkit.testing.findings import own as separate
 from filterkit.testing.findings import place
@@ -456,6 +456,8 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 def check_options_come_back(stage: Stage) -> None:
     """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
     as when `evaluate` searches over them."""
+    made = next((kind for kind in own_classes(stage) if "__init__" in vars(kind)), None)
+    assert made is None, f"{stage.name}: {made.__name__} has an __init__; {DECLARE}, and check them in __post_init__"
     assert type(stage)(**options_of(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )

@@ -20,6 +20,7 @@ from filterkit.data.alignment import Alignment
 from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets, join, split
 from filterkit.data.schema_json import schema_from_json, schema_to_json
+from filterkit.plugin import Batches
 
 BIT = ("0", "1")
 
@@ -619,7 +620,7 @@ def test_supervised_stages_refuse_targets(targets):
 def test_a_damaged_model_of_targets_is_refused(damage, match, tmp_path):
     data = read(tmp_path, TARGET_TEXTS["first"])
     stage = filterkit.chain("svm").stages[0]
-    state = stage.fit(lambda: iter([data]), data.schema).get_state()
+    state = stage.fit(Batches(lambda: iter([data]), 1 << 20), data.schema).get_state()
     assert stage.from_state(state, data.schema).tasks.names == ("t=a", "t=b", "t=c", "p", "u=yes")
     with pytest.raises(FilterkitError, match=match):
         stage.from_state(state | damage, data.schema)

@@ -76,13 +76,3 @@ def test_limits_hold_for_a_stage_that_does_not_call_its_base():
     assert Mine(low=0.25).what == 0.5
     with pytest.raises(UsageError, match="mine: --low must be at least 0, not -2"):
         Mine(low=-2)
-
-
-def test_a_stage_with_an_init_is_told_how_to_declare_options():
-    with pytest.raises(TypeError, match=r"^Mine must not have an __init__; declare an option as in size: float = "):
-
-        class Mine(RowStage):
-            name = "mine"
-
-            def __init__(self, base=2):
-                self.base = base
