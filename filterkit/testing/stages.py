@@ -456,8 +456,10 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 def check_options_come_back(stage: Stage) -> None:
     """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
     as when `evaluate` searches over them."""
-    made = next((kind for kind in own_classes(stage) if "__init__" in vars(kind)), None)
-    assert made is None, f"{stage.name}: {made.__name__} has an __init__; {DECLARE}, and check them in __post_init__"
+    for kind in own_classes(type(stage)):
+        assert "__init__" not in vars(kind), (
+            f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
+        )
     assert type(stage)(**options_of(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )

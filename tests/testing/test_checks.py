@@ -558,8 +558,21 @@ BROKEN = [
     (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
     (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
 ]
+
+
 # Of each check of the declaration, what it finds.
+class Initializes(TakesAnything):
+    """Take an option as scikit-learn's classes do."""
+
+    name = "broken"
+
+    def __init__(self, base=2):
+        super().__init__()
+        self.base = base
+
+
 MISDECLARED = [
+    (testing.check_options_come_back, Initializes()),
     (testing.check_options_come_back, Rounds()),
     (testing.check_options_can_be_set, Shouts()),
     (testing.check_options_can_be_set, Stumbles()),
