@@ -1,0 +1,98 @@
+"""Regular expressions of users: they mean what they mean in Python, and they end."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import filterkit
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit.plugin import Pattern
+
+SLOW = "(a|aa)+$"
+TEXT = "a" * 100 + "b"
+
+
+def test_it_finds_matches_and_replaces():
+    pattern = Pattern("s", "--f", r"(?<=x)([a-z])\1")
+    assert pattern.groups == 1
+    assert pattern.found(["xaaxbb", "xab", ""]) == [["a", "b"], [], []]
+    assert pattern.matches(["xaa", "aa"]) == [False, False]
+    assert Pattern("s", "--f", "x?a+").matches(["xaa", "aa", "aab"]) == [True, True, False]
+    assert pattern.replaced(["xaaxbb"], r"<\1>") == ["x<a>x<b>"]
+    with pytest.raises(StageError, match=r"^s: --replace '\\3': invalid group"):
+        pattern.replaced(["xaa"], r"\3")
+
+
+PIECES = [
+    "a",
+    "b",
+    "é",
+    " ",
+    "-",
+    r"\w",
+    r"\d",
+    r"\b",
+    r"\S",
+    ".",
+    "[a-c]",
+    r"[^\w]",
+    "^",
+    "$",
+    "a|b",
+    "(?:b|é)",
+    "(?=a)",
+]
+piece = st.sampled_from(PIECES).map(lambda text: f"(?:{text})")
+patterns = st.lists(st.tuples(piece, st.sampled_from(["", "", "*", "+?", "{0,2}"])).map("".join), max_size=4).map(
+    "".join
+)
+
+
+@settings(max_examples=300, derandomize=True)
+@given(patterns, st.text("ab1é -ß_\n東", max_size=8))
+def test_it_means_what_it_means_in_python(text, subject):
+    ours, theirs = Pattern("s", "--f", text), re.compile(text)
+    assert ours.found([subject]) == [theirs.findall(subject)]
+    assert ours.matches([subject]) == [theirs.fullmatch(subject) is not None]
+    assert ours.replaced([subject], "<>") == [theirs.sub("<>", subject)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("(", "missing )"),
+        ("a{99999999999999999999}", "its counts in braces multiply to more than 10,000"),
+        ("(?:(?:ab|c){1000}){1000}", "its counts in braces multiply to more than 10,000"),
+        ("(?:(?:(?:a{,20}){20,}){20}){20}", "its counts in braces multiply to more than 10,000"),
+        ("(" * 3000 + ")" * 3000, "it is nested too deep"),
+        ("a" * 10_001, "it has more than 10,000 characters"),
+    ],
+)
+def test_one_that_cannot_be_bounded_is_refused(text, reason):
+    with pytest.raises(UsageError, match=re.escape(reason)) as caught:
+        Pattern("s", "--f", text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("chain", ["remove --match", "keep --match", "rename --replace x --find", "words --pattern"])
+def test_a_catastrophic_one_ends_in_every_stage(monkeypatch, chain):
+    monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.05)
+    schema = Schema("r", [Attribute(TEXT, "numeric"), Attribute("s", "string")])
+    batch = Batch(schema, np.zeros((1, 1)), None, None, pa.table({"s": [TEXT]}))
+    with pytest.raises(StageError, match=r"'\(a\|aa\)\+\$' takes longer than 0.05 s, at 'aaaa"):
+        filterkit.chain(f"{chain} '{SLOW}'").fit_transform(batch)
+
+
+def test_the_limit_grows_with_the_texts(monkeypatch):
+    monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.01)
+    with pytest.raises(StageError, match=r"takes longer than 0\.03 s"):
+        Pattern("s", "--f", SLOW).found(["", "c" * 2_000_000, TEXT])
+
+
+def test_words_refuse_several_groups():
+    with pytest.raises(UsageError, match="it has several groups"):
+        filterkit.chain("words --pattern '(a)(b)'")

@@ -1,0 +1,129 @@
+"""The machines of trials/: each finds nothing in a short run, and finds a defect that is put in on purpose."""
+
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # the machines are not installed
+
+from trials import against_weka, fuzz, soak, targets  # noqa: E402
+from trials.generate import common_files, files  # noqa: E402
+from trials.limits import SIZES  # noqa: E402
+
+
+def test_made_files_are_read_as_weka_reads_them(weka39, weka36):
+    assert against_weka.search(lambda data: against_weka.against_weka(data, weka39), files(), 1, 40)[1] is None
+    assert against_weka.search(lambda data: against_weka.written(data, weka39, weka36), files(), 2, 20)[1] is None
+
+
+def test_made_files_are_read_in_the_same_way_by_both_paths_and_by_liac_arff():
+    assert against_weka.search(against_weka.against_itself, files(), 1, 40)[1] is None
+    assert against_weka.search(against_weka.against_liac, common_files(), 1, 40)[1] is None
+
+
+@pytest.fixture
+def quoted_rows_lose_their_last_value(monkeypatch):
+    """A fast path that takes the last value of a dense row with quotes as missing."""
+    from filterkit.arff import fast
+
+    parse = fast.parse_block
+
+    def parse_wrongly(text, layout):
+        batch = parse(text, layout)
+        if batch is None or batch.sparse or b"'" not in text or not len(batch) or not batch.X.shape[1]:
+            return batch
+        X = batch.X.copy()
+        X[-1, -1] = float("nan")
+        return batch.replace(X=X)
+
+    monkeypatch.setattr(fast, "parse_block", parse_wrongly)
+
+
+def test_a_wrong_fast_path_is_found_and_the_file_made_small(quoted_rows_lose_their_last_value):
+    _, data = against_weka.search(against_weka.against_itself, common_files(), 1, 50)
+    assert data is not None
+    assert against_weka.against_itself(data).startswith("the fast path: {")
+    assert len(data) < 80
+    tried, data, said = fuzz.blind("rows", 60, 1, 100)
+    assert tried <= 100
+    assert said.startswith("Finding: the fast path")
+    assert len(data) < 40
+
+
+def test_a_reader_that_differs_from_weka_is_found(weka39, monkeypatch):
+    outcome = against_weka.outcome
+
+    def without_weights(path, *arguments, **options):
+        found = outcome(path, *arguments, **options)
+        return found if isinstance(found, str) else found | {"rows": [r | {"weight": 1.0} for r in found["rows"]]}
+
+    monkeypatch.setattr(against_weka, "outcome", without_weights)
+    _, data = against_weka.search(lambda data: against_weka.against_weka(data, weka39), files(), 1, 300)
+    assert data is not None
+    assert b"{" in data
+
+
+@pytest.mark.parametrize("target", targets.TARGETS)
+def test_changed_bytes_lead_to_no_finding(target):
+    assert fuzz.blind(target, 60, 1, 40)[1:] == (None, "")
+
+
+def test_an_exception_that_is_no_error_of_filterkit_is_found(monkeypatch):
+    def parse(text):
+        raise IndexError("a mistake")
+
+    monkeypatch.setattr("filterkit_plugins.expressions.stages.parse", parse)
+    tried, data, said = fuzz.blind("expression", 60, 1, 10)
+    assert (tried, data, said.partition("\n")[0]) == (1, b"", "IndexError: a mistake")
+
+
+SMALL = [soak.SAMPLES / f"{name}.arff" for name in ("iris", "mixed-sparse")]
+CHAINS = ["shape", "bns", "l2", "impute", "standardize", "head 25", "shuffle", "id", "words --hash 9"]
+
+
+@pytest.mark.posix
+def test_chains_write_the_same_whatever_the_settings():
+    counts, wrong = soak.soak(60, 3, CHAINS, 4, SMALL)
+    assert wrong == []
+    assert counts["chains"] == 4
+    assert counts["exit 0"] >= 1
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("defect", ["blocks", "file", "thread", "folder"])
+def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
+    from filterkit_plugins.row_norms import Normalizer
+
+    transform, kept = Normalizer.transform, []
+    end = threading.Event()
+
+    def wrongly(self, batch):
+        out = transform(self, batch)
+        if defect == "blocks":
+            return out.replace(X=out.X * len(batch)) if not out.sparse else out
+        if defect == "file":
+            kept.append(open(__file__))
+        elif defect == "thread":
+            threading.Thread(target=end.wait, name="left", daemon=True).start()
+        else:
+            kept.append(tempfile.mkdtemp())
+        return out
+
+    monkeypatch.setattr(Normalizer, "transform", wrongly)
+    _, wrong = soak.soak(60, 1, ["l2"], 2, SMALL[:1])
+    end.set()
+    for each in kept:
+        if defect == "file":
+            each.close()
+    wanted = {"blocks": "wrote: ", "file": "files left: ", "thread": "threads left: left", "folder": "temporary left: "}
+    assert wrong
+    assert any(wanted[defect] in line for line in wrong)
+
+
+def test_what_limits_are_measured_of_works():
+    for thing in SIZES:
+        thing(3)

@@ -1,0 +1,74 @@
+"""The machines, as commands: ``python -m trials --help``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.group(help="Look for what is wrong. Exit status 1: something was found, and it is printed.")
+def main() -> None:
+    pass
+
+
+@main.command()
+@click.argument("target", type=click.Choice(["header", "rows", "words", "expression", "saved", "formats"]))
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="Of chance.")
+@click.option("--blind", is_flag=True, help="Change bytes by chance alone, without atheris.")
+@click.option("--corpus", default="", help="The folder for what atheris finds new.  [default: fuzz-TARGET]")
+def fuzz(target: str, files: tuple[str, ...], seconds: int, seed: int, blind: bool, corpus: str) -> None:
+    """Give TARGET bytes that change, or, again, the bytes in FILES."""
+    from trials import fuzz as machine
+
+    if files or blind:
+        from trials.targets import TARGETS
+
+        if files:
+            found = [machine.failure(TARGETS[target], Path(path).read_bytes()) for path in files]
+            tried, text = len(found), "\n".join(filter(None, found))
+        else:
+            tried, least, text = machine.blind(target, seconds, seed)
+            text = f"{least!r}\n{text}" if text else ""
+        print(f"{target}: {tried} inputs, {'found' if text else 'nothing found'}\n{text}".strip())
+        sys.exit(bool(text))
+    machine.coverage_guided(target, seconds, seed, Path(corpus or f"fuzz-{target}"))
+
+
+@main.command("against-weka")
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="Of chance.")
+@click.option("--weka", "new", required=True, help="The Java class path of Weka 3.9.")
+@click.option("--old-weka", "old", default="", help="That of Weka 3.6, which reads what filterkit writes.")
+def against_weka(seconds: int, seed: int, new: str, old: str) -> None:
+    """Read made ARFF files with filterkit, Weka and liac-arff."""
+    from trials.against_weka import run
+
+    sys.exit(bool(run(new, old, seconds, seed)))
+
+
+@main.command()
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="Of chance.")
+def soak(seconds: int, seed: int) -> None:
+    """Run chains by chance, each with several settings."""
+    from trials.soak import soak as machine
+
+    counts, wrong = machine(seconds, seed)
+    print("\n".join([*wrong, ", ".join(f"{count} {what}" for what, count in counts.items())]))
+    sys.exit(bool(wrong))
+
+
+@main.command()
+def limits() -> None:
+    """Measure time and memory against size."""
+    from trials.limits import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()
