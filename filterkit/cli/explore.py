@@ -1,0 +1,162 @@
+"""The subcommand ``explore``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from filterkit._version import __version__
+from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
+from filterkit.cli.options import (
+    BLOCK_SIZE,
+    ENGINE,
+    FROM,
+    MEMORY,
+    ONCE,
+    PROGRESS,
+    SETTINGS,
+    InputOptions,
+    engine_of,
+    input_options,
+    jobs,
+    seed,
+    target_options,
+)
+from filterkit.cli.places import Goal, check_goals, check_page
+from filterkit.files.output import open_output
+from filterkit.plugin.formats import Formats, title_of
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import needs_numbers
+
+if TYPE_CHECKING:
+    from filterkit.formats.output import AnyFormat
+
+_BEST = 50
+_FLAGS = ("-o", "--output")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreOptions(InputOptions):
+    """The options of ``explore``."""
+
+    output: str
+    by: tuple[str, ...]
+    top: int
+    jobs: int | None
+    engine: str | None
+    memory: int
+    seed: int | None
+    progress: bool | None
+
+
+class _AroundTheInput(click.Command):
+    """A command whose options stand before INPUT or between it and the stages, and ``-o PATH`` also at the end."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if len(args) > 2 and args[-2] in _FLAGS:
+            args = [*args[-2:], *args[:-2]]
+        rest = self._rest(ctx, args)
+        if len(rest) > 1:
+            stages = self._rest(ctx, rest[1:])
+            options = rest[1 : len(rest) - len(stages)]
+            args = [*args[: len(args) - len(rest)], *options, rest[0], *stages]
+        return super().parse_args(ctx, args)
+
+    def _rest(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words that follow the options at the head."""
+        options: list[click.Parameter] = [each for each in self.params if isinstance(each, click.Option)]
+        return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
+
+
+@click.command(cls=_AroundTheInput, context_settings=SETTINGS | {"allow_interspersed_args": False})
+@click.option("-o", "--output", metavar="PATH", required=True, **ONCE, help="Write the page to this file.")
+@click.option(
+    "--by",
+    metavar="METRIC",
+    multiple=True,
+    help="Rank the features by this metric; may be repeated.  [default: all, the leading one first]",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(0, 1000),
+    default=_BEST,
+    show_default=True,
+    help="Show the N best features in detail.",
+)
+@FROM
+@target_options
+@input_options
+@jobs("threads")
+@ENGINE
+@MEMORY
+@BLOCK_SIZE
+@seed("stages that draw random numbers")
+@PROGRESS
+@click.argument("path", metavar="INPUT")
+@click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any) -> None:
+    """Draw INPUT and what a chain makes of it, as a page.
+
+    The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
+    with their scores in a table and in the ROC plane, the distributions and shape curves of the best features, how the
+    metrics agree, and what each stage did.
+
+    The features are those that come to the first stage that learns from columns. So "words" makes features of texts.
+    """
+    options = ExploreOptions(**given)
+    formats = Formats(known.formats, options.from_)
+    kind = formats.of_input(path)
+    stages = parse_stages(list(words), known, options.seed)
+    _check(path, kind, options, known)
+
+    from filterkit.exploration.explore import Request, explore
+    from filterkit.exploration.plain import plain
+    from filterkit.pages.page import page
+
+    numbered = needs_numbers(stages)
+    with (
+        engine_of(known, options.engine, options.jobs) as engine,
+        training_rows(
+            open_input(path, options, formats), Work(engine, options.memory, options.progress), numbered=numbered
+        ) as rows,
+    ):
+        found = explore(rows, Request(stages, options.by, options.top, known, options.memory))
+        relation = rows.schema.relation
+    chosen = _chosen(options)
+    output = ["-o", options.output]
+    ranked = [word for name in options.by for word in ("--by", name)]
+    head = [word for stage in stages[: found.pop("head")] for word in stage.words()]
+    data = {
+        "made": {
+            "program": f"filterkit {__version__}",
+            "command": shlex.join(["filterkit", "explore", *chosen, *ranked, path, *words, *output]),
+            "input": shlex.join([*chosen, path, *head]),
+        },
+        "file": path,
+        "relation": relation,
+        "format": "ARFF" if kind is None else title_of(kind),
+        "chain": shlex.join(words),
+        **found,
+    }
+    with open_output(options.output) as out:
+        out.write(page("explore", f"{relation or path} – filterkit", data, plain(data)))
+
+
+def _check(path: str, kind: AnyFormat, options: ExploreOptions, known: Registry) -> None:
+    """Refuse options that contradict each other, and outputs that would be lost."""
+    check_page("explore", options.output)
+    check_goals([Goal("-o", options.output)], [path], known.files)
+    check_input_options([path], [kind], options)
+
+
+def _chosen(options: ExploreOptions) -> list[str]:
+    """The options that say what the input is, in words."""
+    named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
+    named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
+    return [word for flag, value in named.items() if value is not None for word in (flag, value)]

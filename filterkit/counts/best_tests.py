@@ -1,0 +1,73 @@
+"""The test of each column that is best by a metric, with its counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.counts.metric import Metric
+from filterkit.counts.thresholds import Thresholds
+from filterkit.data.ragged import begins_run
+
+
+class BestTests(NamedTuple):
+    """For each column, the class that it separates best from the rest, and the test that does.
+
+    Attributes
+    ----------
+    task : int64 (columns,), the code of the class; 0 if the metric needs none.
+    threshold : float64 (columns,), the threshold, or the index of the nominal value; NaN for a column without a test.
+    tp, fp : float64 (columns,), the weights of the rows of the class, and of the rest, that the test selects.
+    pos, neg : float64 (columns,), the weights of all rows of the class, and of the rest.
+    score : float64 (columns,), the score of the test; -inf for a column without a test.
+    """
+
+    task: np.ndarray
+    threshold: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+    pos: np.ndarray
+    neg: np.ndarray
+    score: np.ndarray
+
+
+def best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None = None) -> BestTests:
+    """The first test of each column that has its best score by a metric.
+
+    Parameters
+    ----------
+    thresholds : the tests of a table; if the metric needs no class, of one that counts all rows as one class.
+    metric : what to score by. If it looks at whole columns, the form for a feature that a row has or lacks decides; if
+        it looks at no data, the first test of each column is taken.
+    alpha : see `score_columns`.
+    """
+    table = thresholds.table
+    best = np.full(len(table), -np.inf)
+    tp, fp, pos, neg = np.zeros((4, len(table)))
+    found = BestTests(np.zeros(len(table), np.int64), np.full(len(table), np.nan), tp, fp, pos, neg, best)
+    for task in table.tasks() if metric.needs_class else [None]:
+        counts = thresholds.against(task)
+        if metric.by_column is not None:
+            scores = np.zeros(len(thresholds.column))
+        else:
+            scores, _ = thresholds.score(metric, task, alpha)
+        # The first threshold with its column's best score, if that is better than for the classes before.
+        at = np.flatnonzero(scores == thresholds.best(scores, -np.inf)[thresholds.column])
+        at = at[begins_run(thresholds.column[at])]
+        columns = thresholds.column[at]
+        better = scores[at] > best[columns]
+        columns, at = columns[better], at[better]
+        pair = counts.pair[at]
+        values = (
+            task or 0,
+            thresholds.values[at],
+            counts.tp[pair],
+            counts.fp[pair],
+            counts.pos,
+            counts.neg,
+            scores[at],
+        )
+        for array, value in zip(found, values):
+            array[columns] = value
+    return found

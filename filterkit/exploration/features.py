@@ -1,0 +1,190 @@
+"""The features of a table, as the page of ``filterkit explore`` shows them all: names, scores, best tests, pictures."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from filterkit.chains.rows import TrainingRows
+from filterkit.counts.metric import Metric
+from filterkit.data.ragged import begins_run
+from filterkit.data.schema import Schema
+from filterkit.exploration.isolines import has_plane, plane
+from filterkit.exploration.ranking import BINS, Ranking
+from filterkit.exploration.short import short
+from filterkit.plugin.registry import Registry
+
+_MOST_FEATURES = 30_000  # of the page
+_PLANES = 6  # tasks that have isolines
+_MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
+
+
+def metrics_for(schema: Schema, known: Registry, quick: bool) -> list[str]:
+    """The metrics to show where none is asked for: those that the class allows, without random ones.
+
+    Parameters
+    ----------
+    schema : of the features.
+    known : the plugins.
+    quick : whether to leave out metrics that are slow.
+    """
+    target = schema.class_attribute
+    has_class = target is not None and target.kind == "nominal"
+    usable = [
+        name
+        for name, metric in known.metrics.items()
+        if metric.by_column is None and (has_class or not metric.needs_class) and not (quick and metric.slow)
+    ]
+    return sorted(usable, key=lambda name: (not known.metrics[name].leads, name))
+
+
+class Features:
+    """The features of some rows, ranked, and what is shown of the best of them.
+
+    Parameters
+    ----------
+    rows : the rows.
+    ranking : of their features.
+    best : how many of the best features are shown in detail.
+    """
+
+    def __init__(self, rows: TrainingRows, ranking: Ranking, best: int) -> None:
+        self.rows = rows
+        self.schema = rows.schema
+        self.ranking = ranking
+        order = ranking.order()
+        self.kept = np.sort(order[:_MOST_FEATURES])  # those that the page has
+        self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
+        self.supervised = any(metric.needs_class for metric in ranking.metrics)
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether curves of the best features are drawn: one for each class."""
+        return 0 < len(self.tasks) <= _MOST_CURVES
+
+    def place(self, columns: np.ndarray) -> np.ndarray:
+        """The numbers of some columns among those that the page has."""
+        return np.searchsorted(self.kept, columns)
+
+    @property
+    def tasks(self) -> list[int]:
+        """The codes of the classes that are told from the rest, ascending."""
+        return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
+
+
+def described(features: Features) -> dict[str, Any]:
+    """``features`` of the page."""
+    ranking, kept, schema = features.ranking, features.kept, features.schema
+    attributes = [schema.features[i] for i in kept.tolist()]
+    varied = ranking.varied[kept]
+    points, point = _points(features)
+    nominal = schema.nominal[kept]
+    low, high = (np.where(nominal, np.nan, short(each[kept])) for each in (ranking.low, ranking.high))
+    scores = np.where(varied[:, None], ranking.scores[kept], np.nan)
+    return {
+        "total": len(ranking),
+        "name": [a.name for a in attributes],
+        "kind": [a.kind for a in attributes],
+        "nonzero": short(ranking.nonzero[kept]),
+        "missing": short(ranking.missing[kept]),
+        "low": low,
+        "high": high,
+        "scores": {metric.name: short(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
+        "points": points,
+        "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
+        "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[kept].tobytes()).decode()},
+    }
+
+
+def _points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
+    """The distinct best tests of each feature; and int64 (features, metrics), which of its own
+    is best by each metric."""
+    ranking, kept = features.ranking, features.kept
+    count = len(ranking.metrics)
+    columns = np.repeat(np.flatnonzero(ranking.varied[kept]), count)
+    every = kept[columns[::count]]
+    tests = {
+        name: np.stack([getattr(each, name)[every] for each in ranking.tests], axis=1).ravel()
+        for name in ("task", "threshold", "tp", "fp")
+    }
+    order = np.lexsort((tests["threshold"], tests["task"], columns))
+    key = [columns[order], tests["task"][order], tests["threshold"][order]]
+    first = np.logical_or.reduce([begins_run(each) for each in key]) if len(order) else np.zeros(0, bool)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(first) - 1
+    chosen = order[first]
+    own = columns[chosen]
+    start = np.searchsorted(own, np.arange(len(kept) + 1))
+    point = np.full((len(kept), count), -1)
+    point[columns[::count]] = (number - start[columns]).reshape(-1, count)
+    threshold = tests["threshold"][chosen]
+    nominal = features.schema.nominal[kept][own]
+    labels = {
+        str(i): features.schema.features[kept[own[i]]].values[int(threshold[i])]
+        for i in np.flatnonzero(nominal).tolist()
+    }
+    tasks = np.array(features.tasks or [0])
+    return {
+        "start": start,
+        "task": np.searchsorted(tasks, tests["task"][chosen]),
+        "threshold": np.where(nominal, np.nan, threshold),
+        "tp": short(tests["tp"][chosen]),
+        "fp": short(tests["fp"][chosen]),
+        "label": labels,
+    }, point
+
+
+def tasks_of(features: Features) -> list[dict[str, Any]]:
+    """``tasks`` of the page."""
+    target, totals = features.schema.class_attribute, features.ranking.totals
+    if target is None:
+        return []
+    total = float(totals.sum())
+    return [
+        {"label": target.values[code], "pos": float(totals[code]), "neg": total - float(totals[code])}
+        for code in features.tasks
+    ]
+
+
+def isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
+    """``isolines`` of the page, of the first tasks."""
+    shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
+    return {
+        metric.name: [short(plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        for metric in metrics
+        if has_plane(metric, len(tasks))
+    }
+
+
+def agreement(ranking: Ranking) -> dict[str, Any]:
+    """``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics."""
+    from scipy.stats import rankdata
+
+    scores = ranking.scores[ranking.varied]
+    names = [metric.name for metric in ranking.metrics]
+    if len(scores) < 2:
+        return {"metrics": names, "spearman": np.full((len(names), len(names)), np.nan)}
+    ranks = rankdata(scores, axis=0)
+    ranks -= ranks.mean(axis=0)
+    length = np.sqrt((ranks**2).sum(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = ranks.T @ ranks / np.outer(length, length)
+    return {"metrics": names, "spearman": short(found)}
+
+
+def notes_of(features: Features, slow: list[str]) -> list[str]:
+    """``notes`` of the page: what is left out, the `slow` metrics among it."""
+    found = []
+    if slow:
+        flags = " ".join(f"--by {name}" for name in slow)
+        found.append(f"There are many thresholds, so metrics that take long are left out; to see them: {flags}.")
+    if len(features.ranking) > len(features.kept):
+        count, total, metric = len(features.kept), len(features.ranking), features.ranking.metrics[0].name
+        found.append(f"The page has the {count:,} features that are best by {metric}, of {total:,}.")
+    if len(features.tasks) > _PLANES:
+        found.append(f"Isolines are drawn for the first {_PLANES} classes.")
+    if len(features.tasks) > _MOST_CURVES:
+        found.append(f"With more than {_MOST_CURVES} classes there are no curves.")
+    return found

@@ -1,0 +1,43 @@
+"""Scores over the ROC plane, for lines of equal score."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.counts.metric import Metric
+
+_STEPS = 39  # of normal deviates, from -3.2 to 3.2
+
+
+def rates() -> np.ndarray:
+    """float64 (41,): the rates of both axes, ascending from 0 to 1.
+
+    Between the ends, their normal deviates are equally far apart. So they are close to each other near 0 and 1, where
+    the scores of rare features change most.
+    """
+    from scipy.special import ndtr
+
+    return np.concatenate([[0.0], ndtr(np.linspace(-3.2, 3.2, _STEPS)), [1.0]])
+
+
+def plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
+    """The score of a feature at each place of the ROC plane.
+
+    Parameters
+    ----------
+    metric : scores a feature by the rows that have it.
+    pos, neg : the weights of all positive and of all negative rows, greater than 0.
+
+    Returns
+    -------
+    float64 (rates, rates), a row for each true-positive rate of `rates`, in it each false-positive rate.
+    """
+    fpr, tpr = np.meshgrid(rates(), rates())
+    found = metric.called(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
+    return np.asarray(found, np.float64).reshape(fpr.shape)
+
+
+def has_plane(metric: Metric, classes: int) -> bool:
+    """Whether the place of a feature in the plane decides its score, with so many `classes` against the rest."""
+    in_plane = metric.by_column is None and metric.by_table is None and metric.needs_class
+    return in_plane and (classes == 1 or metric.classes is None)

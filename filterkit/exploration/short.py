@@ -1,0 +1,16 @@
+"""Numbers with few digits, which take few characters in JSON."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_DIGITS = 4
+
+
+def short(numbers: np.ndarray) -> np.ndarray:
+    """float32 of the same shape: numbers rounded to four significant digits; NaN where they are not finite."""
+    values = np.asarray(numbers, np.float64)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        scale = 10.0 ** (np.floor(np.log10(np.abs(values))) - (_DIGITS - 1))
+        rounded = np.where(values == 0, 0.0, np.round(values / scale) * scale)
+        return np.where(np.isfinite(rounded), rounded, np.nan).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Pages: self-contained HTML documents that show data with scripts, and ask the network for nothing."""

@@ -1,0 +1,93 @@
+"""Makes a page: one HTML document with its data, its style, its scripts and the libraries that these draw with.
+
+    data (JSON, compressed)  ─┐
+    d3, Plot                 ─┼──> page.html
+    common.js, common.css    ─┤
+    NAME/*.js, NAME.js, .css ─┘
+
+A content security policy in the page forbids every request, so an opened page cannot ask the network for anything. The
+data is JSON, compressed by gzip and written in base64, whose characters mean nothing to HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import orjson
+
+_FOLDER = files("filterkit.pages")
+_LIBRARIES = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="filterkit">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body data-page="{name}">
+<main id="page">
+{plain}</main>
+<script id="data" type="application/gzip;base64">{data}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
+    """A page as UTF-8.
+
+    Parameters
+    ----------
+    name : of the script and the style that show the data, such as ``explore`` for ``explore.js`` and ``explore.css``.
+        If there is a folder of this name, the scripts in it come before, in the order of their names.
+    title : any text.
+    data : what the script shows: texts, numbers, NumPy arrays of numbers, None, and lists and dictionaries of these.
+        NaN and infinite numbers become null.
+    plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
+    """
+    packed = orjson.dumps(dict(data), _in_order, option=orjson.OPT_SERIALIZE_NUMPY)
+    scripts = [*_LIBRARIES, "common.js", *_parts(name), f"{name}.js"]
+    text = _PAGE.format(
+        policy=escape(_POLICY),
+        title=escape(title),
+        style=_asset("common.css") + _asset(f"{name}.css"),
+        name=escape(name),
+        plain=plain,
+        data=base64.b64encode(gzip.compress(packed, 6, mtime=0)).decode(),
+        scripts="\n".join(f"<script>\n{_asset(script)}</script>" for script in scripts),
+    )
+    return text.encode("utf-8", "replace")
+
+
+def _in_order(value: Any) -> np.ndarray:
+    """An array whose numbers are not one after the other in memory, so that they are."""
+    if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+        return np.ascontiguousarray(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _parts(name: str) -> list[str]:
+    """The scripts that the script of a page is made of, in the folder of its name; they only declare functions."""
+    folder = _FOLDER.joinpath(name)
+    return sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
+
+
+def _asset(path: str) -> str:
+    """The text of a file of this folder, which ends its last line."""
+    text = _FOLDER.joinpath(path).read_text("utf-8")
+    return text if text.endswith("\n") else text + "\n"

@@ -1,0 +1,261 @@
+"""What `explore` gathers for its page."""
+
+import base64
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from agreement import columns, dense, make, sample
+from gathered import gathered
+
+import filterkit
+from filterkit import Attribute, Batch, Schema
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
+from filterkit.exploration.isolines import rates
+
+
+def timeless(found):
+    """Without the seconds that stages took."""
+    return found | {"stages": [each | {"seconds": None} for each in found["stages"]]}
+
+
+def test_best_tests_are_those_of_scores():
+    batch = columns(sample("fortunes"), np.arange(0, 2011, 20))
+    found = gathered(batch, by=["bns", "ig", "dfreq"])
+    tests, features = found["features"]["points"], found["features"]
+    for metric in ("bns", "ig"):
+        for row in filterkit.scores(batch, [metric]).to_pylist():
+            at = features["name"].index(row["attribute"])
+            assert features["scores"][metric][at] == pytest.approx(row[metric], rel=1e-3)
+            point = tests["start"][at] + features["point"][metric][at]
+            assert tests["start"][at] <= point < tests["start"][at + 1]
+            shown = {name: tests[name][point] for name in ("threshold", "tp", "fp")}
+            assert shown == {name: row[name] for name in shown}
+            task = found["tasks"][tests["task"][point]]
+            assert task["label"] == row["class"]
+            assert row["tp"] / task["pos"] == row["tpr"]
+            assert row["fp"] / task["neg"] == row["fpr"]
+
+
+def test_a_feature_that_does_not_vary_has_no_test():
+    features = gathered(make([[1, 5], [2, 5], [3, 5]], [0, 1, 1]), by=["bns"])["features"]
+    assert features["scores"]["bns"][1] is None
+    assert features["point"]["bns"] == [0, -1]
+    assert features["points"]["start"] == [0, 1, 1]
+
+
+def test_small_pictures_count_rows_of_the_class_and_of_the_rest():
+    batch = make([[0.0], [0.0], [12.0], [12.0], [6.0]], [0, 0, 1, 1, 0], positive="yes")
+    strips = gathered(batch, by=["bns"])["features"]["strips"]
+    counts = np.frombuffer(base64.b64decode(strips["counts"]), np.uint8).reshape(2, strips["bins"])
+    assert dict(zip(*np.unique(counts[0], return_counts=True))) == {0: 11, 255: 1}
+    assert counts[0][11] == 255
+    assert (counts[1][0], counts[1][6]) == (170, 85)
+
+
+def test_histograms_by_class_worked_by_hand():
+    X = [[0, 1, np.nan], [0, 1, 2.5], [3, 0, 2.5], [2, 2, 7.5], [3, 2, 2.5]]
+    batch = make(X, [0, 0, 1, 1, 1], positive="yes")
+    details = gathered(batch, by=["bns"])["details"]
+    classes = batch.schema.class_attribute.values
+    found = {each["feature"]: each["before"] for each in details}
+    assert found[0]["classes"] == [classes[1], classes[0]]  # the larger class first
+    assert (found[0]["zero"], found[0]["edges"]) == ([0, 2], [1.5, 2.5, 3.5])
+    assert found[0]["counts"] == [[1, 2], [0, 0]]
+    # Few zeros of dense rows are not counted apart.
+    assert (found[1]["zero"], found[1]["edges"]) == (None, [-0.5, 0.5, 1.5, 2.5])
+    assert found[1]["counts"] == [[1, 0, 2], [0, 2, 0]]
+    assert (found[2]["missing"], found[2]["edges"][0], found[2]["edges"][-1]) == ([0, 1], 2.5, 7.5)
+    assert (found[2]["counts"][0][0], found[2]["counts"][0][-1], found[2]["counts"][1][0]) == (2, 1, 1)
+
+
+def test_a_positive_class_stands_against_all_others():
+    batch = sample("wine", class_="first", positive="class_1")
+    (shown,) = gathered(batch, by=["bns"], best=1)["details"]
+    assert shown["before"]["classes"] == ["class_1", "2 others"]
+    assert np.sum(shown["before"]["counts"], axis=1).tolist() == np.bincount(batch.y != 1).tolist()
+
+
+def test_each_row_is_in_a_histogram():
+    batch = sample("wine", class_="first")
+    for each in gathered(batch, by=["bns"], best=13)["details"]:
+        shown = each["before"]
+        zero = np.zeros(3) if shown["zero"] is None else np.array(shown["zero"])
+        total = np.sum(shown["counts"], axis=1) + zero + shown["missing"]
+        assert sorted(total) == sorted(np.bincount(batch.y))
+
+
+def test_shape_curves_are_what_shape_makes_of_values():
+    batch = sample("wine", class_="first")
+    names = [a.name for a in batch.schema.features]
+    out = filterkit.chain("shape").fit(batch).transform(batch)
+    made = dict(zip((a.name for a in out.schema.features), dense(out).T, strict=True))
+    X = dense(batch)
+    found = gathered(batch, by=["bns"], best=4)
+    assert len(found["details"]) == 4
+    for each in found["details"]:
+        column = X[:, each["feature"]]
+        for curve in each["curves"]:
+            label = found["tasks"][curve["task"]]["label"]
+            image = made[f"{names[each['feature']]}@{label}"]
+            for value, p in zip(curve["value"], curve["p"]):
+                assert p == pytest.approx(image[column == value][0], rel=1e-3)
+            assert (curve["what"], sum(curve["rows"])) == ("p(v)", len(X))
+
+
+def test_a_curve_has_the_options_of_the_chain():
+    batch = sample("breast-cancer")
+    (shown, *_) = gathered(batch, "shape --neighbors 3 bns", by=["bns"], best=1)["details"]
+    assert shown["curves"][0]["stage"] == "shape --neighbors 3"
+
+
+def test_correlations_equal_those_of_numpy_and_skip_missing_values():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) * [1, 1e-3, 1e5, 1] + [0, 5, 1e5, 0]
+    X[3:9, 1] = np.nan
+    batch = make(X, (X[:, 0] > 0).astype(int))
+    found = gathered(batch, by=["bns"])["correlation"]
+    for i, one in enumerate(found["features"]):
+        for j, other in enumerate(found["features"]):
+            both = ~np.isnan(X[:, [one, other]]).any(axis=1)
+            expected = np.corrcoef(X[both, one], X[both, other])[0, 1]
+            assert found["r"][i][j] == pytest.approx(expected, abs=1e-4)
+
+
+def test_correlations_count_rows_by_weight():
+    X = np.random.default_rng(7).normal(size=(50, 2)) @ [[1, 0.5], [0, 1]]
+    weights = np.arange(1, 51) / 3
+    found = gathered(make(X, (X[:, 0] > 0).astype(int), weights=weights), by=["bns"])["correlation"]
+    covariance = np.cov(X.T, aweights=weights)
+    expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    assert found["r"][0][1] == pytest.approx(expected, abs=1e-4)
+
+
+def test_columns_that_come_out_are_found_by_the_feature_they_come_from():
+    batch = sample("wine", class_="first")
+    found = gathered(batch, "shape bns l2", by=["bns"], best=2)
+    classes = [task["label"] for task in found["tasks"]]
+    for each in found["details"]:
+        name = found["features"]["name"][each["feature"]]
+        assert [column["name"] for column in each["after"]] == [f"{name}@{label}" for label in classes]
+    kept = gathered(
+        batch, "select --by bns --top 1 sklearn --class sklearn.preprocessing.StandardScaler", by=["bns"], best=2
+    )
+    assert [len(each["after"]) for each in kept["details"]] == [1, 0]
+
+
+def test_stages_are_accounted_for():
+    rows = [[0, 1], [2, 0], [3, np.nan], [0, 4]]
+    found = gathered(make(rows, [0, 1, 0, 1]), "head 3 range standardize")["stages"]
+    keys = ("words", "columns", "rows", "nonzero", "missing")
+    assert [tuple(each[key] for key in keys) for each in found] == [
+        ("", 2, 4, 4, 1),
+        ("head 3", 2, 3, 3, 1),
+        ("range", 2, 3, 3, 1),
+        ("standardize", 2, 3, 5, 1),
+    ]
+    assert found[0]["seconds"] is None
+
+
+def test_stages_that_make_features_come_first():
+    texts = pa.table({"text": ["cheap pills", "cheap watches", "at noon", "noon"], "y": ["spam", "spam", "ham", "ham"]})
+    texts = filterkit.from_arrow(texts, class_="y")
+    found = gathered(texts, "words bns l2", by=["bns"])
+    assert found["features"]["name"][:2] == ["at", "cheap"]
+    assert found["overview"]["kinds"] == {"numeric": 5, "nominal": 1}
+    assert not gathered(texts)["details"]
+
+
+def test_without_a_class_only_metrics_that_need_none_are_shown():
+    batch = filterkit.read("arff_samples/iris.arff", class_="none")
+    found = gathered(batch)
+    assert [each["name"] for each in found["metrics"]] == ["dfreq"]
+    assert (found["tasks"], found["isolines"]) == ([], {})
+    assert found["details"][0]["before"]["classes"] == [""]
+    assert "no class" in found["warnings"][0]["text"]
+    found = gathered(batch, "nominal --only 'petal width (cm)' class 'petal width (cm)'")
+    assert found["overview"]["class"]["name"] == "petal width (cm)"
+    assert len(found["metrics"]) > 10
+
+
+def test_isolines_are_scores_of_features_at_these_rates():
+    batch = sample("breast-cancer")
+    found = gathered(batch, by=["bns", "f1", "gainratio"])
+    assert [each["plane"] for each in found["metrics"]] == [True, True, False]
+    (grid,) = found["isolines"]["f1"]
+    pos, neg = found["tasks"][0]["pos"], found["tasks"][0]["neg"]
+    axis = rates()
+    tpr, fpr = axis[24], axis[8]
+    expected = 2 * tpr * pos / (pos + tpr * pos + fpr * neg)
+    assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(expected, rel=1e-3)
+    assert found["rates"] == axis.tolist()
+
+
+def test_agreement_is_spearmans_correlation():
+    from scipy.stats import spearmanr
+
+    batch = sample("wine", class_="first")
+    found = gathered(batch, by=["bns", "ig", "f1"])["agreement"]
+    table = filterkit.scores(batch, ["bns", "ig", "f1"])
+    expected = spearmanr(np.stack([table[name].to_numpy() for name in found["metrics"]], axis=1)).statistic
+    np.testing.assert_allclose(found["spearman"], expected, rtol=1e-3)
+
+
+def test_warnings_name_what_deserves_attention():
+    rows = 40
+    y = np.arange(rows) % 2
+    x = np.sin(np.arange(rows))
+    X = np.column_stack([np.arange(rows), np.full(rows, 7), y * 2.0, y * 2.0, x, np.full(rows, np.nan)])
+    schema = Schema(
+        "r",
+        [
+            *(Attribute(n, "numeric") for n in ("id", "same", "leak", "again", "x", "none")),
+            Attribute("c", "nominal", ("no", "yes", "never")),
+        ],
+        class_index=6,
+    )
+    found = gathered(Batch(schema, X, y.astype(np.int32)))["warnings"]
+    assert {each["kind"]: each["attributes"] for each in found} == {
+        "unused": ["never"],
+        "empty": ["none"],
+        "constant": ["same"],
+        "equal": ["leak = again"],
+        "id": ["id"],
+        "leak": ["leak", "again"],
+    }
+
+
+@pytest.mark.parametrize("name", ["fortunes", "mixed-sparse", "wine"])
+def test_nothing_depends_on_batches_jobs_memory_and_engine(name):
+    batch = sample(name, **({"class_": "first"} if name == "wine" else {}))
+    batch = columns(batch, np.arange(0, batch.schema.width, 9)) if name == "fortunes" else batch
+    step = max(len(batch) // 7, 1)
+    pieces = [batch.rows(i, min(i + step, len(batch))).replace(start=0) for i in range(0, len(batch), step)]
+    one = timeless(gathered(batch, "shape bns l2"))
+    assert timeless(gathered(pieces, "shape bns l2", memory=1 << 16, engine=LocalEngine(2))) == one
+    if name == "wine":
+        with ProcessEngine(2) as engine:
+            assert timeless(gathered(pieces, "shape bns l2", engine=engine)) == one
+
+
+def test_a_thousand_classes():
+    rng = np.random.default_rng(3)
+    schema = Schema(
+        "many",
+        [
+            *(Attribute(name, "numeric") for name in "ab"),
+            Attribute("c", "nominal", tuple(f"k{i}" for i in range(1000))),
+        ],
+        class_index=2,
+    )
+    y = np.repeat(np.arange(1000), 3).astype(np.int32)
+    found = gathered(Batch(schema, np.column_stack([y + rng.random(3000), rng.random(3000)]), y), by=["bns", "ig"])
+    shown = found["details"][0]["before"]
+    assert (len(shown["classes"]), shown["classes"][-1]) == (10, "991 others")
+    assert np.sum(shown["counts"]) == 3000
+    assert found["details"][0]["curves"] == []
+    assert found["notes"] == [
+        "Isolines are drawn for the first 6 classes.",
+        "With more than 50 classes there are no curves.",
+    ]

@@ -1,0 +1,228 @@
+"""The page of `filterkit report` in a browser: what it shows is the data, and it answers mouse and keyboard."""
+
+import re
+
+import numpy as np
+import pytest
+from made_results import drawn, result, table
+
+from filterkit.evaluation.comparison import ranks
+from filterkit.evaluation.measures import TITLES
+from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.results import Results
+
+SHARES = (0.1, 0.5, 0.9)
+SHOWN = ["accuracy", "f1", "auc"]
+CONFUSION = [["", ["yes", "no"], [[0, 0, 3.0], [0, 1, 1.0], [1, 1, 8.0]]]]
+HOSTILE = [
+    "</script><script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 2'>",
+    "line\nbreak\x00\x1b[31m\u202e",
+    "日本語のとても長い名前",
+    "long " * 40,
+    "${window.hacked = 3}",
+    "",
+]
+
+
+def measured(tasks=5, folds=2, chains=4, shares=SHARES):
+    """Results whose measures differ, with classes."""
+    rng = np.random.default_rng(1)
+    rows = table(drawn(tasks, folds, chains, len(shares)), shares)
+    changed = [row.values | {"f1": float(rng.random()), "log_loss": float(rng.random())} for row in rows]
+    return Results(row._replace(values=values, confusion=CONFUSION) for row, values in zip(rows, changed))
+
+
+def page_of(results, shown=SHOWN, facts=()):
+    return report_page(results, shown, "filterkit report r.csv -o p.html", facts)
+
+
+def column(page, section, number):
+    """The texts of a column of the table of a section."""
+    return page.locator(f"#{section} tbody td:nth-child({number})").all_inner_texts()
+
+
+def choose(page, label, option):
+    page.get_by_role("combobox", name=label, exact=True).select_option(label=option)
+
+
+@pytest.fixture
+def open_report(browser, tmp_path):
+    """Opens a page, which is given as bytes; at the end it must not have asked for anything, nor complained."""
+    contexts, requests, complaints = [], [], []
+
+    def refuse(route):
+        requests.append(route.request.url)
+        route.abort()
+
+    def open_it(content, **options):
+        path = tmp_path / f"page{len(contexts)}.html"
+        path.write_bytes(content)
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.route("**/*", lambda route: route.continue_() if route.request.url == path.as_uri() else refuse(route))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("body.live")
+            page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert (requests, complaints) == ([], [])
+
+
+def test_the_page_shows_the_data_and_sorts(open_report):
+    results = measured()
+    page = open_report(page_of(results, facts=[("seed", "7")]))
+    assert page.title() == "Evaluation of d0, d1, d2, …"
+    heads = [
+        page.locator(f"#{name} h2").inner_text() for name in ("means", "curves", "ranks", "pairs", "tests", "tasks")
+    ]
+    assert heads == ["Means", "Learning curves", "Ranks", "Wins, ties and losses", "Differences", "Tasks"]
+
+    means = results.summary("accuracy")[:, 2]
+    best_first = np.argsort(-means[:, 0])
+    assert column(page, "means", 1) == [results.chains[i] for i in best_first]
+    assert column(page, "means", 2) == [f"{means[i, 0]:.3f} ± {means[i, 1]:.3f}" for i in best_first]
+    assert page.locator("#means td:nth-child(2) .best").all_inner_texts() == column(page, "means", 2)[:1]
+    page.locator("#means th", has_text="chain").locator("button").click()
+    assert column(page, "means", 1) == results.chains
+    page.keyboard.press("Enter")  # the head keeps the focus
+    assert column(page, "means", 1) == results.chains[::-1]
+
+    values = results.units("accuracy")[..., 2]
+    assert column(page, "tasks", 1) == [data for data, _ in results.tasks]
+    assert column(page, "tasks", 3) == [f"{value:.3f}" for value in values[:, 0]]
+    assert page.locator("#tasks .best").count() == len(results.tasks)
+    found = dict(zip(*(page.locator(f".made {tag}").all_text_contents() for tag in ("dt", "dd"))))
+    assert (found["folds"], found["tasks"], found["seed"]) == ("2", "5", "7")
+
+
+def test_a_measure_and_a_share_can_be_chosen(open_report):
+    results = measured()
+    page = open_report(page_of(results))
+    for measure, share in [("f1", 2), ("log_loss", 0)]:
+        choose(page, "Measure", TITLES[measure])
+        choose(page, "Trained on", f"{SHARES[share] * 100:.0f} %")
+        values = results.units(measure)[..., share]
+        assert column(page, "tasks", 4) == [f"{value:.3f}" for value in values[:, 1]]
+        by_accuracy = np.argsort(-results.summary("accuracy")[:, share, 0])  # the table goes on to be sorted by it
+        assert column(page, "means", 1) == [results.chains[i] for i in by_accuracy]
+        best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
+        assert page.locator("#tasks .best").all_inner_texts() == [f"{v[i]:.3f}" for v, i in zip(values, best)]
+        found = ranks(results.ranked(measure, share)).mean(axis=0)
+        named = page.locator("#ranks .rank text").all_text_contents()
+        assert sorted(named) == sorted(f"{name} {rank:.2f}" for name, rank in zip(results.chains, found))
+        wins, ties = results.wins(measure, share)
+        cells = page.locator("#pairs tbody td").all_inner_texts()
+        off = [(i, j) for i in range(4) for j in range(4)]
+        assert cells == ["" if i == j else f"{wins[i, j]}–{ties[i, j]}–{wins[j, i]}" for i, j in off]
+        pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+        differences = [results.paired(measure, j, i, share)[0] for i, j in pairs]
+        shown = sorted(float(text.replace("−", "-")) for text in column(page, "tests", 3))
+        np.testing.assert_allclose(shown, sorted(differences), atol=0.0006)
+
+
+def test_curves_have_a_mark_for_each_mean_and_tell_its_numbers(open_report):
+    results = measured()
+    page = open_report(page_of(results))
+    marks = page.locator("#curves circle")
+    assert marks.count() == 4 * len(SHARES)
+    ends = page.locator("#curves .ends text")
+    assert sorted(ends.evaluate_all("all => all.map((e) => e.firstChild.data)")) == [*"abcd"]
+    boxes = ends.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
+    assert np.diff(np.sort(boxes)).min() >= 13
+    heights = marks.evaluate_all("all => all.map((e) => e.getBoundingClientRect().y)")
+    means = results.summary("accuracy")[..., 0].ravel()
+    assert np.corrcoef(heights, means)[0, 1] < -0.999999
+    marks.nth(4).hover(force=True)
+    page.wait_for_selector("#tooltip:not([hidden])")
+    mean, error = results.summary("accuracy")[1, 1]
+    assert page.locator("#tooltip").inner_text() == f"b\ntrained on 50 %: {mean:.3f} ± {error:.3f}"
+    page.keyboard.press("Escape")
+    assert page.locator("#tooltip").is_hidden()
+    page.mouse.move(0, 0)
+    page.wait_for_selector("circle.near", state="detached")
+    page.locator("#curves svg").first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    mean, error = results.summary("accuracy")[1, 1]
+    assert page.locator("#tooltip").inner_text().endswith(f"50 %: {mean:.3f} ± {error:.3f}")
+
+
+def test_a_single_share_and_a_single_task(open_report):
+    results = measured(tasks=1, folds=3, chains=2, shares=(0.9,))
+    page = open_report(page_of(results))
+    assert page.locator("#curves circle").count() == 2
+    assert page.get_by_label("Trained on").count() == 0 and page.locator("#ranks").count() == 0
+    assert column(page, "tasks", 1) == ["fold 1", "fold 2", "fold 3"]
+    assert "corrected resampled t-test over 3 folds" in page.locator("#tests p").inner_text()
+
+
+def test_confusion_is_a_heat_map_that_the_keyboard_walks_through(open_report):
+    page = open_report(page_of(measured(folds=3)))
+    cells = page.locator("#confusion tbody td")
+    assert page.locator("#confusion tbody th").all_inner_texts() == ["no", "yes"]
+    assert cells.all_inner_texts() == ["24", "·", "3", "9"]
+    shares = cells.evaluate_all("all => all.map((e) => e.style.getPropertyValue('--share'))")
+    assert shares == ["100%", "0%", "25%", "75%"]
+    choose(page, "Chain", "c")
+    cells.first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#tooltip").inner_text() == "yes · no: 3"
+
+
+def test_of_very_many_classes_the_most_frequent_errors_are_listed(open_report):
+    names = [f"class {number}" for number in range(60)]
+    cells = [[number, number, 5.0] for number in range(60)] + [[7, 9, 3.0], [8, 9, 1.0]]
+    rows = [row._replace(confusion=[["", names, cells]]) for row in measured(tasks=1, folds=1, chains=1).rows]
+    page = open_report(page_of(Results(rows)))
+    assert column(page, "confusion", 1) == ["class 7", "class 8"]
+    assert column(page, "confusion", 4) == ["37.5 %", "16.7 %"]
+
+
+def test_hostile_names_are_mere_text(open_report):
+    rows = [
+        result(name, 0.5 + number / 50 + task / 9, data=data, task=HOSTILE[-1 - task], share=share)
+        for number, name in enumerate(HOSTILE)
+        for task, data in enumerate(HOSTILE[:3])
+        for share in (0.1, 0.9)
+    ]
+    rows = [row._replace(confusion=[["", HOSTILE, [[0, 1, 1.0], [2, 2, 3.0]]]]) for row in rows]
+    page = open_report(page_of(Results(rows), facts=[("chain", HOSTILE[0])]))
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script").count() == 5 and page.locator("img").count() == 0
+    assert page.locator("#means tbody tr").count() == len(HOSTILE)
+    assert HOSTILE[0] in column(page, "means", 1) and "(empty)" in column(page, "means", 1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("options", [{"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 700}}])
+def test_the_page_fits_dark_and_narrow_windows(options, open_report):
+    page = open_report(page_of(measured(chains=6)), **options)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    light, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    brightness = [sum(map(int, re.findall(r"\d+", colour))) for colour in (light, ink)]
+    assert (brightness[0] < brightness[1]) == (options.get("color_scheme") == "dark")
+
+
+def test_without_scripts_there_are_plain_tables(open_report):
+    results = measured()
+    page = open_report(page_of(results), java_script_enabled=False)
+    assert page.locator("table").count() == 3
+    lines = page.locator("table").first.locator("tbody tr").all_inner_texts()
+    assert len(lines) == len(results.chains) * len(SHARES)
+    mean, error = results.summary("accuracy")[0, 0]
+    assert lines[0].split("\t")[:3] == ["a", "10%", f"{mean:.3f} ± {error:.3f}"]
+
+
+def test_values_that_are_all_undefined_are_shown_as_such(open_report):
+    page = open_report(page_of(Results(table(np.full((2, 2, 3, 2), np.nan), (0.1, 0.9)))))
+    assert set(column(page, "means", 2)) == {"–"}

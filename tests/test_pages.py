@@ -1,0 +1,177 @@
+"""The pages of the documentation: every command and every example runs and prints what the page shows, links lead
+somewhere, and the list of all pages is complete.
+
+Some pages have tests of their own: test_guide.py (plugins.md, and the printed references), test_coming_from_weka.py,
+test_coming_from_scikit_learn.py, test_contributing.py and test_readme.py.
+"""
+
+import re
+import shutil
+
+import pytest
+from command import shell
+from pages import PAGES, ROOT, blocks, check_console, check_python
+
+import filterkit
+from filterkit.plugin.registry import registry
+
+pytestmark = pytest.mark.posix
+
+# Their blocks of code need files, or are signatures.
+ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/plugins.md", "docs/cluster.md", "docs/api.md", "docs/hooks.md"}
+STORY = "docs/tutorial.md"  # each step needs the files of those before
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder with the samples, where examples may leave files."""
+    shutil.copytree(ROOT / "arff_samples", tmp_path / "arff_samples")
+    return tmp_path
+
+
+def single(language):
+    """The blocks of code that need no other."""
+    for page in sorted(PAGES.keys() - ELSEWHERE - {STORY}):
+        for _, text in blocks(page, language):
+            yield pytest.param(page, text, id=f"{page} {text.partition(chr(10))[0][:60]}")
+
+
+@pytest.mark.parametrize(("page", "block"), list(single("console")))
+def test_a_console_example_prints_what_the_page_shows(page, block, folder):
+    check_console(block, folder)
+
+
+@pytest.mark.parametrize(("page", "block"), list(single("python")))
+def test_a_python_example_runs(page, block, folder):
+    printed = check_python(block, folder)
+    shown = re.search(re.escape(block) + r"```\n\nIt prints:\n\n```text\n(.*?)^```", PAGES[page], re.M | re.S)
+    assert shown is None or printed == shown[1]
+
+
+def test_the_tutorial_runs_from_its_beginning_to_its_end(folder):
+    for language, block in blocks(STORY, "console", "python"):
+        {"console": check_console, "python": check_python}[language](block, folder)
+
+
+INDENTED = [
+    pytest.param(command, id=f"{page} {command}")
+    for page, text in PAGES.items()
+    if page not in ("docs/plugins.md", "docs/cluster.md", "docs/coming-from-weka.md")
+    and not page.startswith("examples/")
+    for command in re.findall(
+        r"^    (?:\$ )?(filterkit .*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
+    )
+    if not command.startswith("filterkit: ")  # a message
+]
+
+
+@pytest.mark.parametrize("command", INDENTED)
+def test_a_command_that_stands_by_itself_runs(command, tmp_path):
+    names = ("width", "length", "count1")
+    header = "".join(f"@attribute {name} numeric\n" for name in names)
+    rows = "".join(f"{i % 7},{i % 5 + 1},{i % 3},{'ab'[i % 7 > 3]}\n" for i in range(600))
+    (tmp_path / "in.arff").write_text(f"@relation r\n{header}@attribute class {{a,b,unknown}}\n@data\n{rows}")
+    done = shell(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+CLUSTER = re.findall(r"^    \$ (filterkit .*)$", PAGES["docs/cluster.md"], re.M)
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """The current folder, with the files that the page about clusters names."""
+    iris = (ROOT / "arff_samples" / "iris.arff").read_text()
+    for name in ("in.arff", "bucket/part-1.arff", "bucket/part-2.arff", "data/a.arff"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(iris)
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", CLUSTER)
+def test_a_command_for_a_cluster_runs_with_local_threads(command, shared):
+    """Without the engine, whose words are tested in tests/plugins/test_dask_engine.py."""
+    local = re.sub(r" --engine dask\S*", "", command).replace("s3://", "")
+    assert local != command
+    done = shell(local, shared)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_python_example_for_a_cluster_runs_on_one(shared):
+    distributed = pytest.importorskip("distributed", reason="the engine dask needs distributed")
+    ((_, code),) = blocks("docs/cluster.md", "python")
+    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}, "protocol": "tcp"}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **options) as cluster:
+        names = {}
+        exec(code.replace("tcp://host:8786", cluster.scheduler_address), names)
+    assert names["fitted"].schema.features[0].name == "sepal length (cm)@setosa"
+
+
+def test_chains_in_the_text_are_understood():
+    """Code of several words that begins with a stage is a chain, and every option and value in it exists."""
+    known = registry().stages
+    found = 0
+    for page in ("papers", "big-files", "live-streams", "tutorial", "zero", "exactness", "coming-from-scikit-learn"):
+        text = re.sub(r"^```.*?^```", "", PAGES[f"docs/{page}.md"], flags=re.M | re.S)
+        for chain in re.findall(r"`([^`]+)`", text):
+            if chain.split()[0] in known and re.fullmatch(r"[^A-Z…]* [^A-Z…]*", chain):
+                filterkit.chain(chain)
+                found += 1
+    assert found > 30
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
+    width = None
+    for line in PAGES[page].splitlines():
+        cells = len(re.split(r"(?<!\\)\|", line.strip())) if line.startswith("|") else None
+        assert cells is None or width in (None, cells), line
+        width = cells
+
+
+def links(path):
+    """The pages that a page links to, as paths in the project; an image is no page."""
+    for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        if "://" not in target:
+            yield (path.parent / target).resolve()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_existing_files(page):
+    missing = [path for path in links(ROOT / page) if not path.exists()]
+    assert not missing
+
+
+def test_every_page_is_reachable_from_the_readme():
+    reached, new = set(), [ROOT / "README.md"]
+    while new:
+        page = new.pop()
+        reached.add(page)
+        new += [path for path in links(page) if path.suffix == ".md" and path not in reached and path.exists()]
+    assert {ROOT / page for page in PAGES} <= reached
+
+
+def test_the_list_of_pages_says_which_kind_each_is():
+    rows = re.findall(r"^\| (\w+) \| \[[^\]]*\]\(([^)]+)\) \| .+ \|$", PAGES["docs/index.md"], re.M)
+    assert {kind for kind, _ in rows} == {"tutorial", "recipes", "reference", "explanation"}
+    assert {page for _, page in rows if "/" not in page} == {p.name for p in (ROOT / "docs").glob("*.md")} - {
+        "index.md"
+    }
+
+
+def test_the_navigation_of_the_site_has_the_pages_in_the_order_of_the_list():
+    index = PAGES["docs/index.md"]
+    listed = [page for page in re.findall(r"^\| \w+ \| \[[^\]]*\]\(([^)]+)\.md\)", index, re.M) if "/" not in page]
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.M | re.S)
+    shown = [line for tree in trees for line in tree.splitlines() if re.fullmatch(r"[\w-]+", line)]
+    assert shown == listed
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_lines_have_at_most_120_characters(page):
+    """Except what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
+    text = re.sub(r"^( *)```.*?^\1```", "", PAGES[page], flags=re.M | re.S)
+    long = [line for line in text.splitlines() if len(line) > 120]
+    assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")]
