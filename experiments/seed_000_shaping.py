@@ -17,7 +17,7 @@ from lab import (
 )
 
 from filterkit.evaluation.comparison import spread
-from filterkit.evaluation.plots import plot_curves
+from filterkit.evaluation.plots import plot
 from filterkit.evaluation.results import Results
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds {inner} --calibrate"
@@ -104,7 +104,7 @@ def main() -> None:
     head = ["", *MEASURES]
     pictures = [given.output.with_name(f"{given.output.stem}_{name}.svg") for name in ("text", "uci")]
     for results, picture in zip((text, uci), pictures):
-        plot_curves(results, list(MEASURES), str(picture))
+        plot("curves", results, list(MEASURES), str(picture))
     parts = [
         HEAD.format(text=len(text.tasks), uci=len(uci.tasks), rows=UCI_ROWS, folds=UCI_FOLDS, inner=INNER),
         "## Text\n",

@@ -5,7 +5,7 @@ from lab import arguments, compare, difference, markdown, text_sets, with_error,
 
 import filterkit
 from filterkit.evaluation.comparison import best_pair, residual_wins, share_near_best, spread
-from filterkit.evaluation.plots import plot_near_best
+from filterkit.evaluation.plots import plot
 from filterkit.evaluation.results import Results
 
 METRICS = ("acc", "acc2", "bns", "chi", "dfreq", "f1", "ig", "oddn", "odds", "pow", "pr", "rand", "hyp")
@@ -84,7 +84,7 @@ def main() -> None:
     tests += [["bns − all", *(difference(results, "f1", f"bns/{n}", "all") for n in SIZES)]]
     picture = given.output.with_suffix(".svg")
     methods = [row for row in results.rows if row.chain != "all"]
-    plot_near_best(Results(methods), list(MEASURES), str(picture))
+    plot("near-best", Results(methods), list(MEASURES), str(picture))
     parts = [HEAD.format(tasks=len(skew), version=filterkit.__version__), PAPER]
     parts += [curves(results, measure, every) for measure in MEASURES]
     parts += ["Differences in F1:\n", markdown(["", *map(str, SIZES)], tests)]

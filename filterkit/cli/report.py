@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.options import SETTINGS
-from filterkit.cli.places import Goal, check_goals
+from filterkit.cli.options import ONCE, SETTINGS
+from filterkit.cli.places import Goal, check_goals, check_page
+from filterkit.cli.printing import JSON, print_found
 from filterkit.cli.results import (
+    FIGURE,
     MEASURE,
     PLOT,
     CommandWithMeasures,
     percent,
-    print_table,
     share_of,
     show,
-    show_classes,
     shown_measures,
+    write_page,
 )
+from filterkit.cli.text_table import aligned
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.evaluation.measures import NOT_FROM_0_TO_1
 
@@ -36,7 +39,10 @@ class ReportOptions:
     shown: tuple[str, ...]
     within: str | None
     by_class: bool
+    output: str | None
+    as_json: bool
     plot: str | None
+    figure: str | None
 
 
 @click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
@@ -47,65 +53,105 @@ class ReportOptions:
     is_flag=True,
     help="Show the rates of each class and the confusion matrix, from results of evaluate --by-class.",
 )
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE.html",
+    **ONCE,
+    help="Write a page for the browser with all tables and figures. It needs no network.",
+)
+@JSON
 @PLOT
+@FIGURE
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], **given: Any) -> None:
     """Show what evaluations found, and which method to take.
 
     RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together.
 
+    \b
+        filterkit report results.csv -o report.html
+        filterkit report results.csv --figure ranks --plot ranks.pdf
+
     --within X% shows on which share of the tasks each method, in its best variant, comes within X % of the best of
     all methods, and which pair of methods does so most often (residual win analysis, Forman 2003). Chains named
     METHOD/VARIANT are variants of one method.
     """
-    from filterkit.evaluation import plots
+    from filterkit.evaluation.plots import plot
     from filterkit.evaluation.results import Results, read_results
 
     options = ReportOptions(**given)
-    if options.plot is not None:
-        check_goals([Goal("--plot", options.plot)], paths, ())
-        plots.check_plot(options.plot)
+    _check(paths, options)
     results = Results(row for path in paths for row in read_results(path))
-    if options.by_class and options.within is not None:
-        raise UsageError("--by-class and --within cannot be combined; run report once with each")
     if options.by_class and all(row.confusion is None for row in results.rows):
         raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
     measures = shown_measures(results, options.shown)
-    if options.within is not None:
+    within = None if options.within is None else share_of("--within", options.within)
+    if within is not None:
         if unfit := NOT_FROM_0_TO_1.intersection(measures):
             raise UsageError(f"--within: {min(unfit)} has no share of its best value; choose another --measure")
-        _advise(results, measures, share_of("--within", options.within), options.plot)
-        return
+        if len(results.methods()) < 2:
+            raise FilterkitError("--within: there must be at least two methods to compare")
+    if options.output is not None:
+        write_page(results, measures, options.output, [("results", ", ".join(paths))])
     if options.plot is not None:
-        plots.plot_curves(results, measures, options.plot)
-    show(results, measures)
-    if options.by_class:
-        show_classes(results)
+        usual = "curves" if within is None else "near-best"
+        plot(options.figure or usual, results, measures, options.plot)
+    if options.output == "-":  # the page instead of the tables
+        return
+    if within is not None:
+        _advise(results, measures, within, options.as_json)
+        return
+    show(results, measures, options.by_class, options.as_json)
 
 
-def _advise(results: Results, measures: list[str], tolerance: float, plot: str | None) -> None:
-    """Print how often each method is near the best, and which pair to take; plot it to the path `plot` if given."""
+def _check(paths: tuple[str, ...], options: ReportOptions) -> None:
+    """Refuse options that contradict each other, and outputs that would be lost."""
+    from filterkit.evaluation.plots import check_plot
+
+    outputs = {"-o": options.output, "--plot": options.plot}
+    check_goals([Goal(option, path) for option, path in outputs.items() if path is not None], paths, ())
+    if options.output is not None:
+        check_page("report", options.output)
+    check_plot(options.plot, options.figure)
+    if options.by_class and options.within is not None:
+        raise UsageError("--by-class and --within cannot be combined; run report once with each")
+
+
+def _advise(results: Results, measures: list[str], tolerance: float, as_json: bool) -> None:
+    """Print how often each method is near the best, and which pair to take."""
     from filterkit.evaluation.comparison import share_near_best
-    from filterkit.evaluation.plots import plot_near_best
 
     methods = results.methods()
-    if len(methods) < 2:
-        raise FilterkitError("--within: there must be at least two methods to compare")
     values = [results.best_of_methods(measure) for measure in measures]
-    if plot is not None:
-        plot_near_best(results, measures, plot)
     tasks = f"{len(results.tasks)} task{'s' * (len(results.tasks) > 1)}"
     where = ", each trained on the share that is best for it" if len(results.shares) > 1 else ""
-    click.echo(f"Share of {tasks} on which a method is within {tolerance * 100:.3g}% of the best{where}")
-    shares = [share_near_best(each, tolerance) for each in values]
-    rows = [[name, *(percent(share[i]) for share in shares)] for i, name in enumerate(methods)]
-    print_table([["method", *measures], *rows], left=1)
-    click.echo("\nThe best method, the best to have beside it, and the best pair of all")
-    rows = [[measure, *_best_methods(methods, each, tolerance)] for measure, each in zip(measures, values)]
-    print_table([["measure", "best", "with a second", "best pair"], *rows], left=4)
+    shares = [share_near_best(each, tolerance).tolist() for each in values]
+    found: dict[str, Any] = {
+        "within": tolerance,
+        "tasks": len(results.tasks),
+        "near_best": [{"method": name} | dict(zip(measures, each)) for name, each in zip(methods, zip(*shares))],
+        "best": [{"measure": m} | _best_methods(methods, each, tolerance) for m, each in zip(measures, values)],
+    }
+
+    def lines() -> Iterator[str]:
+        yield f"Share of {tasks} on which a method is within {tolerance * 100:.3g}% of the best{where}"
+        rows = [[each["method"], *(percent(each[measure]) for measure in measures)] for each in found["near_best"]]
+        yield from aligned([["method", *measures], *rows], range(1))
+        yield ""
+        yield "The best method, the best to have beside it, and the best pair of all"
+        keys = ("best", "with_a_second", "best_pair")
+        rows = [[each["measure"], *(_in_words(each[key]) for key in keys)] for each in found["best"]]
+        yield from aligned([["measure", *(key.replace("_", " ") for key in keys)], *rows], range(4))
+
+    print_found(as_json, lambda: found, lines)
 
 
-def _best_methods(methods: list[str], values: np.ndarray, tolerance: float) -> list[str]:
+def _in_words(found: dict[str, Any] | None) -> str:
+    """Methods and the share of tasks on which one of them is near the best, as text; None if a second adds nothing."""
+    return "adds nothing" if found is None else f"{' + '.join(found['methods'])} {percent(found['share'])}"
+
+
+def _best_methods(methods: list[str], values: np.ndarray, tolerance: float) -> dict[str, Any]:
     """The method that is most often near the best, with the one that adds most to it, and the best pair.
 
     Parameters
@@ -122,10 +168,11 @@ def _best_methods(methods: list[str], values: np.ndarray, tolerance: float) -> l
     beside[leader] = -1
     second = int(beside.argmax())
     (one, other), together = best_pair(values, tolerance)
-    return [
-        f"{methods[leader]} {percent(share[leader])}",
-        f"{methods[leader]} + {methods[second]} {percent(beside[second])}"
-        if beside[second] > share[leader]
-        else "adds nothing",
-        f"{methods[one]} + {methods[other]} {percent(together)}",
-    ]
+    helps = beside[second] > share[leader]
+    return {
+        "best": {"methods": [methods[leader]], "share": float(share[leader])},
+        "with_a_second": {"methods": [methods[leader], methods[second]], "share": float(beside[second])}
+        if helps
+        else None,
+        "best_pair": {"methods": [methods[one], methods[other]], "share": float(together)},
+    }

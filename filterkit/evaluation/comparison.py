@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 
+_MOST_PAIRS = 6  # of which all are tested
 _DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
 
 
@@ -58,6 +59,15 @@ def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, flo
 
     corrected = error * np.sqrt(1 + len(difference) * ratio)
     return mean, float(2 * stdtr(len(difference) - 1, -abs(mean) / corrected))
+
+
+def pairs_to_test(methods: int) -> list[tuple[int, int]]:
+    """The pairs of methods, by number, that are worth a test: all or, if these are many, those with the first method.
+
+    Each further test makes all of them weaker; see `holm`.
+    """
+    pairs = [(i, j) for i in range(methods) for j in range(i + 1, methods)]
+    return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, methods)]
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:

@@ -10,28 +10,39 @@ from filterkit.stages.models import Outcome, group_ends
 
 _TOP = 20  # the number of rows that p20 takes into account
 
-# One line about each measure, in the order in which they are shown.
-MEANINGS: dict[str, str] = {
-    "accuracy": "share of the predictions that are right",
-    "precision": "share of the rows predicted positive that are; mean over tasks",
-    "recall": "share of the positive rows that are predicted so; mean over tasks",
-    "f1": "harmonic mean of precision and recall; mean over tasks",
-    "micro_precision": "precision of the predictions for all tasks together",
-    "micro_recall": "recall of the predictions for all tasks together",
-    "micro_f1": "F1 of the predictions for all tasks together",
-    "sensitivity": "another name of recall",
-    "specificity": "share of the negative rows that are predicted so; mean over tasks",
-    "auc": "area under the ROC curve: how often a positive row scores above a negative one; mean over tasks",
-    "p20": "share of positive rows among the 20 with the highest scores; mean over tasks",
-    "bep": "break-even point: precision among as many of the highest scores as rows are positive; mean over tasks",
-    "kappa": "Cohen's kappa: how much better than chance the predictions are; mean over labels",
-    "mcc": "coefficient of Matthews, from -1 (all wrong) over 0 (chance) to 1; mean over labels",
-    "pr_auc": "area under the curve of precision over recall, as average precision; mean over tasks",
-    "log_loss": "mean of -ln p of the true class, for probabilities; smaller is better",
-    "brier": "mean squared error of the probabilities; smaller is better",
+# The title of each measure, as a figure spells it out, and one line about it, in the order in which they are shown.
+_ABOUT: dict[str, tuple[str, str]] = {
+    "accuracy": ("accuracy", "share of the predictions that are right"),
+    "precision": ("precision", "share of the rows predicted positive that are; mean over tasks"),
+    "recall": ("recall", "share of the positive rows that are predicted so; mean over tasks"),
+    "f1": ("F-measure", "harmonic mean of precision and recall; mean over tasks"),
+    "micro_precision": ("micro-averaged precision", "precision of the predictions for all tasks together"),
+    "micro_recall": ("micro-averaged recall", "recall of the predictions for all tasks together"),
+    "micro_f1": ("micro-averaged F-measure", "F1 of the predictions for all tasks together"),
+    "sensitivity": ("sensitivity", "another name of recall"),
+    "specificity": ("specificity", "share of the negative rows that are predicted so; mean over tasks"),
+    "auc": ("area under the ROC curve", "how often a positive row scores above a negative one; mean over tasks"),
+    "p20": ("precision at 20", "share of positive rows among the 20 with the highest scores; mean over tasks"),
+    "bep": (
+        "break-even point",
+        "precision among as many of the highest scores as rows are positive; mean over tasks",
+    ),
+    "kappa": ("Cohen's kappa", "how much better than chance the predictions are; mean over labels"),
+    "mcc": (
+        "Matthews coefficient",
+        "from -1 (all wrong) over 0 (chance) to 1; mean over labels",
+    ),
+    "pr_auc": (
+        "area under the precision-recall curve",
+        "the precision at each score, weighted by the rise of the recall; mean over tasks",
+    ),
+    "log_loss": ("logarithmic loss", "mean of -ln p of the true class, for probabilities; smaller is better"),
+    "brier": ("Brier score", "mean squared error of the probabilities; smaller is better"),
 }
+TITLES = {name: title for name, (title, _) in _ABOUT.items()}
+MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title, line) in _ABOUT.items()}
 
-MEASURES: tuple[str, ...] = tuple(MEANINGS)
+MEASURES: tuple[str, ...] = tuple(_ABOUT)
 EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 LOSSES = frozenset(("log_loss", "brier"))  # of which smaller values are better
 NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier"))

@@ -1,31 +1,67 @@
-"""Plots of results: learning curves, ranks with critical differences, and how often each method is near best."""
+"""Figures of results: learning curves, ranks with critical differences, methods near the best, and confusion."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.errors import UsageError
-from filterkit.evaluation.comparison import alike, best_pair, critical_difference, ranks, share_near_best
-from filterkit.files.output import open_output
+from filterkit.errors import UsageError, visible
+from filterkit.evaluation.comparison import (
+    alike,
+    best_pair,
+    critical_difference,
+    friedman,
+    ranks,
+    share_near_best,
+)
+from filterkit.evaluation.figures import (
+    COLOURS,
+    LETTERS,
+    Line,
+    Sheet,
+    draw_lines,
+    grid,
+    height_of_lines,
+    note,
+    nothing,
+    paper,
+    save,
+    shown_name,
+    title,
+)
+from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
-    from filterkit.evaluation.results import Results
+    from filterkit.evaluation.results import Confusion, Results
 
 _ENDINGS = (".png", ".svg", ".pdf")
-_MARKERS = "os^Dv*Xp"
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
+# Up to how many classes, how many matrices fit on a page, in how many columns, and the inches of each row.
+_MATRICES = ((4, 16, 4, 2.0), (7, 12, 3, 2.4), (np.inf, 6, 2, 3.2))
+_LONGEST_BESIDE_RANKS = 17  # letters, with the rank, beside a diagram in one column of a page
+_MOST_NUMBERED = 12  # classes of a matrix whose cells have room for numbers
 
 
-def check_plot(path: str) -> None:
+def check_plot(path: str | None, figure: str | None = None) -> None:
     """Check, before any work, that a plot can be written to `path`.
+
+    Parameters
+    ----------
+    path : None if no plot is asked for.
+    figure : the name of the one that is asked for, if any.
 
     Raises
     ------
-    UsageError : the ending of the file is not that of a picture, or matplotlib is missing.
+    UsageError : the ending of the file is not that of a picture, or matplotlib is missing; or a figure is asked for,
+        and no plot.
     """
+    if path is None:
+        if figure is not None:
+            raise UsageError(f"--figure {figure} needs --plot FILE")
+        return
     if os.path.splitext(path)[1].lower() not in _ENDINGS:
         raise UsageError(f"--plot {path}: the name must end in {', '.join(_ENDINGS)}")
     try:
@@ -34,52 +70,178 @@ def check_plot(path: str) -> None:
         raise UsageError("--plot needs matplotlib: pip install 'arff-filterkit[plot]'") from None
 
 
-def plot_curves(results: Results, measures: list[str], path: str) -> None:
-    """Plot learning curves: one panel for each measure, with a line for each chain.
+def plot(figure: str, results: Results, measures: list[str], path: str) -> None:
+    """Write one of the `FIGURES` to a .png, .svg or .pdf file. Warns if the font lacks letters.
 
-    A line shows the mean over the units, with its standard error, against the share of rows trained on. With a single
-    share it is a point. Of three or more chains on several tasks, further panels show the critical-difference diagrams
-    at the largest share (Demšar 2006, Figure 1).
+    Raises
+    ------
+    UsageError : the results have not what the figure shows.
+    FilterkitError : the file cannot be written.
     """
-    values = [results.ranked(measure, len(results.shares) - 1) for measure in measures]
-    is_ranked = len(results.chains) > 2 and results.over_tasks and min(map(len, values)) > 1
-    figure, panels = _panels(len(measures) * (1 + is_ranked))
-    for panel, measure, each in zip(panels[len(measures) :], measures, values):
-        _draw_ranks(panel, results.chains, each)
-        panel.set_title(f"mean ranks by {measure}")
-    for panel, measure in zip(panels, measures):
-        summary = results.summary(measure)
-        for number, name in enumerate(results.chains):
-            mean, error = summary[number, :, 0], summary[number, :, 1]
-            x = np.array(results.shares) * 100 if len(results.shares) > 1 else np.array([number])
-            style = {"marker": _MARKERS[number % len(_MARKERS)], "capsize": 3, "label": _label(name), "markersize": 5}
-            panel.errorbar(x, mean, np.where(np.isnan(error), 0, error), **style)
-        panel.set_title(measure)
-        if len(results.shares) > 1:
-            panel.set_xlabel("% of all rows trained on")
-        else:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        save(draw(figure, results, measures), path)
+    lacking = {str(each.message) for each in found if "missing from font" in str(each.message)}
+    for each in found:
+        if str(each.message) not in lacking:
+            warnings.warn(each.message, stacklevel=2)
+    if lacking and not path.lower().endswith(".svg"):  # an SVG has letters as text
+        warnings.warn(f"{path}: the font lacks letters of some names; an .svg file keeps them as text", stacklevel=2)
+
+
+def draw(figure: str, results: Results, measures: list[str]) -> Any:
+    """One of the `FIGURES`, as a figure of matplotlib.
+
+    Raises
+    ------
+    UsageError : the results have not what the figure shows.
+    """
+    with paper():
+        return _FIGURES[figure](results, measures).figure
+
+
+def _curves(results: Results, measures: list[str]) -> Sheet:
+    """A panel for each measure: the mean over the units and its standard error, against the share of rows.
+
+    With a single share, a row of a panel is a chain.
+    """
+    if len(results.shares) == 1:
+        return _points(results, measures)
+    sheet = grid(len(measures), height_of_lines(len(results.chains)))
+    x, lines = np.array(results.shares) * 100, []
+    has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
+    for panel, measure in zip(sheet.panels, measures):
+        own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
+        lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
+        title(panel, _title(measure))
+        panel.set_xlabel("share of all rows trained on")
+        _share_axis(panel, x)
+    draw_lines(sheet, lines, _about_means(results, has_bars))
+    return sheet
+
+
+def _points(results: Results, measures: list[str]) -> Sheet:
+    """A panel for each measure: the mean over the units and its standard error, a row for each chain."""
+    names = [shown_name(name, 26) for name in results.chains]
+    heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
+    places = heights.cumsum() - heights / 2
+    sheet = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
+    for panel, measure in zip(sheet.panels, measures):
+        mean, error = results.summary(measure)[:, 0].T
+        for place in places:
+            panel.axhline(place, color="0.85", lw=0.4, zorder=0)
+        panel.errorbar(mean, places, xerr=np.nan_to_num(error), fmt="o", color=COLOURS[0], elinewidth=0.8, ms=3.5)
+        panel.set_yticks(places, names, parse_math=False)
+        panel.tick_params(axis="y", length=0)
+        panel.spines["left"].set_visible(False)
+        panel.set_ylim(float(heights.sum()), 0)
+        panel.locator_params(axis="x", nbins=4)
+        title(panel, _title(measure))
+        for place in places[np.isnan(mean)]:
+            left = panel.get_yaxis_transform()
+            panel.text(0.02, place, "no value", transform=left, va="center", backgroundcolor="white")
+        if np.isnan(mean).all():
             panel.set_xticks([])
-    _legend(figure, panels[0], path)
+    note(sheet, _about_means(results, True))
+    return sheet
 
 
-def plot_near_best(results: Results, measures: list[str], path: str) -> None:
-    """Plot how often methods are near best: one panel for each measure (Forman 2003, Figures 9 and 10).
+def _title(measure: str) -> str:
+    return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
+
+
+def _about_means(results: Results, has_bars: bool) -> str:
+    """What points and bars are."""
+    units = len(results.tasks) if results.over_tasks else max(row.fold for row in results.rows) + 1
+    if units == 1:
+        return "Values on the test set."
+    bars = "; bars show one standard error to either side" if has_bars else ""
+    return f"Means over {units} {'tasks' if results.over_tasks else 'folds'}{bars}."
+
+
+def _share_axis(panel: Any, shares: np.ndarray) -> None:
+    """Number the axis of shares, in percent, at the shares themselves, as far as there is room.
+
+    It is logarithmic where that spaces the shares more evenly.
+    """
+    from matplotlib.ticker import NullLocator
+
+    if shares[0] > 0 and _unevenness(np.log(shares)) < 0.9 * _unevenness(shares):
+        panel.set_xscale("log")
+    scaled = np.log(shares) if panel.get_xscale() == "log" else shares
+    kept: list[int] = []
+    for number in range(len(shares) - 1, -1, -1):  # the last share is always numbered
+        if not kept or scaled[kept[-1]] - scaled[number] >= 0.19 * (scaled[-1] - scaled[0]):
+            kept.append(number)
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_xticks(shares[kept], [f"{share:.3g}%" for share in shares[kept]], parse_math=False)
+    panel.set_xticks(np.delete(shares, kept), [], minor=True)
+
+
+def _unevenness(places: np.ndarray) -> float:
+    """How much the distances of ascending places differ, as a share of their mean."""
+    apart = np.diff(places)
+    return float(apart.std() / apart.mean())
+
+
+def _near_best(results: Results, measures: list[str]) -> Sheet:
+    """A panel for each measure: how often methods are near the best (Forman 2003, Figures 9 and 10).
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
     """
-    figure, panels = _panels(len(measures))
-    for panel, measure in zip(panels, measures):
+    methods = results.methods()
+    if len(methods) < 2:
+        raise UsageError("--figure near-best: there must be at least two methods to compare")
+    if unfit := NOT_FROM_0_TO_1.intersection(measures):
+        raise UsageError(f"--figure near-best: {min(unfit)} has no share of its best value; choose another --measure")
+    sheet = grid(len(measures), height_of_lines(len(methods) + 1))
+    x, lines = _TOLERANCES * 100, []
+    for panel, measure in zip(sheet.panels, measures):
         best = results.best_of_methods(measure)
         shares = np.array([share_near_best(best, tolerance) for tolerance in _TOLERANCES]) * 100
-        for number, name in enumerate(results.methods()):
-            marker = _MARKERS[number % len(_MARKERS)]
-            panel.plot(_TOLERANCES * 100, shares[:, number], label=_label(name), marker=marker, ms=3)
         pair = np.array([best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
-        panel.plot(_TOLERANCES * 100, pair, "k--", label="best pair")
-        panel.set_title(measure)
-        panel.set_xlabel("tolerance, %")
-        panel.set_ylabel("% of tasks within it of the best")
-    _legend(figure, panels[0], path)
+        both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
+        lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
+        title(panel, _title(measure))
+        panel.set_xlabel("within this distance of the best")
+        panel.set_ylabel("share of tasks")
+        panel.xaxis.set_major_formatter("{x:g}%")
+        panel.yaxis.set_major_formatter("{x:g}%")
+    about = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
+    draw_lines(sheet, lines, f"{about}; of the best pair, one of the two.", every=5)
+    return sheet
+
+
+def _ranks(results: Results, measures: list[str]) -> Sheet:
+    """A critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
+    names, values = results.chains, [results.ranked(measure, len(results.shares) - 1) for measure in measures]
+    if len(names) < 3 or not results.over_tasks:
+        raise UsageError("--figure ranks: ranks need at least three chains and two tasks")
+    depth = _row_depth(names) * ((len(names) + 1) // 2)
+    is_long = max(len(line) for name in names for line in _name_in_ranks(name, 0).split("\n")) > _LONGEST_BESIDE_RANKS
+    sheet = grid(len(measures), 1.0 + depth * 0.3, most=1 if is_long else 2, is_wide=is_long)
+    for panel, measure, each in zip(sheet.panels, measures, values):
+        title(panel, TITLES[measure])
+        if len(each) > 1:
+            _draw_ranks(panel, names, each)
+        else:
+            nothing(panel)
+    of = f"trained on {results.shares[-1] * 100:.3g}% of all rows; " if len(results.shares) > 1 else ""
+    note(
+        sheet,
+        f"Mean ranks over {len(results.tasks)} tasks, {of}1 is the best. A bar joins chains that Nemenyi's test does "
+        "not tell apart at the level 0.05; p is that of Friedman's test.",
+    )
+    return sheet
+
+
+def _row_depth(names: list[str]) -> float:
+    """The height of a name of a diagram of ranks, in units of its vertical axis."""
+    return 0.5 * max(_name_in_ranks(name, 0).count("\n") + 1 for name in names)
+
+
+def _name_in_ranks(name: str, rank: float) -> str:
+    return f"{shown_name(name, 24)} {rank:.2f}"
 
 
 def _draw_ranks(panel: Any, names: list[str], values: np.ndarray) -> None:
@@ -92,56 +254,84 @@ def _draw_ranks(panel: Any, names: list[str], values: np.ndarray) -> None:
     limit = critical_difference(values.shape[1], len(values))
     groups = alike(mean_ranks[order], limit)
     first, last, top = 1.0, float(len(names)), 0.25 * (len(groups) + 1)
-    panel.plot([first, min(first + limit, last)], [-0.8, -0.8], "k-", lw=1, marker="|")
-    panel.text(first, -1.0, f"critical difference {limit:.2f}", ha="left", va="bottom", fontsize="x-small")
+    style = {"color": "black", "solid_capstyle": "butt"}
+    panel.plot([first, min(first + limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
+    about = f"critical difference {limit:.2f}, p = {friedman(values):.2g}"
+    panel.text(first, -1.45, about, ha="left", va="bottom")
     for height, (one, other) in enumerate(groups, 1):
-        panel.plot(mean_ranks[order[[one, other]]] + [-0.03, 0.03], [0.25 * height] * 2, "k-", lw=3)
+        ends = mean_ranks[order[[one, other]]] + np.array([-0.01, 0.01]) * (last - first)
+        panel.plot(ends, [0.25 * height] * 2, lw=2.2, color=COLOURS[1], solid_capstyle="butt")
+    rows, step = (len(order) + 1) // 2, _row_depth(names)
+    margin = 0.02 * (last - first)
     for place, chain in enumerate(order.tolist()):
-        is_left = place < (len(order) + 1) // 2
-        depth = top + 0.5 * (place if is_left else len(order) - 1 - place)
-        edge, rank = (first, mean_ranks[chain]) if is_left else (last, mean_ranks[chain])
-        panel.plot([rank, rank, edge], [0, depth, depth], "k-", lw=0.8)
-        text = f"{names[chain]} {rank:.2f}"
-        side = "left" if is_left else "right"
-        panel.text(edge, depth, text, ha=side, va="bottom", fontsize="x-small", parse_math=False)
-    panel.set_ylim(top + 0.5 * ((len(order) + 1) // 2), -1.4)
-    panel.xaxis.set_ticks(range(1, len(names) + 1))
+        is_left = place < rows
+        depth = top + step * (0.5 + (place if is_left else len(order) - 1 - place))
+        edge, side, move = (first, "right", -margin) if is_left else (last, "left", margin)
+        rank = mean_ranks[chain]
+        panel.plot([rank, rank, edge], [0, depth, depth], lw=0.6, **style)
+        text = _name_in_ranks(names[chain], rank)
+        panel.text(edge + move, depth, text, ha=side, va="center", parse_math=False)
+    panel.set_ylim(top + step * (rows + 0.2), -2.2)
+    panel.set_xlim(first, last)
+    panel.set_xticks(range(1, len(names) + 1, max(round(len(names) / 6), 1)))
     panel.xaxis.tick_top()
+    panel.spines["top"].set_visible(True)
     panel.spines["top"].set_position(("data", 0))
-    panel.spines[["left", "right", "bottom"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_visible(False)
     panel.yaxis.set_visible(False)
-    panel.grid(False)
 
 
-def _panels(count: int) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
+def _confusion(results: Results, _: list[str]) -> Sheet:
+    """A matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
+    from matplotlib.colors import LinearSegmentedColormap
 
-    columns = min(count, 3)
-    rows = -(-count // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.4 * rows + 0.8), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
-    for panel in panels[count:]:
-        panel.set_visible(False)
-    for panel in panels[:count]:
-        panel.grid(alpha=0.3)
-    return figure, panels
+    from filterkit.evaluation.results import summed_confusions
 
-
-def _label(name: str) -> str:
-    """A label that matplotlib shows; it hides labels that begin with an underscore."""
-    return f"\u200b{name}" if name.startswith("_") else name
-
-
-def _legend(figure: Any, panel: Any, path: str) -> None:
-    import matplotlib
-
-    handles, names = panel.get_legend_handles_labels()
-    legend = figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4), fontsize="small")
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    kind = os.path.splitext(path)[1][1:].lower()
-    with matplotlib.rc_context({"svg.hashsalt": "filterkit", "svg.fonttype": "none"}), open_output(path) as out:
-        figure.savefig(out, format=kind, dpi=120, metadata={} if kind == "png" else {_DATE[kind]: None})
+    found = [each for each in summed_confusions(results) if each.share == results.shares[-1]]
+    if not found:
+        raise UsageError("--figure confusion: the results do not have the classes; evaluate with --by-class")
+    classes = max(len(each.names) for each in found)
+    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
+    if len(found) > most:
+        raise UsageError(
+            f"--figure confusion: {len(found)} matrices do not fit on a page, only {most} do; "
+            "keep fewer tasks or chains of the results"
+        )
+    sheet = grid(len(found), height, columns)
+    shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
+    for panel, each, text in zip(sheet.panels, found, _names_of(found)):
+        _draw_matrix(panel, each.names, each.weights, shades)
+        title(panel, text)
+    note(sheet, "How the rows of each class were predicted, in percent of the class; sums over folds.")
+    return sheet
 
 
-_DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal results give equal files
+def _names_of(found: list[Confusion]) -> list[str]:
+    """A title for each matrix: data, task, label and chain, as far as they are not the same for all."""
+    parts = [(each.data, each.task, each.group, each.chain) for each in found]
+    datas, tasks = {each.data for each in found}, {(each.data, each.task) for each in found}
+    shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in found}) > 1)
+    return [", ".join(visible(text) for text, is_shown in zip(part, shown) if text and is_shown) for part in parts]
+
+
+def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
+    """Draw a matrix of weights, float64 (true classes, predicted classes), shaded by the share of the class."""
+    whole = weights.sum(axis=1, keepdims=True)
+    shares = np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
+    panel.imshow(shares, cmap=shades, vmin=0, vmax=1, interpolation="nearest")
+    shown = [shown_name(name, 12) for name in names]
+    is_wide = max(map(len, shown)) > 3
+    panel.set_xticks(range(len(names)), shown, rotation=90 if is_wide and len(names) > 3 else 0, parse_math=False)
+    panel.set_yticks(range(len(names)), shown, parse_math=False)
+    panel.tick_params(length=0)
+    panel.spines[:].set_visible(True)
+    panel.set_xlabel("predicted")
+    panel.set_ylabel("true")
+    if len(names) <= _MOST_NUMBERED:
+        for (row, column), share in np.ndenumerate(shares):
+            text = f"{share * 100:.0f}" if share >= 0.005 else ("<1" if share else "")
+            panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
+
+
+_FIGURES = {"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion}
+FIGURES = tuple(_FIGURES)

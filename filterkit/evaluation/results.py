@@ -7,14 +7,15 @@ import io
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit.errors import FilterkitError
 from filterkit.evaluation.comparison import paired, signed_rank, spread
 from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
-from filterkit.evaluation.runner import Result
+from filterkit.evaluation.runner import Result, add_confusion
 from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
@@ -51,13 +52,21 @@ class Results:
         order = np.lexsort(self._places.T[[2, 3, 1, 0]])
         self.rows = [self.rows[i] for i in order]
         self._places = self._places[order]
+        self._values: dict[str, np.ndarray] = {}
+
+    @property
+    def folds(self) -> int:
+        """The number of folds, those of all repeats counted."""
+        return int(self._places[:, 1].max(initial=0)) + 1
 
     def values(self, measure: str) -> np.ndarray:
         """float64 (tasks, folds, chains, shares), NaN where there is no result."""
-        folds = int(self._places[:, 1].max(initial=0)) + 1
-        cube = np.full((len(self.tasks), folds, len(self.chains), len(self.shares)), np.nan)
-        cube[tuple(self._places.T)] = [row.values.get(measure, np.nan) for row in self.rows]
-        return cube
+        if measure not in self._values:
+            cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), np.nan)
+            cube[tuple(self._places.T)] = [row.values.get(measure, np.nan) for row in self.rows]
+            cube.flags.writeable = False
+            self._values[measure] = cube
+        return self._values[measure]
 
     def units(self, measure: str) -> np.ndarray:
         """float64 (units, chains, shares): the values by which chains are compared.
@@ -101,33 +110,47 @@ class Results:
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired.
         """
-        cube, split = self.values(measure)[..., share], self._splits()[..., share]
+        cube, split = self.values(measure)[..., share], self._splits[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
         if self.over_tasks:
             return signed_rank(*mean(both, 1).T)
         return paired(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
 
+    def wins(self, measure: str, share: int) -> np.ndarray:
+        """int64 (2, chains, chains): on how many units each chain (second axis) is better than, or equal to, another.
+
+        Results on different splits are not compared; means that agree to 12 decimal places are equal.
+        """
+        cube, split = self.values(measure)[..., share], self._splits[..., share]
+        cube = -cube if measure in LOSSES else cube
+        found = []
+        for one in range(len(self.chains)):
+            difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
+            found.append(np.round(mean(difference, 1) if self.over_tasks else difference[0], 12))
+        differences = np.stack(found, axis=1)  # (units, chains, chains)
+        return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
+
     def ranked(self, measure: str, share: int) -> np.ndarray:
         """float64 (tasks, chains): the means over folds from which chains are ranked, larger values being better.
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
-        cube, split = self.values(measure)[..., share], self._splits()[..., share]
+        cube, split = self.values(measure)[..., share], self._splits[..., share]
         values = mean(cube, 1) * (-1 if measure in LOSSES else 1)
         return np.asarray(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
 
     def unpaired(self) -> bool:
         """Whether two chains were measured on different splits of one task, as different seeds make them."""
-        split = self._splits()
+        split = self._splits
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
+    @cached_property
     def _splits(self) -> np.ndarray:
         """int64 (tasks, folds, chains, shares): equal numbers for equal splits of a task; −1 without a result."""
-        folds = int(self._places[:, 1].max(initial=0)) + 1
-        cube = np.full((len(self.tasks), folds, len(self.chains), len(self.shares)), -1)
+        cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), -1)
         cube[tuple(self._places.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
         return cube
 
@@ -153,6 +176,48 @@ class Results:
 def _method(chain: str) -> str:
     """The method of a chain; a chain whose name has blanks has no variants."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
+
+
+class Confusion(NamedTuple):
+    """How the rows of each class were predicted, summed over folds.
+
+    Attributes
+    ----------
+    data, task, share, chain : as in `Result`.
+    group : the name of the label or target; empty for the class.
+    counts : the weight of the rows of each pair of a true and a predicted value that occurs.
+    """
+
+    data: str
+    task: str
+    share: float
+    chain: str
+    group: str
+    counts: dict[tuple[str, str], float]
+
+    @property
+    def names(self) -> list[str]:
+        """All values, in alphabetical order."""
+        return sorted({name for pair in self.counts for name in pair})
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float64 (values, values): the weight of the rows of each true (first axis) and predicted value."""
+        place = {name: number for number, name in enumerate(self.names)}
+        found = np.zeros((len(place), len(place)))
+        for (true, said), weight in self.counts.items():
+            found[place[true], place[said]] = weight
+        return found
+
+
+def summed_confusions(results: Results) -> list[Confusion]:
+    """The confusion of each task, share, chain and label, in the order of the results; empty if they do not have it."""
+    sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
+    for row in results.rows:
+        if row.confusion is not None:
+            whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
+            add_confusion(whole, row.confusion)
+    return [Confusion(*key, group, counts) for key, groups in sums.items() for group, counts in groups.items()]
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:

@@ -77,7 +77,9 @@ class Result(NamedTuple):
     confusion: list[Any] | None = None
 
 
-def named_chain(text: str, known: Registry | None = None, seed: int | None = None) -> tuple[str, str]:
+def named_chain(
+    text: str, known: Registry | None = None, seed: int | None = None, with_defaults: bool = False
+) -> tuple[str, str]:
     """The name and the text of a chain.
 
     Parameters
@@ -85,6 +87,8 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
     text : ``NAME: STAGES``, where the name has no blanks; or the stages alone, which then are the name, too.
     known : the plugins, by default those of this process.
     seed : the seed for stages that draw random numbers and are given none.
+    with_defaults : whether options have the values of the defaults file; a chain without a name is then called by those
+        values that change it.
 
     Raises
     ------
@@ -97,7 +101,10 @@ def named_chain(text: str, known: Registry | None = None, seed: int | None = Non
     if not name and match:
         raise UsageError(f"chain {quoted(text)} has no name before the colon")
     try:
-        chain = Chain(parse_stages(shlex.split(stages), known, seed))
+        chain = Chain(parse_stages(shlex.split(stages), known, seed, known.defaults if with_defaults else {}))
+        if not match and known.defaults and with_defaults:
+            plain = Chain(parse_stages(shlex.split(stages), known, seed))
+            name = name if str(plain) == str(chain) else str(chain)
     except ValueError as error:  # from shlex, of a quote that is not closed
         raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):

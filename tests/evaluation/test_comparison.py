@@ -17,6 +17,7 @@ from filterkit.evaluation.comparison import (
     holm,
     near_best,
     paired,
+    pairs_to_test,
     ranks,
     residual_wins,
     share_near_best,
@@ -232,3 +233,9 @@ def test_the_spread_is_the_standard_error():
     assert spread(values) == pytest.approx((7 / 3, sem([1, 4, 2])), rel=1e-12)
     assert spread(values[:1]) == pytest.approx((1, NAN), nan_ok=True)
     assert spread(values[2:3]) == pytest.approx((NAN, NAN), nan_ok=True)
+
+
+def test_of_more_than_four_methods_only_pairs_with_the_first_are_tested():
+    assert pairs_to_test(1) == []
+    assert pairs_to_test(4) == list(combinations(range(4), 2))
+    assert pairs_to_test(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]

@@ -1,13 +1,17 @@
-"""Plots: the ending gives the kind of file, equal results give equal files, and the legend has every chain."""
+"""Figures for papers: files, panels, letters and colours, names that cover nothing, and the numbers they show."""
 
 import re
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from filterkit import FilterkitError, UsageError
-from filterkit.evaluation.plots import check_plot, plot_curves, plot_near_best
+from filterkit.evaluation import figures
+from filterkit.evaluation.figures import PAGE, columns_of, line_style, spread_out
+from filterkit.evaluation.measures import MEASURES, TITLES
+from filterkit.evaluation.plots import FIGURES, check_plot, draw, plot
 from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
@@ -15,115 +19,50 @@ pytest.importorskip("matplotlib", reason="plots need matplotlib")
 from made_results import drawn, result, svg_texts, table
 
 MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
-PLOTS = [plot_curves, plot_near_best]
 SHARES = (0.1, 0.5, 0.9)
+CONFUSION = [["", ["yes", "no"], [[0, 0, 3.0], [0, 1, 1.0], [1, 1, 8.0]]]]
 
 
 def many(holes=0.1, tasks=4):
-    """Results of three chains along a curve."""
-    return Results(table(drawn(tasks, 3, 3, 3, holes=holes), SHARES))
+    """Results of three chains along a curve, with classes."""
+    rows = table(drawn(tasks, 3, 3, 3, holes=holes), SHARES)
+    return Results(row._replace(confusion=CONFUSION) for row in rows)
 
 
-@pytest.mark.parametrize("plot", PLOTS)
+def of_chains(names, shares=SHARES, tasks=3):
+    """Results of chains of these names, whose values at the largest share lie close together."""
+    rng = np.random.default_rng(5)
+    return Results(
+        result(name, 0.5 + share / 3 + rng.normal() / 100, data=f"d{task}", share=share)
+        for name in names
+        for task in range(tasks)
+        for share in shares
+    )
+
+
+# ---- Files
+
+
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf", ".PNG"])
-def test_the_ending_decides_the_kind_of_file(plot, ending, tmp_path):
+def test_the_ending_decides_the_kind_of_file(ending, tmp_path):
     check_plot(f"p{ending}")
     path = tmp_path / f"p{ending}"
-    plot(many(), ["f1", "auc"], str(path))
+    plot("curves", many(), ["f1", "auc"], str(path))
     assert path.read_bytes().startswith(MAGIC[ending.lower()]) and path.stat().st_size > 5000
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("plot", PLOTS)
-@pytest.mark.parametrize("ending", MAGIC)
-def test_the_same_results_make_the_same_file(plot, ending, tmp_path):
-    for name in "ab":
-        plot(many(), ["f1"], str(tmp_path / (name + ending)))
-    plot(many(holes=0.3), ["f1"], str(tmp_path / ("c" + ending)))
-    same, again, other = ((tmp_path / (name + ending)).read_bytes() for name in "abc")
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_same_results_make_the_same_file_whatever_the_settings_of_matplotlib(figure, tmp_path):
+    import matplotlib
+
+    plot(figure, many(), ["f1"], str(tmp_path / "a.svg"))
+    with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "axes.grid": True}):
+        plot(figure, many(), ["f1"], str(tmp_path / "b.svg"))
+    other = Results(row._replace(confusion=[["", ["no"], [[0, 0, 1.0]]]]) for row in many(holes=0.3).rows)
+    plot(figure, other, ["f1"], str(tmp_path / "c.svg"))
+    same, again, other = ((tmp_path / f"{name}.svg").read_bytes() for name in "abc")
     assert same == again != other
-
-
-@pytest.mark.parametrize("shares", [SHARES, (0.9,)])
-def test_every_chain_and_measure_is_named(shares, tmp_path):
-    names = ["plain", 'odd, "name" <&>', "bns/100", "ünïcode", "a_b^c", *"ghijk"]
-    rows = [
-        result(name, value / 10, fold=fold, share=share)
-        for value, name in enumerate(names)
-        for fold in range(3)
-        for share in shares
-    ]
-    plot_curves(Results(rows), ["f1", "auc", "bep", "p20"], str(tmp_path / "p.svg"))
-    found = svg_texts(tmp_path / "p.svg")
-    for name in names:
-        assert found.count(name) == 1
-    assert {"f1", "auc", "bep", "p20"} <= set(found)
-    assert found.count("% of all rows trained on") == (4 if len(shares) > 1 else 0)
-
-
-def test_ranks_of_several_chains_over_tasks_are_drawn(tmp_path):
-    cube = np.array([[0.9, 0.8, 0.7]] * 7)
-    plot_curves(Results(table(cube[:, None, :, None])), ["f1"], str(tmp_path / "p.svg"))
-    assert {"mean ranks by f1", "a 1.00", "b 2.00", "c 3.00", "critical difference 1.25"} <= set(
-        svg_texts(tmp_path / "p.svg")
-    )
-
-
-@pytest.mark.parametrize("name", ["_x", "a$_^_$b"])
-def test_names_are_not_interpreted_by_matplotlib(name, tmp_path):
-    plot_curves(Results([result(name, 0.5), result("b", 0.5)]), ["f1"], str(tmp_path / "p.svg"))
-    assert any(text.endswith(name) for text in svg_texts(tmp_path / "p.svg"))
-
-
-def drawn_lines(plot, results, measures):
-    """The lines of each panel by label: x and y."""
-    from matplotlib.figure import Figure
-
-    panels = []
-
-    class Kept(Figure):
-        def savefig(self, *_, **__):
-            for axes in self.axes:
-                handles, names = axes.get_legend_handles_labels()
-                lines = [handle[0] if isinstance(handle, tuple) else handle for handle in handles]
-                panels.append({name: line.get_xydata().T for name, line in zip(names, lines, strict=True)})
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("matplotlib.figure.Figure", Kept)
-        plot(results, measures, "/dev/null.svg")
-    return panels[: len(measures)]
-
-
-def test_curves_are_the_means(tmp_path, monkeypatch):
-    monkeypatch.setattr("filterkit.evaluation.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
-    results = many()
-    for panel, measure in zip(drawn_lines(plot_curves, results, ["f1", "auc"]), ["f1", "auc"], strict=True):
-        assert list(panel) == ["a", "b", "c"]
-        for number, name in enumerate("abc"):
-            x, y = panel[name]
-            np.testing.assert_allclose(x, [10, 50, 90])
-            np.testing.assert_allclose(y, results.summary(measure)[number, :, 0])
-
-
-def test_the_share_near_best_rises_with_the_tolerance(tmp_path, monkeypatch):
-    monkeypatch.setattr("filterkit.evaluation.plots.open_output", lambda path: open(tmp_path / "p", "wb"))
-    results = many(tasks=30)
-    (panel,) = drawn_lines(plot_near_best, results, ["f1"])
-    assert list(panel) == ["a", "b", "c", "best pair"]
-    best = results.best_of_methods("f1")
-    for number, name in enumerate("abc"):
-        x, y = panel[name]
-        assert (x[0], x[-1]) == (0, 10) and (np.diff(y) >= 0).all() and y[-1] > y[0]
-        np.testing.assert_allclose(y[0], (best[:, number] == best.max(axis=1)).mean() * 100)
-        np.testing.assert_allclose(y[-1], (best[:, number] >= 0.9 * best.max(axis=1)).mean() * 100)
-        assert (panel["best pair"][1] >= y).all()
-
-
-def test_results_that_are_all_nan_are_plotted(tmp_path):
-    results = Results(table(np.full((2, 2, 2, 2), np.nan), (0.1, 0.9)))
-    for plot in PLOTS:
-        plot(results, ["f1"], str(tmp_path / "p.png"))
-        assert (tmp_path / "p.png").exists()
 
 
 @pytest.mark.parametrize("name", ["p.gif", "p", "png", "p.svg.gz", ""])
@@ -138,7 +77,222 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         check_plot("p.png")
 
 
-@pytest.mark.parametrize("plot", PLOTS)
-def test_a_place_that_cannot_be_written_is_named(plot, tmp_path):
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(FilterkitError, match=r"no/p\.png: No such file or directory"):
-        plot(many(), ["f1"], str(tmp_path / "no" / "p.png"))
+        plot("curves", many(), ["f1"], str(tmp_path / "no" / "p.png"))
+
+
+# ---- What all figures have in common
+
+
+def texts(figure):
+    """All texts of a figure that are shown."""
+    from matplotlib.text import Text
+
+    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_letters_are_large_enough_in_a_page_of_two_columns(figure, count):
+    made = draw(figure, many(), list(MEASURES[:count]))
+    assert made.get_figwidth() <= PAGE
+    sizes = {text.get_fontsize() for text in texts(made)}
+    assert sizes and min(sizes) >= 7
+
+
+def test_grids_are_balanced():
+    assert [columns_of(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [columns_of(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+
+
+@pytest.mark.parametrize(("count", "shape"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (10, (5, 2))])
+def test_each_measure_has_a_panel_with_its_title(count, shape):
+    made = draw("curves", many(), list(MEASURES[:count]))
+    grid = made.axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == shape
+    titles = [axes.get_title(loc="left").replace("\n", " ") for axes in made.axes[:count]]
+    assert titles == [TITLES[name] for name in MEASURES[:count]]
+
+
+def test_lines_differ_in_colour_or_dashes():
+    styles = [line_style(number) for number in range(28)]
+    assert len({(style["color"], str(style["linestyle"])) for style in styles}) == 28
+    assert len({(style["color"], style["marker"]) for style in styles}) == 28
+
+
+# ---- Names at the ends of lines
+
+
+@pytest.mark.parametrize("places", [[5.0], [5, 5, 5], [1, 30, 31, 90], [0, 0, 100, 100], [50, 10, 50.1, 49]])
+def test_places_are_spread_out_as_little_as_possible(places):
+    found = spread_out(np.array(places, float), 10.0, 100.0)
+    assert (np.diff(np.sort(found)) >= 10 - 1e-9).all() and (found >= 0).all() and (found <= 100).all()
+    order = np.argsort(places, kind="stable")
+    assert (np.diff(found[order]) > 0).all()
+    rng = np.random.default_rng(0)
+    for _ in range(200):  # no other places that are apart are nearer
+        other = np.sort(rng.uniform(0, 100, len(places)))
+        if len(places) < 2 or np.diff(other).min() >= 10:
+            assert ((found[order] - np.array(places)[order]) ** 2).sum() <= (
+                (other - np.array(places)[order]) ** 2
+            ).sum()
+
+
+def ends(axes):
+    """The names at the ends of the lines of a panel."""
+    from matplotlib.text import Annotation
+
+    return [child for child in axes.get_children() if isinstance(child, Annotation)]
+
+
+@pytest.mark.parametrize("figure", ["curves", "near-best"])
+@pytest.mark.parametrize("count", [2, 12, 25])
+def test_every_chain_is_named_and_no_name_covers_another(figure, count):
+    names = [f"chain-{number}" for number in range(count)]
+    made = draw(figure, of_chains(names), ["f1", "auc"])
+    made.draw_without_rendering()
+    for axes in made.axes[:2]:
+        assert {mark.get_text() for mark in ends(axes)} >= set(names)
+        from matplotlib.text import Text
+
+        boxes = [Text.get_window_extent(mark) for mark in ends(axes)]  # without the line that leads to it
+        for one, other in combinations(boxes, 2):
+            assert not one.overlaps(other)
+        assert all(made.bbox.x0 <= box.x0 and box.x1 <= made.bbox.x1 for box in boxes)
+        assert all(made.bbox.y0 <= box.y0 and box.y1 <= made.bbox.y1 for box in boxes)
+
+
+@pytest.mark.parametrize(("measures", "in_gap"), [(4, False), (5, True)])
+def test_names_that_are_too_long_are_numbered_in_a_key(measures, in_gap):
+    names = ["shape bns l2 svm", "a longer name", "the longest of names"]
+    made = draw("curves", of_chains(names), list(MEASURES[:measures]))
+    assert [mark.get_text() for mark in ends(made.axes[0])] == ["1", "2", "3"]
+    keys = [made.axes[-1].get_legend()] if in_gap else made.legends
+    (key,) = keys
+    assert [text.get_text() for text in key.get_texts()] == [f"{n}  {name}" for n, name in enumerate(names, 1)]
+    made.draw_without_rendering()
+    box = key.get_window_extent()
+    assert not any(box.overlaps(axes.get_window_extent()) for axes in made.axes[:measures])
+    assert not any(box.overlaps(mark.get_window_extent()) for axes in made.axes[:measures] for mark in ends(axes))
+
+
+@pytest.mark.parametrize("shares", [SHARES, (0.9,)])
+@pytest.mark.parametrize("name", ["_x", "a$_^_$b", 'odd, "name" <&>', "ünïcode", "日本語"])
+def test_names_are_shown_as_they_are(name, shares, tmp_path):
+    plot("curves", of_chains([name, "b"], shares), ["f1"], str(tmp_path / "p.svg"))
+    assert name in svg_texts(tmp_path / "p.svg")
+
+
+def test_letters_that_the_font_lacks_are_told_in_one_line(tmp_path):
+    with pytest.warns(UserWarning, match=r"p\.png: the font lacks letters of some names; an \.svg file keeps") as found:
+        plot("curves", of_chains(["日本語", "中文"]), ["f1"], str(tmp_path / "p.png"))
+    assert len(found) == 1
+
+
+# ---- The numbers
+
+
+def lines_of(axes):
+    """x and y of the lines of a panel, by number."""
+    drawn = {line.get_gid(): line.get_xydata().T for line in axes.get_lines() if line.get_gid()}
+    return [drawn[f"line-{number}"] for number in range(1, len(drawn) + 1)]
+
+
+def test_curves_are_the_means():
+    results = many()
+    made = draw("curves", results, ["f1", "auc"])
+    for axes, measure in zip(made.axes, ["f1", "auc"]):
+        for number, (x, y) in enumerate(lines_of(axes)):
+            np.testing.assert_allclose(x, [10, 50, 90])
+            np.testing.assert_allclose(y, results.summary(measure)[number, :, 0])
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["90%", "50%", "10%"]
+    assert "Means over 4 tasks; bars show one standard error to either side." in svg_notes(made)
+
+
+def svg_notes(made):
+    return [text.get_text().replace("\n", " ") for text in texts(made)]
+
+
+def test_bars_of_many_lines_are_left_out():
+    for count in (len(figures.COLOURS), len(figures.COLOURS) + 1):
+        made = draw("curves", of_chains("abcdefgh"[:count]), ["f1"])
+        has_bars = any(container.has_yerr for container in made.axes[0].containers)
+        assert has_bars == (count == 7)
+        assert ("Means over 3 tasks." in svg_notes(made)) == (not has_bars)
+
+
+@pytest.mark.parametrize(("shares", "scale"), [((0.1, 0.5, 0.9), "linear"), ((0.05, 0.1, 0.2, 0.4, 0.8), "log")])
+def test_the_axis_of_shares_spaces_them_evenly(shares, scale):
+    assert draw("curves", of_chains("ab", shares), ["f1"]).axes[0].get_xscale() == scale
+
+
+def test_a_single_share_is_shown_as_a_point_for_each_chain():
+    names = ["a", "a chain with so many stages that it takes two lines"]
+    results = of_chains(names, (0.9,))
+    (axes,) = draw("curves", results, ["f1"]).axes
+    assert [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()] == names
+    (points,) = [container[0].get_xdata() for container in axes.containers]
+    np.testing.assert_allclose(points, results.summary("f1")[:, 0, 0])
+
+
+def test_ranks_of_several_chains_over_tasks_are_drawn(tmp_path):
+    cube = np.array([[0.9, 0.8, 0.7]] * 7)
+    plot("ranks", Results(table(cube[:, None, :, None])), ["f1"], str(tmp_path / "p.svg"))
+    found = svg_texts(tmp_path / "p.svg")
+    assert {"F-measure", "a 1.00", "b 2.00", "c 3.00", "critical difference 1.25, p = 0.00091"} <= set(found)
+
+
+def test_names_beside_ranks_cover_nothing():
+    names = [f"select --by metric{number} svm" for number in range(12)]
+    made = draw("ranks", of_chains(names), ["f1"])
+    made.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in made.axes[0].texts]
+    assert len(boxes) == 13
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert all(made.bbox.x0 <= box.x0 and box.x1 <= made.bbox.x1 for box in boxes)
+
+
+def test_the_share_near_best_rises_with_the_tolerance():
+    results = many(tasks=30)
+    made = draw("near-best", results, ["f1"])
+    *methods, pair = lines_of(made.axes[0])
+    best = results.best_of_methods("f1")
+    assert len(methods) == 3
+    for number, (x, y) in enumerate(methods):
+        assert (x[0], x[-1]) == (0, 10) and (np.diff(y) >= 0).all() and y[-1] > y[0]
+        np.testing.assert_allclose(y[0], (best[:, number] == best.max(axis=1)).mean() * 100)
+        np.testing.assert_allclose(y[-1], (best[:, number] >= 0.9 * best.max(axis=1)).mean() * 100)
+        assert (pair[1] >= y).all()
+
+
+def test_matrices_show_the_percent_of_each_class():
+    made = draw("confusion", many(tasks=1), ["f1"])
+    assert [axes.get_title(loc="left") for axes in made.axes] == ["a", "b", "c"]  # the largest share
+    for axes in made.axes:
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["no", "yes"]
+        assert [text.get_text() for text in axes.texts] == ["100", "", "25", "75"]
+        np.testing.assert_allclose(axes.images[0].get_array(), [[1, 0], [0.25, 0.75]])
+
+
+@pytest.mark.parametrize("shares", [SHARES, (0.9,)])
+def test_results_that_are_all_nan_are_drawn(shares):
+    results = Results(table(np.full((2, 2, 3, len(shares)), np.nan), shares))
+    for figure in ("curves", "ranks", "near-best"):
+        draw(figure, results, ["f1", "auc"])
+
+
+@pytest.mark.parametrize(
+    ("figure", "results", "measure", "message"),
+    [
+        ("ranks", of_chains("ab"), "f1", "ranks need at least three chains and two tasks"),
+        ("ranks", of_chains("abc", tasks=1), "f1", "ranks need at least three chains and two tasks"),
+        ("near-best", of_chains(["m/1", "m/2"]), "f1", "there must be at least two methods to compare"),
+        ("near-best", of_chains("ab"), "kappa", "kappa has no share of its best value"),
+        ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),
+        ("confusion", many(tasks=6), "f1", "18 matrices do not fit on a page, only 16 do"),
+    ],
+)
+def test_a_figure_that_the_results_do_not_have_is_refused(figure, results, measure, message):
+    with pytest.raises(UsageError, match=f"--figure {figure}: {message}"):
+        draw(figure, results, [measure])

@@ -13,7 +13,7 @@ from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
 from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
-from filterkit.evaluation.results import Results, mean, read_results
+from filterkit.evaluation.results import Results, mean, read_results, summed_confusions
 from filterkit.evaluation.runner import Result
 
 
@@ -308,3 +308,37 @@ def test_a_line_that_was_cut_is_refused(tmp_path):
 def test_two_results_for_the_same_part_are_refused():
     with pytest.raises(FilterkitError, match="two results of one chain"):
         Results([result("a", 0.5), result("a", 0.75)])
+
+
+# ---- pairs and classes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["f1", "log_loss"])
+def test_wins_are_counted_over_tasks_or_folds(measure):
+    """On four tasks of two folds; where a chain has no value in a fold, that fold does not count."""
+    tasks = [[[0.9, 0.8], [0.7, 0.6]], [[0.5, 0.7], [0.5, 0.3]], [[NAN, 1.0], [0.2, 0.4]], [[0.3, 0.1], [0.3, 0.4]]]
+    cube = np.array(tasks)[..., None]
+    wins, ties = Results(table(cube)).wins(measure, 0)
+    assert wins.tolist() == ([[0, 2], [1, 0]] if measure == "f1" else [[0, 1], [2, 0]])
+    assert ties.tolist() == [[4, 1], [1, 4]]
+    wins, ties = Results(table(cube[:1])).wins(measure, 0)  # folds of a single task
+    assert wins.tolist() == ([[0, 2], [0, 0]] if measure == "f1" else [[0, 0], [2, 0]])
+    assert ties.tolist() == [[2, 0], [0, 2]]
+
+
+def test_results_of_different_splits_are_no_wins():
+    rows = [row._replace(split=f"of {row.chain}") for row in table(drawn(4, 2, 2, 1))]
+    wins, ties = Results(rows).wins("f1", 0)
+    assert wins.tolist() == [[0, 0], [0, 0]] and ties.tolist() == [[4, 0], [0, 4]]
+
+
+def test_confusion_is_summed_over_folds():
+    rows = [
+        result("a", 0.5, fold=fold)._replace(confusion=[["kind", ["x", "y"], [[0, 1, 2.0], [1, 1, fold + 1.0]]]])
+        for fold in range(3)
+    ]
+    (found,) = summed_confusions(Results(rows))
+    assert found[:5] == ("d", "t", 0.9, "a", "kind")
+    assert found.names == ["x", "y"]
+    assert found.weights.tolist() == [[0, 6], [0, 6]]
+    assert summed_confusions(Results([result("a", 0.5)])) == []

@@ -1,0 +1,301 @@
+"""What all figures for papers share: sizes, letters and colours, the grid of panels, and names at the ends of lines.
+
+A figure of one panel is as wide as a column of a page of two columns, and others as wide as both. So no figure has to
+be made smaller, and its letters keep their 7 points.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.errors import visible
+from filterkit.files.output import open_output
+
+COLUMN, PAGE = 3.3, 7.0  # inches: the width of one column, and of both
+LETTERS = 7  # points, the size of all letters but those of titles
+STYLE: dict[str, Any] = {
+    "font.size": LETTERS,
+    "axes.titlesize": LETTERS + 1,
+    "axes.titlelocation": "left",
+    "axes.labelsize": LETTERS,
+    "xtick.labelsize": LETTERS,
+    "ytick.labelsize": LETTERS,
+    "legend.fontsize": LETTERS,
+    "legend.frameon": False,
+    "axes.linewidth": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 1.5,
+    "xtick.minor.width": 0.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.0,
+    "savefig.dpi": 300,
+    "savefig.facecolor": "white",
+    "pdf.fonttype": 42,  # letters as TrueType: many publishers refuse those of type 3
+    "svg.fonttype": "none",  # letters as text
+    "svg.hashsalt": "filterkit",  # equal figures are equal files
+}
+# Okabe and Ito's colours, which colour-blind readers can tell apart; without yellow, which is too light for a line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)))  # one for each round of the colours
+_MARKERS = "os^DvXP<>"
+_SPACE = LETTERS + 1.5  # points between two names, one above the other
+_LETTERS_AN_INCH = 17  # that a line of text holds
+_LONGEST = 16  # letters of a name that fits at the end of a line
+_LEADER = {"arrowstyle": "-", "relpos": (0, 0.5), "linewidth": 0.4, "shrinkA": 1, "shrinkB": 2}  # from end to name
+_DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal results give equal files
+
+
+class Sheet(NamedTuple):
+    """A figure and its panels.
+
+    Attributes
+    ----------
+    figure : matplotlib's.
+    panels : its axes, row by row.
+    gap : axes that are not drawn, at the end of a last row that is not full; otherwise None.
+    """
+
+    figure: Any
+    panels: list[Any]
+    gap: Any
+
+
+class Line(NamedTuple):
+    """A line of a panel.
+
+    Attributes
+    ----------
+    name : shown at its end.
+    x, y : float64 (points,); NaN is left out.
+    error : float64 (points,), half the length of the bar through each point; None without bars.
+    style : what is drawn otherwise than other lines, as matplotlib calls it.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    error: np.ndarray | None = None
+    style: Mapping[str, Any] = MappingProxyType({})
+
+
+def paper() -> AbstractContextManager[None]:
+    """A context in which matplotlib draws for papers, whatever the user's own settings are."""
+    import matplotlib.style
+
+    return matplotlib.style.context(["default", STYLE])
+
+
+def columns_of(count: int, most: int) -> int:
+    """The number of columns, at most `most`, of a grid for `count` panels that leaves the fewest gaps."""
+    if count == 1 or most == 1:
+        return 1
+    return min(range(2, most + 1), key=lambda n: (-count % n, -n))
+
+
+def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any) -> Sheet:
+    """A figure of `count` panels in at most `most` columns.
+
+    Parameters
+    ----------
+    height : inches of each row.
+    is_wide : whether even panels in one column take the width of the page.
+    shared : arguments of matplotlib's `Figure.subplots`.
+    """
+    from matplotlib.figure import Figure
+
+    columns = columns_of(count, most)
+    rows = -(-count // columns)
+    width = PAGE if columns > 1 or is_wide else COLUMN
+    figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+    for panel in panels[count:]:
+        panel.set_axis_off()
+    return Sheet(figure, panels[:count], panels[count] if len(panels) > count else None)
+
+
+def height_of_lines(count: int) -> float:
+    """The inches that a row of panels needs so that `count` names fit beside it, one above the other."""
+    return max(1.9, (count * _SPACE) / 72 + 0.6)
+
+
+def wrapped(text: str, width: int, lines: int | None = None) -> str:
+    """A text in lines of at most `width` letters, broken at blanks where there are any, and cut after some lines."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=lines, placeholder="…")) or text
+
+
+def shown_name(name: str, width: int) -> str:
+    """A name of the data in at most three lines of at most `width` letters; control characters become visible."""
+    return wrapped(visible(name), width, 3)
+
+
+def title(panel: Any, text: str) -> None:
+    """Give a panel a title that is not wider than its column."""
+    inches = panel.figure.get_figwidth() / panel.get_gridspec().ncols - 0.3
+    panel.set_title(wrapped(text, int(inches * 14)), parse_math=False)
+
+
+def note(sheet: Sheet, text: str) -> None:
+    """Write a note, such as what the bars are, into the gap of the grid, or below all panels."""
+    if sheet.gap is not None:
+        inches = sheet.figure.get_figwidth() / sheet.gap.get_gridspec().ncols - 0.3
+        sheet.gap.text(0, 0, wrapped(text, int(inches * _LETTERS_AN_INCH)), va="bottom", parse_math=False)
+        return
+    text = wrapped(text, int(sheet.figure.get_figwidth() * _LETTERS_AN_INCH))
+    sheet.figure.supxlabel(text, x=0.01, ha="left", fontsize=LETTERS, parse_math=False)
+
+
+def nothing(panel: Any) -> None:
+    """Say in a panel that it has nothing to show."""
+    panel.set_xticks([])
+    panel.set_yticks([])
+    panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", va="center")
+
+
+def draw_lines(sheet: Sheet, lines: list[list[Line]], about: str, every: int = 1) -> None:
+    """Draw the lines of each panel, with their names at their ends, and a note.
+
+    If a name is too long for that, all are numbered, and a key has the names: in the gap of the grid if it fits there,
+    and otherwise below. A line without a value has no end, but is in the key.
+
+    Parameters
+    ----------
+    lines : for each panel its lines; all panels have lines of the same names.
+    about : the note; see `note`.
+    every : the distance of markers, in points of a line.
+    """
+    names = [line.name for line in lines[0]]
+    numbered = max(map(len, map(visible, names))) > _LONGEST
+    ends: list[tuple[Any, list[Any]]] = []
+    for panel, own in zip(sheet.panels, lines):
+        texts = [str(number + 1) if numbered else visible(line.name) for number, line in enumerate(own)]
+        marks = [_draw(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
+        ends.append((panel, [mark for mark in marks if mark is not None]))
+        if not ends[-1][1]:
+            nothing(panel)
+    if numbered:
+        _add_key(sheet, lines[0], about)
+    else:
+        note(sheet, about)
+    sheet.figure.draw_without_rendering()  # lays the panels out
+    for panel, marks in ends:
+        _spread_marks(panel, marks)
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """How the line of a number, from 0, is drawn."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)],
+        "marker": _MARKERS[number % len(_MARKERS)],
+        "markeredgewidth": 0,
+    }
+
+
+def _draw(panel: Any, number: int, count: int, line: Line, text: str, every: int) -> Any:
+    """Draw a line, and return the name at its end; None if it has no value."""
+    from matplotlib.transforms import ScaledTranslation
+
+    known = ~np.isnan(line.y)
+    x, y = line.x[known], line.y[known]
+    style = {**line_style(number), "markevery": every, "gid": f"line-{number + 1}", **line.style}
+    aside = 0.0 if line.error is None else (number - (count - 1) / 2) * min(1.5, 8 / count)  # so that bars stand apart
+    move = ScaledTranslation(aside / 72, 0, panel.figure.dpi_scale_trans)
+    error = None if line.error is None else np.nan_to_num(line.error[known])
+    drawn = panel.errorbar(x, y, error, elinewidth=0.5, capsize=0, **style)
+    for artist in drawn.get_children():
+        artist.set_transform(panel.transData + move)
+    if not len(x):
+        return None
+    return panel.annotate(
+        text,
+        (x[-1], y[-1]),
+        (1.0, 0.5),
+        textcoords=panel.transAxes + ScaledTranslation(9 / 72, 0, panel.figure.dpi_scale_trans),
+        color=style["color"],
+        va="center",
+        annotation_clip=False,
+        parse_math=False,
+        arrowprops=_LEADER | {"color": style["color"]},
+    )
+
+
+def _spread_marks(panel: Any, marks: list[Any]) -> None:
+    """Move names at the ends of lines up and down until none covers another."""
+    if not marks:
+        return
+    height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
+    places = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))[:, 1]
+    for mark, place in zip(marks, spread_out(places * height, _SPACE, height) / height):
+        mark.xyann = (1.0, place)
+
+
+def spread_out(places: np.ndarray, space: float, height: float) -> np.ndarray:
+    """Places as near as possible to the given ones, in squares, of which any two are at least `space` apart.
+
+    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the places have
+    to ascend: so they are an isotonic regression, and bounds only cut it off.
+    """
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(places, kind="stable")
+    below = space * np.arange(len(places))
+    found = np.empty(len(places))
+    ascending = isotonic_regression(places[order] - below).x
+    found[order] = np.clip(ascending, 0, max(height - below[-1], 0)) + below
+    return found
+
+
+def _add_key(sheet: Sheet, lines: list[Line], about: str) -> None:
+    """Add the names of lines and a note, in the gap of the grid if they fit there, and otherwise below all panels."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **(line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
+    names = [f"{number}  {shown_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
+    style: dict[str, Any] = {"labelspacing": 0.3, "handlelength": 2.5, "columnspacing": 1}
+    if sheet.gap is not None:
+        note(sheet, about)
+        key = sheet.gap.legend(handles, names, loc="upper left", borderaxespad=0, **style)
+        key.set_in_layout(False)
+        if _fits(sheet, key):
+            return
+        key.remove()
+    room = int(sheet.figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
+    columns = max(min(room // (max(map(len, names)) + 8), 3, len(names)), 1)
+    names = [wrapped(name, room // columns - 8, 3) for name in names]
+    head = wrapped(about, room) if sheet.gap is None else None
+    place = "outside lower left"
+    key = sheet.figure.legend(handles, names, loc=place, ncols=columns, title=head, alignment="left", **style)
+    for text in [*key.get_texts(), key.get_title()]:
+        text.set_parse_math(False)
+        text.set_fontsize(LETTERS)
+    sheet.figure.set_figheight(sheet.figure.get_figheight() + key.get_window_extent().height / sheet.figure.dpi)
+
+
+def _fits(sheet: Sheet, key: Any) -> bool:
+    """Whether a key in the gap of the grid covers nothing else."""
+    for text in key.get_texts():
+        text.set_parse_math(False)
+    sheet.figure.draw_without_rendering()
+    room, taken = sheet.gap.get_window_extent(), key.get_window_extent()
+    floor = max((text.get_window_extent().y1 for text in sheet.gap.texts), default=room.y0)
+    return bool(taken.y0 >= floor and taken.x1 <= sheet.figure.bbox.x1)
+
+
+def save(figure: Any, path: str) -> None:
+    """Write a figure to a file, whose ending gives the kind."""
+    kind = os.path.splitext(path)[1][1:].lower()
+    metadata = {} if kind == "png" else {_DATE[kind]: None}
+    with paper(), open_output(path) as out:
+        figure.savefig(out, format=kind, metadata=metadata)

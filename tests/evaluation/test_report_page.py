@@ -1,0 +1,64 @@
+"""The data of the page of a report; tests/pages/test_report.py looks at the page itself."""
+
+import base64
+import gzip
+import json
+import re
+
+import numpy as np
+from made_results import drawn, table
+
+from filterkit.evaluation import report_page as module
+from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.results import Results
+
+CONFUSION = [["", ["x", "y"], [[0, 0, 3.0], [0, 1, 1.0]]]]
+
+
+def made(tasks=4, shares=(0.1, 0.9)):
+    rows = table(drawn(tasks, 2, 3, len(shares)), shares)
+    return Results(row._replace(confusion=CONFUSION) for row in rows)
+
+
+def data_of(results):
+    text = report_page(results, ["f1"], "filterkit report r.csv").decode()
+    packed = re.search(r'type="application/gzip;base64">([^<]*)<', text)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_the_data_is_that_of_the_results():
+    results = made()
+    data = data_of(results)
+    assert (data["chains"], data["shares"], data["over"], data["units"]) == (["a", "b", "c"], [0.1, 0.9], "tasks", 4)
+    np.testing.assert_allclose(data["summary"]["f1"], results.summary("f1"), atol=1e-6)
+    np.testing.assert_allclose(data["values"]["auc"], results.units("auc"), atol=1e-6)
+    assert data["wins"]["f1"][1] == results.wins("f1", 1).tolist()
+    for first, second, difference, p in data["tests"]["f1"][0]:
+        expected, plain = results.paired("f1", second, first, 0)
+        np.testing.assert_allclose(difference, expected)
+        assert p == min(1, 3 * plain) or p >= plain
+    assert len(data["confusions"]) == 4 * 3 * 2
+    assert data["confusions"][0]["cells"] == [[0, 0, 6.0], [0, 1, 2.0]]
+    assert data["confusions"][0]["share"] == 1  # the largest share first
+    assert data["notes"] == []
+
+
+def test_the_same_results_make_the_same_page():
+    assert report_page(made(), ["f1"], "c") == report_page(made(), ["f1"], "c")
+
+
+def test_what_is_too_much_is_left_out_and_told(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_ROWS", 3)
+    monkeypatch.setattr(module, "_MOST_CELLS", 20)
+    data = data_of(made(tasks=5))
+    assert len(data["rows"]) == len(data["values"]["f1"]) == 3 and data["units"] == 5
+    assert len(data["confusions"]) == 10 and {each["share"] for each in data["confusions"]} == {1}
+    assert data["notes"] == [
+        "20 of 30 confusion matrices are left out.",
+        "The table of tasks has the first 3 of 5 tasks.",
+    ]
+
+
+def test_measures_without_a_value_are_left_out():
+    rows = [row._replace(values=row.values | {"brier": float("nan")}) for row in made().rows]
+    assert "brier" not in [measure["name"] for measure in data_of(Results(rows))["measures"]]
