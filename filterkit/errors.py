@@ -164,10 +164,15 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
-def or_of_a_file(hint: str) -> str:
-    """The end of a message about an unknown name, `hint`, and what to do if the name is that of a plugin in a file."""
-    what = "f a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
-    return f"{hint} I{what}" if hint.endswith("?") else f"{hint}; i{what}"
+def or_of_a_file(hint: str, in_python: bool) -> str:
+    """The end of a message about an unknown name: `hint` and, unless that suggests another name, how to load a plugin.
+
+    `in_python` says whether the name was given in Python instead of on the command line.
+    """
+    if hint.endswith("?"):
+        return hint
+    how = "load the file by filterkit.load_plugin" if in_python else "name the file with --plugin FILE"
+    return f"{hint}; if a plugin file offers it, {how}"
 
 
 def make_class(name: str) -> str:

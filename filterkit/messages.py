@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import one_line, quoted, suggestion, visible
 
@@ -11,9 +12,36 @@ if TYPE_CHECKING:
     from click import ClickException
 
 
-def say(text: str) -> None:
-    """Write a line to standard error, with control characters escaped."""
-    draw(visible(text) + "\n")
+HEADING, _ERROR, _WARNING = "1", "1;31", "1;33"  # bold, bold red, bold yellow, as terminals number them
+
+
+def say(text: str, is_error: bool = False) -> None:
+    """Write a line to standard error, with control characters escaped.
+
+    On a terminal, the first word of an error is red, and the first two of a warning are yellow.
+    """
+    text = visible(text)
+    start = "filterkit: warning:"
+    if is_error or text.startswith(start):
+        start, color = ("filterkit:", _ERROR) if is_error else (start, _WARNING)
+        if has_color(sys.stderr):
+            text = colored(start, color) + text.removeprefix(start)
+    draw(text + "\n")
+
+
+def colored(text: str, color: str) -> str:
+    """`text` as a terminal shows it in a color or in bold type, which `color` says in the terminal's code."""
+    return f"\033[{color}m{text}\033[0m"
+
+
+def has_color(stream: Any) -> bool:
+    """Whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
+
+    A variable NO_COLOR that is not empty forbids colors, and FORCE_COLOR wants them even where there is no terminal.
+    """
+    if os.environ.get("NO_COLOR") or stream is None:
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (os.environ.get("TERM") != "dumb" and stream.isatty())
 
 
 def draw(text: str) -> None:

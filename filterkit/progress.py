@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from filterkit.messages import draw, is_watched, say
@@ -30,8 +30,8 @@ def in_notebook() -> bool:
 class _Bar(Protocol):
     """What shows how much of something is done."""
 
-    def show(self, done: int, total: int, text: str) -> None:
-        """Show that `done` of `total` are done, in the words of `text`."""
+    def show(self, done: int, total: int, text: str, rate: str = "") -> None:
+        """Show that `done` of `total` are done, in the words of `text`; `rate` says how fast, of what takes long."""
 
     def close(self) -> None:
         """Show what was left out for lack of time, and end the line."""
@@ -43,10 +43,10 @@ class _Lines:
     def __init__(self) -> None:
         self._tenths = 0
 
-    def show(self, done: int, total: int, text: str) -> None:
+    def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         tenths = done * 10 // total
         if tenths > self._tenths:
-            say(f"filterkit: {text}")
+            say(f"filterkit: {_joined(text, rate)}")
         self._tenths = tenths
 
     def close(self) -> None:
@@ -60,17 +60,23 @@ class _TerminalBar:
         self._bar: Any = None
         self._done = 0
 
-    def show(self, done: int, total: int, text: str) -> None:
+    def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         if self._bar is None:
             import click
 
-            self._bar = click.progressbar(length=total, label="filterkit", file=sys.stderr)
-        self._bar.update(done - self._done)
+            self._bar = click.progressbar(
+                length=total, label="filterkit", file=sys.stderr, show_eta=False, width=0, item_show_func=_itself
+            )
+        self._bar.update(done - self._done, rate)
         self._done = done
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.render_finish()
+
+
+def _itself(text: str | None) -> str | None:
+    return text
 
 
 class _NotebookBar:
@@ -82,7 +88,8 @@ class _NotebookBar:
         self._is_shown = True
         self._drawn = -math.inf
 
-    def show(self, done: int, total: int, text: str) -> None:
+    def show(self, done: int, total: int, text: str, rate: str = "") -> None:
+        text = _joined(text, rate)
         bar = f'<progress max="{total}" value="{done}"></progress>'
         self._last = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
         self._is_shown = False
@@ -122,17 +129,41 @@ class ReadingProgress:
     def __init__(self, wanted: bool | None) -> None:
         self._enabled = is_watched() if wanted is None else wanted
         self._bar = _bar()
+        self._passes = 0
 
     def watch(self, items: Iterable[T], reader: Input) -> Iterator[T]:
         """Yield `items`, which are made while `reader` is read."""
-        began = time.monotonic()
+        began = self._begin()
         for item in items:
             yield item
             size = reader.size
-            if self._enabled and size and time.monotonic() - began > _PATIENCE:
+            passed = time.monotonic() - began
+            if self._enabled and size and passed > _PATIENCE:
                 position = min(reader.position(), size)
-                self._bar.show(position, size, f"{position * 100 // size}% read")
+                self._show(position, size, passed, {"MB": position / 1e6, "rows": reader.rows})
         self.close()
+
+    def watch_again(self, items: Iterable[T], rows: Sequence[int]) -> Iterator[T]:
+        """Yield `items`, which are made of rows that have been read before; `rows` has the number of those of each."""
+        began, done, total = self._begin(), 0, sum(rows)
+        for item, count in zip(items, rows):
+            yield item
+            done += count
+            passed = time.monotonic() - began
+            if self._enabled and total and passed > _PATIENCE:
+                self._show(done, total, passed, {"rows": done})
+        self.close()
+
+    def _begin(self) -> float:
+        self._passes += 1
+        return time.monotonic()
+
+    def _show(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
+        """Show how far a pass is after so many seconds, and the amounts that were done in them."""
+        which = f"pass {self._passes}: " if self._passes > 1 else ""
+        rates = [f"{_figure(amount / passed)} {unit}/s" for unit, amount in amounts.items() if amount and passed > 0]
+        left = [f"about {_duration(passed / done * (total - done))} left"] if 0 < done < total else []
+        self._bar.show(done, total, f"{which}{done * 100 // total}% read", ", ".join([*rates, *left]))
 
     def close(self) -> None:
         """End the line of the bar."""
@@ -161,10 +192,10 @@ class StageProgress:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def __enter__(self) -> Callable[[int], None]:
-        """The function to call with the number of stages that are done."""
+    def __enter__(self) -> Callable[..., None]:
+        """The function to call with the number of stages that are done; it takes more, which it does not use."""
         if not self._enabled:
-            return lambda done: None
+            return lambda *_: None
         self._began = time.monotonic()
         if in_notebook():
             import contextvars
@@ -175,7 +206,7 @@ class StageProgress:
             self._timer.start()
         return self._tell
 
-    def _tell(self, done: int) -> None:
+    def _tell(self, done: int, *_: object) -> None:
         with self._lock:
             self._done = max(self._done, done)
             if self._is_open and time.monotonic() - self._began >= _PATIENCE:
@@ -223,6 +254,15 @@ class FoldProgress:
         """End the line on a terminal."""
         if self._terminal and self._share_shown:
             draw("\n")
+
+
+def _joined(text: str, rate: str) -> str:
+    return f"{text}, {rate}" if rate else text
+
+
+def _figure(number: float) -> str:
+    """A number with about three digits."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _duration(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,7 +20,7 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Rearrangement, attribute_numbers, chosen_attributes, find_class, suggestion
+from filterkit.plugin import Pattern, Rearrangement, attribute_numbers, chosen_attributes, find_class, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -36,7 +35,7 @@ class Remove(Stage):
     name = "remove"
     group = "Select attributes"
 
-    attribute: tuple[str, ...] = option((), "Select the attribute of this name.")
+    attribute: tuple[str, ...] = option((), "Select the attribute of this name.", names="attribute")
     match: str = option("", "Select attributes whose whole name matches this regular expression.")
     range: str = option("", "Select attributes of these numbers, as 1-3,7,20-last.")
     type: str | None = option(None, "Select attributes of this type.", choices=KINDS)
@@ -45,7 +44,8 @@ class Remove(Stage):
         super().__post_init__()
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
-        _compiled(self.name, "--match", self.match)
+        if self.match:
+            Pattern(self.name, "--match", self.match)
         attribute_numbers(self.name, "--range", self.range)
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
@@ -60,8 +60,8 @@ class Remove(Stage):
                 raise StageError(self.name, f"there is no attribute '{name}'{suggestion(name, list(place))}")
         taken = {place[name] for name in self.attribute}
         if self.match:
-            whole = re.compile(self.match)
-            taken |= {i for i, a in enumerate(schema.attributes) if whole.fullmatch(a.name)}
+            matches = Pattern(self.name, "--match", self.match).matches([a.name for a in schema.attributes])
+            taken |= {i for i, matching in enumerate(matches) if matching}
         if self.range:
             taken |= attribute_numbers(self.name, "--range", self.range, len(schema.attributes))
         if self.type:
@@ -81,13 +81,6 @@ class Keep(Remove):
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         kept = self._taken(schema) | set(schema.targets)
         return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i in kept])
-
-
-def _compiled(stage: str, flag: str, pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"{stage}: {flag} '{pattern}': {error}") from None
 
 
 class FittedKeep(Fitted):
@@ -137,15 +130,15 @@ class Rename(RowStage):
         super().__post_init__()
         if not self.find:
             raise UsageError(f"{self.name}: say what to look for, with --find")
-        _compiled(self.name, "--find", self.find)
+        Pattern(self.name, "--find", self.find)
 
     def output(self, schema: Schema) -> Schema:
         try:
-            found = re.compile(self.find)
-            attributes = [a._replace(name=found.sub(self.replace, a.name)) for a in schema.attributes]
-            return schema.replace(attributes=attributes)
-        except re.error as error:
-            raise StageError(self.name, f"--replace '{self.replace}': {error}") from None
+            found = Pattern(self.name, "--find", self.find)
+            names = found.replaced([a.name for a in schema.attributes], self.replace)
+            return schema.replace(attributes=[a._replace(name=name) for a, name in zip(schema.attributes, names)])
+        except StageError:
+            raise
         except FilterkitError as error:
             raise StageError(self.name, str(error)) from None
 
@@ -214,8 +207,8 @@ class Reorder(Stage):
     name = "reorder"
     group = "Select attributes"
 
-    first: tuple[str, ...] = option((), "Put these attributes first.")
-    last: tuple[str, ...] = option((), "Put these attributes last.")
+    first: tuple[str, ...] = option((), "Put these attributes first.", names="attribute")
+    last: tuple[str, ...] = option((), "Put these attributes last.", names="attribute")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -263,6 +256,7 @@ class Id(Stage):
 
     name = "id"
     group = "Compute attributes"
+    numbers_rows = True
 
     attribute: str = option("ID", "The name of the attribute.")
 

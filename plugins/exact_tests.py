@@ -141,4 +141,4 @@ def _binomial_z(count: np.ndarray, draws: float, rate: np.ndarray) -> np.ndarray
 
 @hookimpl
 def filterkit_metrics() -> list[Metric]:
-    return [Metric("bbs", bbs), Metric("fisher", fisher)]
+    return [Metric("bbs", bbs, slow=True), Metric("fisher", fisher, slow=True)]

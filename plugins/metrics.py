@@ -243,7 +243,7 @@ def filterkit_metrics() -> list[Metric]:
     return [
         Metric("acc", acc, best_at_ends=True),
         Metric("acc2", acc2, best_at_ends=True),
-        Metric("bns", bns, best_at_ends=True),
+        Metric("bns", bns, best_at_ends=True, leads=True),
         Metric("chi", chi, chi_classes, class_sums=ClassSums(_chi_term, _chi_of_sums), best_at_ends=True),
         Metric("dfreq", dfreq, needs_class=False),
         Metric("f1", f1, best_at_ends=True),

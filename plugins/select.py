@@ -47,8 +47,8 @@ class Select(ColumnStage):
     max_fraction: float | None = option(
         None, "Keep columns that are in at most this share of the rows.", minimum=0, maximum=1
     )
-    by: str | None = option(None, "The metric to rank by.  [default: the latest score]")
-    keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.")
+    by: str | None = option(None, "The metric to rank by.  [default: the latest score]", names="metric")
+    keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.", names="attribute")
     spread: bool = option(False, "Let the classes take turns.")
     alpha: float | None = option(None, "As in the metric's own stage.", minimum=0, maximum=1)
     combine: str | None = option(None, "As in the metric's own stage.", choices=COMBINATIONS)

@@ -91,7 +91,7 @@ def _sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:
     options: dict[str, Any] = {"k_neighbors": neighbors, "random_state": seed % (1 << 32)}
     if not nominal.any():
         return SMOTE(**options)
-    return SMOTEN(**options) if nominal.all() else SMOTENC(np.flatnonzero(nominal), **options)
+    return SMOTEN(**options) if nominal.all() else SMOTENC(np.flatnonzero(nominal).tolist(), **options)
 
 
 @hookimpl

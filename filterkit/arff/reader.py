@@ -197,6 +197,11 @@ class Reader:
         """The stored bytes of all parts, or of the one that is being read if that is unknown; None if this is, too."""
         return self.source.size if self._total is None else self._total
 
+    @property
+    def rows(self) -> int:
+        """The number of rows read so far, in this pass."""
+        return sum(self._counts)
+
     def position(self) -> int:
         """How many of these bytes have been read."""
         position = max(self._ends.get(self.source.name, 0), self.source.position())

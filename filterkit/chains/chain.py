@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from filterkit.chains.fitting import fit_stages
+from filterkit.chains.fitting import Tell, fit_stages
 from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
@@ -36,6 +36,9 @@ DEFAULT_MEMORY = 1 << 30
 _UNSEEN = ("error", "missing")
 
 
+MOST_STAGES = 1000
+
+
 class Chain:
     """Stages in order.
 
@@ -46,6 +49,8 @@ class Chain:
 
     def __init__(self, stages: Iterable[Stage]) -> None:
         self.stages = list(stages)
+        if len(self.stages) > MOST_STAGES:
+            raise UsageError(f"a chain has at most {MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
 
     @classmethod
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
@@ -132,11 +137,11 @@ class Chain:
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
     def fit_rows(
-        self, rows: TrainingRows, memory: int = DEFAULT_MEMORY, tell: Callable[[int], None] | None = None
+        self, rows: TrainingRows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None
     ) -> tuple[FittedChain, TrainingRows]:
         """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`.
 
-        `tell` is called with the number of stages that are fitted.
+        `tell` is called with the number of stages that are fitted, and the rows that come out of them.
         """
         check_written(self.stages)
         fitted, out = fit_stages(self.stages, rows, memory, tell)

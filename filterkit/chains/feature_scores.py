@@ -10,11 +10,11 @@ import numpy as np
 from filterkit.chains.chain import DEFAULT_MEMORY
 from filterkit.chains.passes import fit_column_stages
 from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
+from filterkit.counts.best_tests import best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.data.batch import Batch
 from filterkit.data.given import Table, given_batches
-from filterkit.data.ragged import begins_run
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.plugin.registry import find_metric
@@ -49,42 +49,11 @@ class _Scored(ColumnStage):
         for metric in self._metrics:
             options = self._options if metric.compares_classes else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
-        return state | self._counts(thresholds)
+        found = best_tests(thresholds, self._shown, self._options.get("alpha"))
+        return state | {f"best.{name}": values for name, values in found._asdict().items()}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy()
-
-    def _counts(self, thresholds: Thresholds) -> State:
-        """For each column, the class that it separates best from the rest, the threshold, and the counts there."""
-        table = thresholds.table
-        best = np.full(len(table), -np.inf)
-        state: State = {"threshold": np.full(len(table), np.nan), "class": np.zeros(len(table), np.int64)}
-        for name in ("tp", "fp", "pos", "neg"):
-            state[name] = np.zeros(len(table))
-        for task in table.tasks() if self.needs_class else [None]:
-            counts = thresholds.against(task)
-            if self._shown.by_column is not None:
-                scores = np.zeros(len(thresholds.column))
-            else:
-                scores, _ = thresholds.score(self._shown, task, self._options.get("alpha"))
-            # The first threshold with its column's best score, if that is better than for the classes before.
-            order = np.lexsort((np.arange(len(scores)), -scores, thresholds.column))
-            at = order[np.flatnonzero(begins_run(thresholds.column[order]))]
-            columns = thresholds.column[at]
-            better = scores[at] > best[columns]
-            columns, at = columns[better], at[better]
-            best[columns] = scores[at]
-            pair = counts.pair[at]
-            for name, value in (
-                ("threshold", thresholds.values[at]),
-                ("tp", counts.tp[pair]),
-                ("fp", counts.fp[pair]),
-                ("pos", counts.pos),
-                ("neg", counts.neg),
-                ("class", task or 0),
-            ):
-                state[name][columns] = value
-        return state
 
 
 def scores(
@@ -149,11 +118,11 @@ def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) ->
     }
     target = schema.class_attribute
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
-        chosen = zip(state["class"][order].tolist(), constant.tolist())
+        chosen = zip(state["best.task"][order].tolist(), constant.tolist())
         columns["class"] = arrow.strings([None if none else target.values[c] for c, none in chosen])
-    columns["threshold"] = arrow.numbers(state["threshold"][order], constant)
-    pos, neg = (np.where(constant, 1.0, state[name][order]) for name in ("pos", "neg"))
-    tp, fp = state["tp"][order], state["fp"][order]
+    columns["threshold"] = arrow.numbers(state["best.threshold"][order], constant)
+    pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("pos", "neg"))
+    tp, fp = state["best.tp"][order], state["best.fp"][order]
     if stage.needs_class:
         columns |= {"tp": arrow.numbers(tp, constant), "fp": arrow.numbers(fp, constant)}
         columns["tpr"] = arrow.numbers(np.divide(tp, pos, out=np.zeros(len(tp)), where=pos > 0), constant)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome
 if TYPE_CHECKING:
     from filterkit.stages.learner import Learner
 
+Tell = Callable[[int, TrainingRows], None]
+
 _SHARE = 4  # the share of `--memory` that a stage may hold which reads the batches itself
 
 
 def fit_stages(
-    stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Callable[[int], None] | None = None
+    stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Tell | None = None
 ) -> tuple[list[Fitted], TrainingRows]:
     """Fit stages, one after the other.
 
@@ -36,7 +38,7 @@ def fit_stages(
     stages : in order.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
-    tell : called with the number of stages that are fitted, whenever it has changed.
+    tell : called with the number of stages that are fitted and the rows that come out of them, whenever it has changed.
 
     Returns
     -------
@@ -46,6 +48,12 @@ def fit_stages(
     ------
     StageError : a stage cannot be fitted on these rows.
     """
+    passed = fit_each(stages, rows, memory, tell)
+    return [each.fitted for each in passed], passed[-1].rows if passed else rows
+
+
+def fit_each(stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Tell | None = None) -> list[Passed]:
+    """As `fit_stages`; each fitted stage, with the training rows as they come out of it."""
     fitting = Fitting(rows, memory, tell)
     if any(stage.inner_folds() for stage in stages):
         fitting.prepare_trials()
@@ -54,15 +62,22 @@ def fit_stages(
     return fitting.finish()
 
 
+class Passed(NamedTuple):
+    """A fitted stage, and the training rows as they come out of it."""
+
+    fitted: Fitted
+    rows: TrainingRows
+
+
 class Fitting:
     """The ways to fit a stage, and how far the rows have come; see `filterkit.stages.base.Fitting`."""
 
-    def __init__(self, rows: TrainingRows, memory: int, tell: Callable[[int], None] | None = None) -> None:
+    def __init__(self, rows: TrainingRows, memory: int, tell: Tell | None = None) -> None:
         self._rows = rows  # as they come out of the stages fitted so far
         self._memory = memory
         self._tell = tell
         self._stages: list[Stage] = []
-        self._fitted: list[Fitted] = []
+        self._passed: list[Passed] = []
         self._waiting: list[ColumnStage] = []
         self._trials: _Start | None = None
 
@@ -86,8 +101,8 @@ class Fitting:
             return
         fitting = Fitting(MappedRows(self._rows, choice), self._memory)
         stage.fit_in(fitting)
-        (made,), _ = fitting.finish()
-        self._add(stage, FittedOnSome(made, choice))
+        (passed,) = fitting.finish()
+        self._add(stage, FittedOnSome(passed.fitted, choice))
 
     def on_columns(self, stage: ColumnStage) -> None:
         """Fit a column stage, together with its neighbors, or by folds."""
@@ -129,10 +144,10 @@ class Fitting:
             made = learner.fit_with_inner_cv(self._batches(), self._rows.schema, trials, self._rows.jobs)
         self._add(learner, made)
 
-    def finish(self) -> tuple[list[Fitted], TrainingRows]:
-        """The fitted stages, and the training rows as they come out of the last one."""
+    def finish(self) -> list[Passed]:
+        """Each fitted stage, with the training rows as they come out of it."""
         self._fit_waiting()
-        return self._fitted, self._rows
+        return self._passed
 
     def _prepare(self, stage: Stage) -> None:
         """Fit the stages before this one, and check that the class that it needs is there."""
@@ -153,15 +168,24 @@ class Fitting:
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             for stage, made in zip(waiting, fit_column_stages(waiting, self._rows, self._memory)):
-                self._add(stage, made)
+                self._note(stage, made)
+            self._tell_done()
 
     def _add(self, stage: Stage, made: Fitted, rows: TrainingRows | None = None) -> None:
+        """Note a fitted stage, and tell of it; `rows` come out of it, as for `_note`."""
+        self._note(stage, made, rows)
+        self._tell_done()
+
+    def _note(self, stage: Stage, made: Fitted, rows: TrainingRows | None = None) -> None:
         """Note a fitted stage; `rows` come out of it, by default those that came in, transformed."""
         self._stages.append(stage)
-        self._fitted.append(check_fitted(stage, made))
+        check_fitted(stage, made)
         self._rows = MappedRows(self._rows, made) if rows is None else rows
+        self._passed.append(Passed(made, self._rows))
+
+    def _tell_done(self) -> None:
         if self._tell is not None:
-            self._tell(len(self._fitted))
+            self._tell(len(self._passed), self._rows)
 
 
 class _Start:

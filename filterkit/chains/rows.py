@@ -5,6 +5,7 @@ input ──> SpooledRows ──> MappedRows (through fitted stages) ──> arr
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -44,6 +45,7 @@ class RowSource:
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
     part_size : bytes of the rows of a batch, if the batches into which arranged rows are divided must depend on nothing
         but the rows; None if they may be as the stage gives them.
+    arranged : how many rows a stage has arranged in the latest pass; None if these come from no stage, or before that.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class RowSource:
         self.to_the_end = to_the_end
         self.live = live
         self.part_size = part_size
+        self.arranged: int | None = None
         self._to_close: list[Closable] = []
 
     @property
@@ -79,26 +82,59 @@ class RowSource:
         """
         raise NotImplementedError
 
+    def all_read(self) -> bool:
+        """Whether all rows of the input had been read when the rows that were taken last were made.
+
+        An engine may have read on by itself; that does not count.
+        """
+        return True
+
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
         """These rows as `stage` arranges them; closed together with these."""
         return self._arrange(self, stage)
 
     def _arrange(self, rows: Rows, stage: TrainingStage) -> SpooledRows:
         """`rows`, which are made from these, as `stage` arranges them."""
+        when_made: deque[bool] = deque()  # what `all_read` was, of the batches that have not been taken yet
+        when_taken = False
+
+        def noted(batches: Iterator[Batch]) -> Iterator[Batch]:
+            for batch in batches:
+                when_made.append(self.all_read())
+                yield batch
 
         def once(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+            nonlocal when_taken
             engine = LocalEngine(1) if self.live else self.engine  # threads take the next batch first
             batches = check_arranged(stage, partial(stage.arrange, rows), rows.schema)
             if self.part_size is not None:
                 batches = evened(batches, rows.schema, self.part_size)
-            return map_wanted(function, _numbered(batches), engine, done)
+            with closing(map_wanted(function, noted(arranged._counted(batches)), engine, done)) as results:
+                for result in results:
+                    when_taken = when_made.popleft()
+                    yield result
+            when_taken = self.all_read()
 
         to_the_end = self.to_the_end or stage.to_the_end
         arranged = SpooledRows(
-            rows.schema, once, self.engine, self.memory, to_the_end, self.live, part_size=self.part_size
+            rows.schema,
+            once,
+            self.engine,
+            self.memory,
+            to_the_end,
+            self.live,
+            part_size=self.part_size,
+            all_read=lambda: when_taken,
         )
         self.close_with(arranged)
         return arranged
+
+    def _counted(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Batches that say the numbers of their rows as they come."""
+        self.arranged = 0
+        for batch in batches:
+            yield batch if batch.start == self.arranged else batch.replace(start=self.arranged)
+            self.arranged += len(batch)
 
     def close_with(self, made: Closable) -> None:
         """Close what was made of these rows together with them."""
@@ -110,63 +146,61 @@ class RowSource:
             made.close()
 
 
-def _numbered(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Batches that say the numbers of their rows as they come."""
-    start = 0
-    for batch in batches:
-        yield batch if batch.start == start else batch.replace(start=start)
-        start += len(batch)
-
-
 class MappedRows:
-    """Rows as they come out of a fitted stage."""
+    """Rows as they come out of a fitted stage.
+
+    Attributes
+    ----------
+    source : the rows as they come to the first of `stages`.
+    stages : the fitted stages that the rows pass.
+    """
 
     def __init__(self, rows: TrainingRows, stage: Fitted) -> None:
         # One loop through all stages holds one batch at a time; nested calls would hold one for each stage.
-        self._rows: RowSource = rows._rows if isinstance(rows, MappedRows) else rows
-        self._stages: list[Fitted] = [*(rows._stages if isinstance(rows, MappedRows) else []), stage]
+        self.source: RowSource = rows.source if isinstance(rows, MappedRows) else rows
+        self.stages: list[Fitted] = [*(rows.stages if isinstance(rows, MappedRows) else []), stage]
 
     @property
     def schema(self) -> Schema:
         """Of the batches."""
-        return self._stages[-1].schema
+        return self.stages[-1].schema
 
     @property
     def engine(self) -> Engine:
         """What maps over the batches."""
-        return self._rows.engine
+        return self.source.engine
 
     @property
     def jobs(self) -> int:
         """See `Rows`."""
-        return self._rows.jobs
+        return self.source.jobs
 
     @property
     def memory(self) -> int:
         """See `Rows`."""
-        return self._rows.memory
+        return self.source.memory
 
     @property
     def to_the_end(self) -> bool:
         """See `Rows`."""
-        return self._rows.to_the_end
+        return self.source.to_the_end
 
     def arranged_by(self, stage: TrainingStage) -> SpooledRows:
         """These rows as `stage` arranges them; closed together with the incoming rows."""
-        return self._rows._arrange(self, stage)
+        return self.source._arrange(self, stage)
 
     def close_with(self, made: Closable) -> None:
         """Close what was made of these rows together with the incoming rows."""
-        self._rows.close_with(made)
+        self.source.close_with(made)
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows`."""
-        return self._rows.map(partial(_of_transformed, self._stages, function), last, growth_of(self._stages))
+        return self.source.map(partial(_of_transformed, self.stages, function), last, growth_of(self.stages))
 
     def map_parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
         """See `RowSource.map_parts`."""
-        transformed = partial(_of_transformed_pieces, self._stages, function)
-        return self._rows.map_parts(transformed, done, growth_of(self._stages))
+        transformed = partial(_of_transformed_pieces, self.stages, function)
+        return self.source.map_parts(transformed, done, growth_of(self.stages))
 
 
 TrainingRows = RowSource | MappedRows  # what a chain fits on
@@ -185,6 +219,9 @@ class Outgoing(Mapping, Protocol):
     def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
         """``function`` of the pieces of each part, in order; None for those that are `done`."""
 
+    def all_read(self) -> bool:
+        """See `RowSource.all_read`."""
+
 
 class OutgoingTraining:
     """The training rows on their way out, which is their last pass."""
@@ -199,6 +236,10 @@ class OutgoingTraining:
         """See `Outgoing`."""
         return self._rows.map_parts(function, done)
 
+    def all_read(self) -> bool:
+        """See `RowSource.all_read`."""
+        return (self._rows.source if isinstance(self._rows, MappedRows) else self._rows).all_read()
+
 
 class SpooledRows(RowSource):
     """Rows that can be read once, and are read again from a spool; on workers that read files, perhaps from these.
@@ -212,6 +253,9 @@ class SpooledRows(RowSource):
     memory, to_the_end, live, part_size : see `RowSource`. So much of a spool is in memory here, or else on each worker,
         before batches go to a file or, if they can be, are read again.
     rereads : whether `once` can be called again, and gives the same batches, with the numbers of their rows.
+    watch_again : yields the results of a later pass over the spool, to show progress; it also gets the number of rows
+        of each.
+    all_read : see `RowSource.all_read`.
     """
 
     def __init__(
@@ -224,20 +268,29 @@ class SpooledRows(RowSource):
         live: bool = False,
         rereads: bool = False,
         part_size: int | None = None,
+        watch_again: Callable[[Iterator[Any], list[int]], Iterator[Any]] | None = None,
+        all_read: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(schema, engine, memory, to_the_end, live, part_size)
+        self._all_read = all_read
+        self._watch_again = watch_again or _unwatched
         self._once = once
         self._rereads = rereads
         self._again = False  # whether later passes read the rows again
         self._kept: list[_Kept] | None = None
+
+    def all_read(self) -> bool:
+        """See `RowSource.all_read`."""
+        return self._all_read()
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """See `RowSource.map`."""
         if self._again:
             return chain.from_iterable(self._once(partial(_of_pieces, function, growth)))
         if self._kept is not None:
-            parts = (_Piece(each, *cut) for each in self._kept for cut in _cuts(each.rows, each.values, growth))
-            return mapped(self.engine, partial(_of_loaded, self.schema, function), parts)
+            parts = [_Piece(each, *cut) for each in self._kept for cut in _cuts(each.rows, each.values, growth)]
+            found = mapped(self.engine, partial(_of_loaded, self.schema, function), parts)
+            return self._watch_again(found, [part.stop - part.first for part in parts])
         if last:
             return self._once(function)
         return self._first(function)
@@ -247,7 +300,8 @@ class SpooledRows(RowSource):
         of_batch = partial(of_part, function, growth)
         if self._kept is None or self._again:
             return self._once(of_batch, done)
-        return map_wanted(partial(_of_kept, self.schema, of_batch), self._kept, self.engine, done)
+        found = map_wanted(partial(_of_kept, self.schema, of_batch), self._kept, self.engine, done)
+        return self._watch_again(found, [each.rows for each in self._kept])
 
     def _first(self, function: Callable[[Batch], T]) -> Iterator[T]:
         spool = Spool(self.memory)
@@ -277,6 +331,10 @@ class SpooledRows(RowSource):
         """Give back the spool's memory and disk."""
         self._release()
         super().close()
+
+
+def _unwatched(items: Iterator[Any], rows: list[int]) -> Iterator[Any]:
+    return items
 
 
 class InMemoryRows(RowSource):

@@ -184,18 +184,33 @@ def describe(path: str) -> list[str]:
     ------
     FilterkitError : it is not such a file, has a newer format, or is damaged.
     """
+    about = about_file(path)
+    return [
+        f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}",
+        "",
+        f"from  {about['incoming']}",
+        f"to    {about['outgoing']}",
+        "",
+        *(f"{' '.join(each['words'])}  (plugin {each['plugin']}; {each['bytes']:,} bytes)" for each in about["stages"]),
+    ]
+
+
+def about_file(path: str) -> dict[str, Any]:
+    """What `describe` says, as mappings, lists, texts and numbers.
+
+    Raises
+    ------
+    FilterkitError : as for `describe`.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             about = _about(archive)
-            ends = [schema_from_json(about["incoming"]), schema_from_json(about["outgoing"])]
-            lines = [f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}", ""]
-            lines += [f"{'from' if n == 0 else 'to':6}{_summary(schema)}" for n, schema in enumerate(ends)]
-            lines.append("")
+            ends = {end: _summary(schema_from_json(about[end])) for end in ("incoming", "outgoing")}
+            stages = []
             for note in about["stages"]:
-                values = sum(archive.getinfo(name).file_size for name in _members(note["kept"]))
-                words = " ".join(map(str, note["words"]))
-                lines.append(f"{words}  (plugin {note['plugin']}; {values:,} bytes)")
-        return lines
+                size = sum(archive.getinfo(name).file_size for name in _members(note["kept"]))
+                stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
+            return {"file": path, "filterkit": about["filterkit"], **ends, "stages": stages}
     except Exception as error:
         raise _refusal(path, error) from None
 
@@ -259,8 +274,8 @@ def _stage(note: dict[str, Any], known: Registry) -> Stage:
         plugin = note["plugin"]
         file = plugin.rpartition(" of ")[2]
         if file.endswith(".py"):
-            again = f"give that file again, as in --plugin {file} (in Python filterkit.load_plugin)"
-            raise _Missing(f"it needs the stage '{name}' of a plugin file; {again}")
+            again = f"filterkit.load_plugin({file!r})" if known.in_python else f"--plugin {file}"
+            raise _Missing(f"it needs the stage '{name}' of a plugin file; load it again: {again}")
         raise _Missing(f"it needs the stage '{name}'; install {plugin}")
     stages = parse_stages(list(note["words"]), known)
     if len(stages) != 1:

@@ -15,6 +15,7 @@ def filterkit_subcommands() -> list[click.Command]:
     """The subcommands, in the order of the help."""
     from filterkit.cli.check_plugin import check_plugin
     from filterkit.cli.evaluate import evaluate
+    from filterkit.cli.explore import explore
     from filterkit.cli.formats import formats
     from filterkit.cli.info import info
     from filterkit.cli.new_plugin import new_plugin
@@ -23,4 +24,4 @@ def filterkit_subcommands() -> list[click.Command]:
     from filterkit.cli.scores import scores
     from filterkit.cli.stages import stages
 
-    return [info, stages, formats, plugins, scores, evaluate, report, new_plugin, check_plugin]
+    return [info, stages, formats, plugins, scores, explore, evaluate, report, new_plugin, check_plugin]

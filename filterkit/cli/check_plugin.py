@@ -253,7 +253,7 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers one"
-            f"{hint if known.files else or_of_a_file(hint)}"
+            f"{hint if known.files else or_of_a_file(hint, False)}"
         )
     if not found:
         return None, []

@@ -48,7 +48,10 @@ def _shell_word(word: str) -> str:
 
 
 def words_of_options(options: Options) -> list[str]:
-    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages."""
+    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages.
+
+    Where there was a defaults file, the words say what it gave, and that they need no other.
+    """
     encoding = None if options.encoding == "utf-8" else options.encoding
     given: list[tuple[str, object]] = [
         *(("--plugin", plugin) for plugin in options.plugins),
@@ -69,7 +72,8 @@ def words_of_options(options: Options) -> list[str]:
         words.append("--lenient")
     if options.sparse is not None:
         words.append("--sparse" if options.sparse else "--dense")
-    return words
+    alone = options.no_defaults or options.defaults is not None
+    return ["--no-defaults", *words] if alone else words
 
 
 def words_of_stages(stages: list[Stage]) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from filterkit.cli.inputs import check_input_options, open_input, open_like
 from filterkit.cli.options import (
@@ -23,14 +22,25 @@ from filterkit.cli.options import (
     jobs,
     seed,
 )
-from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.results import MEASURE, PLOT, CommandWithMeasures, share_of, show, show_classes, shown_measures
+from filterkit.cli.places import Goal, check_goals, is_page
+from filterkit.cli.printing import JSON
+from filterkit.cli.results import (
+    FIGURE,
+    MEASURE,
+    PLOT,
+    CommandWithMeasures,
+    share_of,
+    show,
+    shown_measures,
+    write_page,
+)
+from filterkit.cli.subcommand import BEFORE
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.endings import CSV, check_ending
-from filterkit.files.output import open_output, together
+from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 from filterkit.progress import FoldProgress
@@ -52,6 +62,7 @@ class EvaluateOptions(InputOptions):
     classes: tuple[str, ...]
     positives: tuple[str, ...]
     by_class: bool
+    as_json: bool
     train: str | None
     one_against_rest: bool
     min_positives: int | None
@@ -59,6 +70,7 @@ class EvaluateOptions(InputOptions):
     output: str | None
     journal: str | None
     plot: str | None
+    figure: str | None
     jobs: int | None
     engine: str | None
     seed: int | None
@@ -70,6 +82,12 @@ class EvaluateOptions(InputOptions):
         """The files to write."""
         paths = {"-o": self.output, "--journal": self.journal, "--plot": self.plot}
         return [Goal(option, path) for option, path in paths.items() if path is not None]
+
+
+_OUTPUT = (
+    "Write the results of all folds to a CSV file, which report shows; or, to a name that ends in .html, a page for "
+    "the browser with all tables and figures."
+)
 
 
 class EvaluateCommand(CommandWithMeasures):
@@ -137,7 +155,8 @@ class EvaluateCommand(CommandWithMeasures):
     help="With --one-against-rest: skip classes with fewer than N rows.",
 )
 @MEASURE
-@click.option("-o", "--output", metavar="FILE", **ONCE, help="Write the results of all folds to a CSV file.")
+@JSON
+@click.option("-o", "--output", metavar="FILE", **ONCE, help=_OUTPUT)
 @click.option(
     "--journal",
     metavar="FILE",
@@ -145,6 +164,7 @@ class EvaluateCommand(CommandWithMeasures):
     help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
 )
 @PLOT
+@FIGURE
 @click.option(
     *("-c", "--class", "classes"),
     metavar="ATTRIBUTE",
@@ -184,29 +204,43 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     """
     known: Registry = context.obj
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
-    is_before = context.get_parameter_source("seed") is ParameterSource.DEFAULT_MAP
+    is_before = "seed" in context.meta.get(BEFORE, ())
     options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
     _check(paths, options, known)
-    design = _design(options)
+    design = _design(options, known)
     data = []
     for number, (name, path) in enumerate(_names(paths).items()):
         options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
         data.append((name, _read(path, options, known)))
     results = _run(data, design, options, known)
     measures = shown_measures(results, options.shown)
-    with together():
-        if options.output is not None:
-            text = results.text(options.by_class)
-            with open_output(options.output) as out:
-                out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
+    if options.output is not None:
+        _write(results, measures, options)
+    try:
         if options.plot is not None:
-            from filterkit.evaluation.plots import plot_curves
+            from filterkit.evaluation.plots import plot
 
-            plot_curves(results, measures, options.plot)
-    if options.output != "-":
-        show(results, measures)
-        if options.by_class:
-            show_classes(results)
+            plot(options.figure or "curves", results, measures, options.plot)
+    finally:  # a figure that cannot be drawn costs no results
+        if options.output != "-":
+            show(results, measures, options.by_class, options.as_json)
+
+
+def _write(results: Results, measures: list[str], options: EvaluateOptions) -> None:
+    """Write the results, or the page about them."""
+    assert options.output is not None
+    if is_page(options.output):
+        from filterkit.evaluation.results import Results
+
+        if not options.by_class:
+            results = Results(row._replace(confusion=None) for row in results.rows)
+        facts = [("folds dealt", f"{options.repeats} times"), ("seed", str(options.seed or 0))]
+        facts += [("chain", text) for text in options.chains]
+        write_page(results, measures, options.output, facts)
+        return
+    text = results.text(options.by_class)
+    with open_output(options.output) as out:
+        out.write(text.encode("utf-8", "backslashreplace"))  # the name of a file may be no UTF-8
 
 
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
@@ -218,10 +252,12 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     check_input_options(paths, kinds, options)
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
-    if options.plot is not None:
+        if options.as_json and options.output == "-":
+            raise UsageError("evaluate: --json and -o - both write to standard output; leave one out")
+    if options.plot is not None or options.figure is not None:
         from filterkit.evaluation.plots import check_plot
 
-        check_plot(options.plot)
+        check_plot(options.plot, options.figure)
     for flag, given in {"--class": options.classes, "--positive": options.positives}.items():
         if len(given) > 1 and len(given) != len(paths):
             raise UsageError(f"evaluate: {flag} is given {len(given)} times for {len(paths)} inputs; give one for each")
@@ -248,13 +284,13 @@ def _nth(given: tuple[str, ...], number: int) -> str | None:
     return given[number if len(given) > 1 else 0] if given else None
 
 
-def _design(options: EvaluateOptions) -> Design:
+def _design(options: EvaluateOptions, known: Registry) -> Design:
     """How the options ask to compare chains."""
     from filterkit.evaluation.folds import Design
     from filterkit.evaluation.runner import named_chain
 
     return Design(
-        tuple(named_chain(text, None, options.seed_of_stages) for text in options.chains),
+        tuple(named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains),
         options.folds,
         tuple(share_of("--train", text) for text in options.train.split(",")) if options.train is not None else (),
         options.one_against_rest,

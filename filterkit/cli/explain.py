@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import click
+from typing import Any
 
 from filterkit.chains.explain import Explanation, explain, in_words
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
+from filterkit.cli.printing import print_found
 from filterkit.cli.text_table import aligned
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError, quoted, visible
@@ -28,8 +28,33 @@ def print_explanation(job: Job) -> None:
     check(job)
     reader = open_input(job.path, options, job.formats)
     with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
-        for line in _lines(reader.name, reader.schema, explain(job.stages, rows, options.memory), options.memory):
-            click.echo(line)
+        found = explain(job.stages, rows, options.memory)
+        print_found(
+            options.as_json,
+            lambda: _document(reader.name, reader.schema, found, options.memory),
+            lambda: _lines(reader.name, reader.schema, found, options.memory),
+        )
+
+
+def _document(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
+    """What ``--json`` says."""
+    return {
+        "input": name,
+        "columns": schema.width,
+        "class": None if schema.class_attribute is None else schema.class_attribute.name,
+        "labels": len(schema.labels),
+        "steps": [{"passes": step.passes, "stages": list(step.stages), "how": step.how} for step in found.steps],
+        "streams": _streams(found),
+        "tables": found.tables,
+        "bytes_of_rows": memory // 8,
+        "columns_out": None if found.schema is None else found.schema.width,
+        "most_columns_out": found.most,
+    }
+
+
+def _streams(found: Explanation) -> bool:
+    """Whether each row is written as soon as it has been read."""
+    return all(step.passes == 0 for step in found.steps)
 
 
 def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterator[str]:
@@ -39,10 +64,9 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
     yield visible(f"{name}: {schema.width:,} columns, {end}")
     yield ""
     steps = [[_passes(step.passes), " ".join(step.stages), step.how] for step in found.steps]
-    streams = all(step.passes == 0 for step in found.steps)
     yield from aligned([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
     yield ""
-    if streams:
+    if _streams(found):
         yield "Rows stream: each is written as soon as it has been read."
     else:
         yield f"Between passes, up to {in_words(memory // 8)} of rows wait in memory, and more in a temporary folder."

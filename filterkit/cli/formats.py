@@ -3,45 +3,82 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from filterkit.cli.options import SETTINGS
+from filterkit.cli.printing import JSON, print_found
+from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.formats import is_format_read, is_format_written, title_of
 from filterkit.plugin.registry import Registry
+from filterkit.stages.options import described
 
 
 @click.command(context_settings=SETTINGS)
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@JSON
+@click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
-def formats(known: Registry, names: tuple[str, ...]) -> None:
+def formats(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
     """List all file formats, or explain one and its options.
 
-    A NAME, with options behind a colon, is what --from and --to take: csv, or csv:delimiter=;,nominal=a*.
+    A FORMAT, with options behind a colon, is what --from and --to take: csv, or csv:delimiter=;,nominal=a*.
     """
     kinds = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
     for name in names:
-        if name == "arff":
-            click.echo("arff: ARFF, as Weka reads and writes it (.arff, and names without an ending)")
-            continue
-        if name not in kinds:
+        if name not in ("arff", *kinds):
             hint = suggestion(name, ["arff", *kinds]) or "; see: filterkit formats"
-            raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint)}")
-        click.echo(visible_lines(_explained(name, kinds[name])))
-    if not names:
-        rows = [("arff", "ARFF", "read, written", ".arff")]
-        rows += [(name, title_of(kind), _ways(kind), _endings(kind)) for name, kind in sorted(kinds.items())]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        for row in rows:
-            click.echo(visible("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip()))
-        click.echo("\nAll about one: filterkit formats NAME")
+            raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
+    asked = list(names or ["arff", *sorted(kinds)])
+    print_found(
+        as_json,
+        lambda: {"formats": [_ARFF if name == "arff" else _about(name, kinds[name]) for name in asked]},
+        lambda: _lines(asked, kinds) if names else _listed(asked, kinds),
+    )
 
 
-def visible_lines(text: str) -> str:
-    """`text` for a terminal, line by line."""
-    return "\n".join(map(visible, text.splitlines()))
+_ARFF = {"name": "arff", "title": "ARFF", "read": True, "written": True, "endings": [".arff"], "options": []}
+
+
+def _about(name: str, kind: Any) -> dict[str, Any]:
+    """What ``--json`` says of a format."""
+    from filterkit.formats.base import FileFormat
+
+    is_class = isinstance(kind, type) and issubclass(kind, FileFormat)
+    return {
+        "name": name,
+        "title": title_of(kind),
+        "read": is_format_read(kind),
+        "written": is_format_written(kind),
+        "endings": list(kind.endings),
+        "options": described(kind) if is_class else [],
+    }
+
+
+def _lines(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
+    """All about some formats."""
+    for name in names:
+        if name == "arff":
+            yield "arff: ARFF, as Weka reads and writes it (.arff, and names without an ending)"
+        else:
+            yield from map(visible, _explained(name, kinds[name]).splitlines())
+
+
+def _listed(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
+    """A line for each format."""
+    rows = [["format", "title", "use", "endings"]]
+    for name in names:
+        kind = kinds.get(name)
+        rows.append(
+            ["arff", "ARFF", "read, written", ".arff"]
+            if kind is None
+            else [name, title_of(kind), _ways(kind), _endings(kind)]
+        )
+    yield from aligned(rows, range(4))
+    yield ""
+    yield "All about one: filterkit formats NAME"
 
 
 def _ways(kind: Any) -> str:

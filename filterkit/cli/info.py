@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -26,7 +25,8 @@ from filterkit.cli.options import (
     jobs,
     target_options,
 )
-from filterkit.cli.text_table import aligned
+from filterkit.cli.printing import JSON, print_found
+from filterkit.cli.text_table import Heading, aligned, cut
 from filterkit.counts.overview import Overview, described, merged
 from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets
@@ -55,7 +55,7 @@ class InfoOptions(InputOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all attributes and all digits.")
+@JSON
 @click.option(
     "--top", metavar="N", type=click.IntRange(0), default=_SHOWN, show_default=True, help="Show the first N attributes."
 )
@@ -85,12 +85,7 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     overview, class_ = _look(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     found = _Found(overview, path, "ARFF" if kind is None else title_of(kind), index, labels)
-    if options.as_json:
-        json.dump(found.as_json(), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-        click.echo()
-        return
-    for line in found.lines(options):
-        click.echo(line)
+    print_found(options.as_json, found.as_json, lambda: found.lines(options))
 
 
 def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) -> tuple[Overview, str | int | None]:
@@ -216,8 +211,10 @@ class _Found:
     def lines(self, options: InfoOptions) -> Iterator[str]:
         """The text for a terminal."""
         rows, kinds = self.overview.rows, ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
-        form = "sparse" if self.schema.sparse else "dense"
-        yield visible(f"{self.path}: {form} {self.form}, relation {quoted(self.schema.relation)}")
+        form = "sparse " if self.schema.sparse else "dense "
+        if self.schema.width == (self.target is not None) + len(self.labels):  # no feature is a number or a label
+            form = ""
+        yield visible(f"{self.path}: {form}{self.form}, relation {quoted(self.schema.relation)}")
         yield f"{_counted(rows, 'row')}, {_counted(len(self.attributes), 'attribute')}" + (
             f": {kinds}" if kinds else ""
         )
@@ -254,9 +251,10 @@ class _Found:
         rows = [[*map(str, self._cells(a))] for a in islice(self.attributes, top)]
         if rows:
             name = _NAME_WIDTH if width is None else max(12, width // 4)
-            rows = [[_cut(cell, name) if at == 1 else cell for at, cell in enumerate(row)] for row in rows]
+            rows = [[cut(cell, name) if at == 1 else cell for at, cell in enumerate(row)] for row in rows]
             for line in aligned([head, *rows], {head.index(each) for each in _LEFT}):
-                yield line if width is None else _cut(line, width)
+                shown = line if width is None else cut(line, width)
+                yield Heading(shown) if isinstance(line, Heading) else shown
         left = len(self.attributes) - len(rows)
         if left:
             what = "more attribute" if rows else "attribute"
@@ -315,7 +313,3 @@ def _listed(texts: list[str], count: int | None = None) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

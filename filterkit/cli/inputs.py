@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.rows import SpooledRows
@@ -11,7 +12,7 @@ from filterkit.cli.options import InputOptions
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.files.inputs import NOTHING_DONE, Input
+from filterkit.files.inputs import NOTHING_DONE, Input, map_numbered
 from filterkit.files.rejects import Rejects
 from filterkit.formats.opening import open_table
 from filterkit.plugin.formats import Formats, title_of
@@ -97,25 +98,30 @@ def open_like(
 
 
 @contextmanager
-def training_rows(reader: Input, work: Work, part_size: int | None = None) -> Iterator[SpooledRows]:
+def training_rows(
+    reader: Input, work: Work, part_size: int | None = None, numbered: bool = False
+) -> Iterator[SpooledRows]:
     """The rows of `reader`, ready to be fitted on; the input is closed at the end.
 
-    `part_size` is that of `RowSource`.
+    `part_size` is that of `RowSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
 
     Raises
     ------
     StageError : a stage fails on these rows; it names the input.
     """
     shown = ReadingProgress(work.progress)
+    mapping = partial(map_numbered, reader) if numbered else reader.map
     with reader:
         rows = SpooledRows(
             reader.schema,
-            lambda function, done=NOTHING_DONE: shown.watch(reader.map(function, work.engine, done), reader),
+            lambda function, done=NOTHING_DONE: shown.watch(mapping(function, work.engine, done), reader),
             work.engine,
             work.memory // 8,
             live=reader.live,
             rereads=reader.rereads(work.engine),
             part_size=part_size,
+            watch_again=shown.watch_again,
+            all_read=lambda: reader.count is not None,
         )
         try:
             with naming(reader):

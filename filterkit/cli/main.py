@@ -6,8 +6,9 @@ import gc
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -28,14 +29,20 @@ from filterkit.cli.options import (
     seed,
     target_options,
 )
+from filterkit.cli.printing import JSON
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry, registry
 
+if TYPE_CHECKING:
+    from filterkit.cli.defaults import Defaults
+
+_DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaults file
+
 # How the help groups the options, by parameter names.
-_SECTIONS = {
+SECTIONS = {
     "Input": ("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "rejects", "max_rejects"),
     "Chain": ("chain", "seed", "test", "save", "load"),
     "Output": ("output", "to", "sparse", "precision"),
@@ -57,14 +64,29 @@ class _Command(click.Command):
             _add_subcommands(known)  # a run of a chain does not need them
         for path in given.get("plugins", ()):
             known.add_file(path)
+        self._set_defaults(ctx, known, given)
         return super().parse_args(ctx, args)
+
+    def _set_defaults(self, ctx: click.Context, known: Registry, given: Mapping[str, Any]) -> None:
+        """Take the values of the defaults file, if there is one."""
+        from filterkit.cli.defaults import find_defaults
+
+        named = given.get("defaults", ())
+        if given.get("no_defaults"):
+            if named:
+                raise UsageError("--defaults cannot be combined with --no-defaults")
+            return
+        found = ctx.meta[_DEFAULTS] = find_defaults(named[-1] if named else None)
+        if found is not None and "help" not in given:
+            ctx.default_map = found.of_command("filterkit", self)
+            known.defaults = found.of_stages(known)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under several titles."""
         params = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        listed = {name for names in _SECTIONS.values() for name in names}
+        listed = {name for names in SECTIONS.values() for name in names}
         others = tuple(str(param.name) for param in params if param.name not in listed)
-        for title, names in {**_SECTIONS, "Other options": others}.items():
+        for title, names in {**SECTIONS, "Other options": others}.items():
             records = [param.get_help_record(ctx) for name in names for param in params if param.name == name]
             with formatter.section(title):
                 formatter.write_dl([record for record in records if record is not None])
@@ -138,8 +160,11 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 @click.option(
     "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
 )
+@click.option("--defaults", metavar="FILE", **ONCE, help="Read the defaults of options from this TOML file.")
+@click.option("--no-defaults", is_flag=True, help="Read no defaults file.")
 @PROGRESS
 @click.option("--explain", is_flag=True, help="Show how the chain would be fitted, and read and write no rows.")
+@JSON
 @click.option("-v", "--verbose", is_flag=True, help="Report on standard error what was done.")
 @DEBUG
 @click.version_option(__version__, prog_name="filterkit")
@@ -160,6 +185,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     of INPUT; "filterkit SUBCOMMAND --help" explains it.
     """
     known: Registry = context.obj
+    found: Defaults | None = context.meta.get(_DEFAULTS)
     end_by_unwinding()
     if words[:1] != ("plugins",):
         _warn_of_broken(known)
@@ -169,7 +195,10 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     if first in known.subcommands:
         from filterkit.cli.subcommand import run_subcommand
 
-        run_subcommand(known.subcommands[first], first, rest, context)
+        defaults = {} if found is None else found.of_command(first, known.subcommands[first])
+        if found is not None:
+            found.check_names(known.subcommands)
+        run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
         _add_subcommands(known)
@@ -178,7 +207,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     _notice_missing_input(known, first, rest)
     from filterkit.cli.run import run
 
-    run(first, rest, Options(**options), known)
+    run(first, rest, Options(**options | {"defaults": None if found is None else found.path}), known)
 
 
 def _answer_nothing(context: click.Context) -> NoReturn:
@@ -209,7 +238,7 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
-        raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('')}")
+        raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('', False)}")
 
 
 def _warn_of_broken(known: Registry) -> None:
@@ -262,7 +291,7 @@ def _main(arguments: list[str]) -> int:
             raise
         text, status = _told(error)
         if ended() is None:  # otherwise the signal may have made an import fail with this error
-            say(f"filterkit: {text}")
+            say(f"filterkit: {text}", is_error=True)
         return status
 
 

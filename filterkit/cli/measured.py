@@ -50,6 +50,10 @@ class Measured:
                 add_confusion(self._counts, found)
             yield both[0]
 
+    def all_read(self) -> bool:
+        """See `Outgoing`."""
+        return self._rows.all_read()
+
     def tell(self, name: str) -> None:
         """Print the counts on standard error, with the rates of each class unless there are very many.
 

@@ -66,7 +66,7 @@ FROM = click.option(
 )
 ENGINE = click.option(
     "--engine",
-    metavar="NAME[:OPTIONS]",
+    metavar="ENGINE[:OPTIONS]",
     help="Run on this engine: local (threads), processes, or one that a plugin offers.",
 )
 LABELS = click.option(
@@ -166,12 +166,15 @@ class Options(InputOptions):
     sparse: bool | None = None
     precision: int | None = None
     plugins: tuple[str, ...] = ()
+    defaults: str | None = None
+    no_defaults: bool = False
     jobs: int | None = None
     engine: str | None = None
     memory: int = 1 << 30
     seed: int | None = None
     progress: bool | None = None
     explain: bool = False
+    as_json: bool = False
     verbose: bool = False
     debug: bool = False
 

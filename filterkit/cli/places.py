@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.descriptors import descriptor_of, pipe_of
+from filterkit.files.endings import ending
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, part_names
 from filterkit.files.source import expand
 from filterkit.files.urls import is_url
+
+_PAGES = (".html", ".htm")
 
 
 class Goal(NamedTuple):
@@ -31,6 +34,22 @@ class Goal(NamedTuple):
     path: str
     data: bool = False
     in_parts: bool = False
+
+
+def is_page(path: str | None) -> bool:
+    """Whether the ending of an output says that it is a page for a browser."""
+    return path is not None and ending(path) in _PAGES
+
+
+def check_page(command: str, path: str) -> None:
+    """Refuse a name for the page of a command that says that the file is something else.
+
+    Raises
+    ------
+    UsageError : the name has an ending, and it is not that of a page.
+    """
+    if ending(path) not in ("", *_PAGES):
+        raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
 def check_sources(paths: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
+from filterkit.stages.base import Stage, needs_numbers
 
 _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
@@ -111,11 +111,11 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
     ------
     UsageError : an unknown stage, option or engine.
     """
-    stages = parse_stages(words, known, options.seed)
+    stages = parse_stages(words, known, options.seed, known.defaults)
     if options.chain is not None:
         if stages:
             raise UsageError("stages cannot be combined with --chain")
-        stages = read_stages(options.chain, known, options.seed)
+        stages = read_stages(options.chain, known, options.seed, known.defaults)
     formats = Formats(known.formats, options.from_, options.to)
     return Job(path, stages, options, formats, engine_of(known, options.engine, options.jobs))
 
@@ -142,7 +142,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
         work = Work(job.engine, options.memory, options.progress)
-        rows = opened.enter_context(training_rows(reader, work, job.part_size))
+        rows = opened.enter_context(training_rows(reader, work, job.part_size, needs_numbers(job.stages)))
         training, incoming = Training(reader, rows), reader.schema
     else:
         from filterkit.chains import saved

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
+from filterkit.cli.comments import shell_line
 from filterkit.cli.options import ONCE
+from filterkit.cli.printing import print_found
 from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, quoted
+from filterkit.evaluation.comparison import pairs_to_test
 from filterkit.evaluation.measures import MEANINGS, MEASURES
+from filterkit.evaluation.plots import FIGURES
+from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
@@ -20,7 +28,7 @@ _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a
 _MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 MOST_SHOWN = 20  # classes in a table of how rows were predicted
-_MOST_PAIRS = 6  # with more pairs of chains, each chain is compared with the first alone
+_RATES = ("precision", "recall", "f1")
 
 MEASURE = click.option(
     "--measure",
@@ -31,8 +39,48 @@ MEASURE = click.option(
     help="Show this measure. Repeatable.",
 )
 PLOT = click.option(
-    "--plot", metavar="FILE", **ONCE, help="Plot the measures to a .png, .svg or .pdf file. Needs matplotlib."
+    "--plot", metavar="FILE", **ONCE, help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
 )
+FIGURE = click.option(
+    "--figure",
+    metavar="NAME",
+    type=click.Choice(FIGURES),
+    help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
+    "a method is near the best) or confusion.  [default: curves; near-best with --within]",
+)
+
+
+def write_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
+    """Write the page about results; `facts` say how they were made, besides what they say themselves.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be written.
+    """
+    from filterkit.evaluation.report_page import report_page
+
+    text = report_page(results, measures, command_line(click.get_current_context()), facts)
+    with open_output(path) as out:
+        out.write(text)
+
+
+def command_line(context: click.Context) -> str:
+    """The command line of a subcommand; its options come in the order of its help, and its arguments last."""
+    before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
+    last: list[str] = []
+    for param in context.command.params:
+        source = context.get_parameter_source(str(param.name))
+        values: Any = context.params.get(str(param.name))
+        if isinstance(param, click.Argument):
+            last += values
+        elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
+            words = before if source is ParameterSource.DEFAULT_MAP else after
+            if isinstance(values, bool):
+                words.append((param.opts if values else param.secondary_opts)[-1])
+                continue
+            for value in values if isinstance(values, tuple) else (values,):
+                words += [param.opts[-1], str(value)]
+    return shell_line([*before, *after, *last])
 
 
 class CommandWithMeasures(click.Command):
@@ -68,37 +116,68 @@ def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     return [*_SHOWN, *(["micro_f1"] if is_new else [])]
 
 
-def show(results: Results, measures: list[str]) -> None:
-    """Print the means of some measures, the differences between chains, and their ranks."""
-    _show_means(results, measures)
-    chains = len(results.chains)
-    pairs = [(i, j) for i in range(chains) for j in range(i + 1, chains)]
-    if len(pairs) > _MOST_PAIRS:
-        pairs = [(0, j) for j in range(1, chains)]
-    if pairs and results.shares != _TESTED:
-        _show_differences(results, measures, pairs)
-    if chains > 2 and results.over_tasks:
-        _show_ranks(results, measures)
+def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
+    """Print the means of some measures, the differences between chains, and their ranks.
+
+    Parameters
+    ----------
+    results : of an evaluation.
+    measures : which to show.
+    by_class : whether to show the rates of each class, too.
+    as_json : whether to print JSON.
+    """
+    found: dict[str, Any] = {
+        "measures": measures,
+        "over": "tasks" if results.over_tasks else "folds",
+        "means": _means(results, measures),
+    }
+    if (pairs := pairs_to_test(len(results.chains))) and results.shares != _TESTED:
+        found["differences"] = _differences(results, measures, pairs)
+    if len(results.chains) > 2 and results.over_tasks:
+        found["ranks"] = _ranks(results, measures)
+    if by_class:
+        found["classes"] = _classes(results)
+    print_found(as_json, lambda: found, lambda: _lines(results, found))
 
 
-def _show_means(results: Results, measures: list[str]) -> None:
-    """Print the mean of each measure, for each chain and share of rows."""
+def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
+    """The text of what `show` has found."""
+    measures = found["measures"]
+    yield from _lines_of_means(results, measures, found["means"])
+    if "differences" in found:
+        yield from _lines_of_differences(results, measures, found["differences"])
+    if "ranks" in found:
+        yield from _lines_of_ranks(measures, found["ranks"])
+    for each in found.get("classes", ()):
+        yield from _lines_of_classes(results, each)
+
+
+def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+    """The mean of each measure and its standard error, for each chain and share of rows."""
+    summaries = {measure: results.summary(measure).tolist() for measure in measures}
+    return [
+        {"chain": chain, "train": share}
+        | {measure: dict(zip(("mean", "error"), found[c][n])) for measure, found in summaries.items()}
+        for n, share in enumerate(results.shares)
+        for c, chain in enumerate(results.chains)
+    ]
+
+
+def _lines_of_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
     over, folds = _units(results), _folds(results)
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
-    click.echo("Measures on the test set" if results.shares == _TESTED else title)
-    summaries = [results.summary(measure) for measure in measures]
+    yield "Measures on the test set" if results.shares == _TESTED else title
     rows = [
         [
-            name,
-            f"{share * 100:.3g}%",
-            *(f"{_number(s[c, n, 0], '.3f')} ±{_number(s[c, n, 1], '.3f')}" for s in summaries),
+            each["chain"],
+            _share(each["train"]),
+            *(f"{_number(each[m]['mean'], '.3f')} ±{_number(each[m]['error'], '.3f')}" for m in measures),
         ]
-        for n, share in enumerate(results.shares)
-        for c, name in enumerate(results.chains)
+        for each in means
     ]
-    print_table([["chain", "train", *measures], *rows], left=1)
+    yield from aligned([["chain", "train", *measures], *rows], range(1))
     if positive := _positive(results):
-        click.echo(positive)
+        yield positive
 
 
 def _positive(results: Results) -> str:
@@ -114,19 +193,25 @@ def _positive(results: Results) -> str:
     return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
 
 
-def show_classes(results: Results) -> None:
-    """Print, for each task, share and chain, precision, recall, F1, support and the confusion matrix of each class."""
-    from filterkit.evaluation.runner import add_confusion
+def _classes(results: Results) -> list[dict[str, Any]]:
+    """For each task, share, chain and target: precision, recall, F1, support and the confusion matrix of each class."""
+    from filterkit.evaluation.results import summed_confusions
 
-    sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
-    for row in results.rows:
-        whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
-        add_confusion(whole, row.confusion or [])
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for data, task, share, chain, target, counts in summed_confusions(results):
+        part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
+        whole = found.setdefault((data, task, share, chain), part)
+        whole["targets"].append({"target": target or None, "classes": _rates(counts)})
+    return [*found.values()]
+
+
+def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
     where = "on the test set" if results.shares == _TESTED else "sums over folds"
-    for (data, task, share, chain), groups in sums.items():
-        click.echo(f"\n{data}, {task}, chain {quoted(chain)}, trained on {share * 100:.3g}%: {where}")
-        for name, counts in groups.items():
-            click.echo("\n".join(confusion_table(name or "class", counts)))
+    chain, share = quoted(found["chain"]), _share(found["train"])
+    yield ""
+    yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"
+    for each in found["targets"]:
+        yield from _confusion_lines(each["target"] or "class", each["classes"])
 
 
 def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[str]:
@@ -135,6 +220,11 @@ def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[st
     `counts` has the weight of the rows of each true and predicted value. How rows were predicted is left out if there
     are more than `MOST_SHOWN` values.
     """
+    return _confusion_lines(title, _rates(counts))
+
+
+def _rates(counts: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Precision, recall, F1 and weight of the rows of each class, and the weights by what they were predicted as."""
     names = sorted({name for pair in counts for name in pair})
     place = {name: i for i, name in enumerate(names)}
     true, guess, right = np.zeros((3, len(names)))
@@ -146,66 +236,104 @@ def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[st
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
         for part, whole in ((right, guess), (right, true), (2 * right, true + guess))
     ]
+    return [
+        dict(zip(("class", *_RATES), (name, *(float(rate[i]) for rate in rates))))
+        | {"support": float(true[i]), "predicted": {s: counts[name, s] for s in names if (name, s) in counts}}
+        for i, name in enumerate(names)
+    ]
+
+
+def _confusion_lines(title: str, rates: list[dict[str, Any]]) -> list[str]:
+    names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
         [
-            name,
-            *(_number(rate[i], ".3f") for rate in rates),
-            f"{true[i]:g}",
-            *(f"{counts.get((name, said), 0.0):g}" for said in shown),
+            each["class"],
+            *(_number(each[rate], ".3f") for rate in _RATES),
+            f"{each['support']:g}",
+            *(f"{each['predicted'].get(said, 0.0):g}" for said in shown),
         ]
-        for i, name in enumerate(names)
+        for each in rates
     ]
-    head = [title, "precision", "recall", "f1", "support", *(f"as {name}" for name in shown)]
+    head = [title, *_RATES, "support", *(f"as {name}" for name in shown)]
     return aligned([head, *rows], range(1))
 
 
-def _show_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> None:
-    """Print the differences between pairs of chains, and how likely they are by chance."""
+def _differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The differences between pairs of chains, and how likely they are by chance."""
     from filterkit.evaluation.comparison import holm
 
-    over, chains = _units(results), len(results.chains)
-    test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
-    against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
-    adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
-    click.echo(f"\nThe second minus the first, with p of {test} over {over}{against}{adjusted}")
-    if results.over_tasks and len(results.tasks) < _LEAST_TASKS:
-        click.echo(f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)")
-    if len({data for data, _ in results.tasks}) < len(results.tasks):
-        click.echo("(tasks of one data set share its rows, so p is smaller than it should be)")
-    if results.unpaired():
-        click.echo("(chains that were measured on different folds, as of different seeds, are not paired)")
-    rows = []
+    rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
-        columns = []
+        found: dict[str, list[dict[str, float]]] = {}
         for measure in measures:
             differences, p = np.array([results.paired(measure, j, i, n) for i, j in pairs]).T
             texts = zip(differences.tolist(), holm(p).tolist(), strict=True)
-            columns.append([f"{_number(d, '+.3f')} p={_number(p, '.2g')}" for d, p in texts])
-        for (i, j), cells in zip(pairs, zip(*columns, strict=True), strict=True):
-            rows.append([results.chains[i], results.chains[j], f"{share * 100:.3g}%", *cells])
-    print_table([["first", "second", "train", *measures], *rows], left=2)
+            found[measure] = [{"difference": difference, "p": each} for difference, each in texts]
+        for place, (i, j) in enumerate(pairs):
+            names = {"first": results.chains[i], "second": results.chains[j], "train": share}
+            rows.append(names | {measure: each[place] for measure, each in found.items()})
+    return rows
 
 
-def _show_ranks(results: Results, measures: list[str]) -> None:
-    """Print the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
+def _lines_of_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+    over, chains, pairs = _units(results), len(results.chains), pairs_to_test(len(results.chains))
+    test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
+    against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
+    adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
+    yield ""
+    yield f"The second minus the first, with p of {test} over {over}{against}{adjusted}"
+    if results.over_tasks and len(results.tasks) < _LEAST_TASKS:
+        yield f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)"
+    if len({data for data, _ in results.tasks}) < len(results.tasks):
+        yield "(tasks of one data set share its rows, so p is smaller than it should be)"
+    if results.unpaired():
+        yield "(chains that were measured on different folds, as of different seeds, are not paired)"
+    rows = [
+        [
+            each["first"],
+            each["second"],
+            _share(each["train"]),
+            *(f"{_number(each[m]['difference'], '+.3f')} p={_number(each[m]['p'], '.2g')}" for m in measures),
+        ]
+        for each in found
+    ]
+    yield from aligned([["first", "second", "train", *measures], *rows], range(2))
+
+
+def _ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+    """The mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
     from filterkit.evaluation.comparison import critical_difference, friedman, ranks
 
-    click.echo(
-        "\nMean ranks over tasks, 1 the best, with p of Friedman's test; chains whose ranks differ by at least the"
-    )
-    click.echo("critical difference of Nemenyi's test are told apart at the level 0.05")
-    rows = []
+    found: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
-        values = [results.ranked(measure, n) for measure in measures]
-        found = [ranks(each).mean(axis=0).tolist() if len(each) else [np.nan] * each.shape[1] for each in values]
-        shown = f"{share * 100:.3g}%"
-        for name, means in zip(results.chains, zip(*found, strict=True), strict=True):
-            rows.append([name, shown, *(_number(rank, ".2f") for rank in means)])
-        rows.append(["Friedman's p", shown, *(_number(friedman(each), ".2g") for each in values)])
-        limits = [critical_difference(each.shape[1], len(each)) if len(each) > 1 else np.nan for each in values]
-        rows.append(["critical difference", shown, *(_number(limit, ".2f") for limit in limits)])
-    print_table([["chain", "train", *measures], *rows], left=1)
+        of_share: dict[str, Any] = {"train": share}
+        for measure in measures:
+            values = results.ranked(measure, n)
+            means = ranks(values).mean(axis=0).tolist() if len(values) else [math.nan] * values.shape[1]
+            limit = critical_difference(values.shape[1], len(values)) if len(values) > 1 else math.nan
+            of_share[measure] = {
+                "mean_ranks": dict(zip(results.chains, means)),
+                "friedman_p": float(friedman(values)),
+                "critical_difference": float(limit),
+            }
+        found.append(of_share)
+    return found
+
+
+def _lines_of_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+    yield ""
+    yield "Mean ranks over tasks, 1 the best, with p of Friedman's test; chains whose ranks differ by at least the"
+    yield "critical difference of Nemenyi's test are told apart at the level 0.05"
+    rows = []
+    for of_share in found:
+        share, columns = _share(of_share["train"]), [of_share[measure] for measure in measures]
+        for chain in columns[0]["mean_ranks"]:
+            rows.append([chain, share, *(_number(each["mean_ranks"][chain], ".2f") for each in columns)])
+        rows.append(["Friedman's p", share, *(_number(each["friedman_p"], ".2g") for each in columns)])
+        limits = (_number(each["critical_difference"], ".2f") for each in columns)
+        rows.append(["critical difference", share, *limits])
+    yield from aligned([["chain", "train", *measures], *rows], range(1))
 
 
 def _folds(results: Results) -> str:
@@ -226,6 +354,6 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
-def print_table(rows: list[list[str]], left: int) -> None:
-    """Print rows, the first of which is the head. The first `left` columns are text."""
-    click.echo("\n".join(aligned(rows, range(left))))
+def _share(share: float) -> str:
+    """A share of rows to train on, as text."""
+    return f"{share * 100:.3g}%"

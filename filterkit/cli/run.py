@@ -12,7 +12,9 @@ from filterkit.cli.comments import command_comment, command_for
 from filterkit.cli.inputs import naming
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
+from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter, Transformed
+from filterkit.errors import UsageError
 from filterkit.files.output import open_output, together
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
@@ -39,6 +41,8 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     """
     began = time.perf_counter()
     job = resolve(path, words, options, known)
+    if options.as_json and not options.explain:
+        raise UsageError("--json is for --explain and for subcommands; --to jsonl is for rows")
     if options.explain:
         from filterkit.cli.explain import print_explanation
 
@@ -55,19 +59,20 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
             in_parts = outputs_in_parts(job)
             if nothing_missing(job, in_parts):
                 return
+        times = StageTimes()
         if plan.training is not None:
-            fitted, rows = fit(job, plan.training)
+            fitted, rows = fit(job, plan.training, times)
         else:
             assert plan.loaded is not None
             fitted, rows = plan.loaded, None
-        write(job, plan, fitted, rows, in_parts, began)
+        write(job, plan, fitted, rows, in_parts, times, began)
     if plan.rejects is not None:
         _tell_rejects(plan.rejects, options)
 
 
-def fit(job: Job, training: Training) -> tuple[FittedChain, TrainingRows]:
+def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, TrainingRows]:
     """Fit the chain, and save it if asked. Returns it, and the training rows as they come out of it."""
-    fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory)
+    fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory, times)
     if job.options.save is not None:
         from filterkit.chains import saved
 
@@ -82,6 +87,7 @@ def write(
     fitted: FittedChain,
     rows: TrainingRows | None,
     in_parts: dict[str, OutputParts],
+    times: StageTimes,
     began: float,
 ) -> None:
     """Write all outputs of rows.
@@ -92,7 +98,7 @@ def write(
     fitted : the chain.
     rows : the training rows as they come out of it; None with ``--load``.
     in_parts : the outputs that are written in parts, by their paths.
-    began : when the run did, for ``--verbose``.
+    times, began : of the stages and when the run began, for ``--verbose``.
     """
     options, writer = job.options, ChainWriter(fitted, job.options, job.formats)
 
@@ -106,12 +112,15 @@ def write(
         history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
         onward = bool(plan.later or job.goals_of_stages or options.rejects)
         count = writer.write(path, OutgoingTraining(rows), history, reader, onward, in_parts=in_parts.get(path))
+        if options.verbose:
+            for line in times.lines(fitted, reader.count):
+                say(f"filterkit: {line}")
         done(f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}")
     for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
         from filterkit.cli.measured import measured  # which imports what learners need
 
         with naming(reader):
-            outgoing: Outgoing = Transformed(reader, alignment, fitted, job.engine)
+            outgoing: Outgoing = Transformed(reader, alignment, fitted, job.engine, options.progress)
             tells = None if is_main else measured(outgoing, fitted.stages)
             outgoing = tells or outgoing
             parts = in_parts.get(output)

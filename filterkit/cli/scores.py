@@ -27,9 +27,10 @@ from filterkit.cli.options import (
     target_options,
 )
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.text_table import aligned
+from filterkit.cli.printing import JSON, print_found
+from filterkit.cli.text_table import aligned, cut
 from filterkit.counts.thresholds import COMBINATIONS
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
@@ -48,6 +49,7 @@ class ScoresOptions(InputOptions):
 
     output: str | None
     csv: bool
+    as_json: bool
     top: int | None
     alpha: float | None
     combine: str | None
@@ -71,6 +73,7 @@ class ScoresOptions(InputOptions):
 @click.command(context_settings=SETTINGS)
 @click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
 @click.option("--csv", is_flag=True, help="Write CSV to standard output.")
+@JSON
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Show only the N best features.")
 @click.option(
     "--alpha",
@@ -107,6 +110,9 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
     table = _score(path, metrics, options, known)
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
+    if options.path == "-" and not options.csv:
+        print_found(options.as_json, lambda: {"scores": table.to_pylist()}, lambda: text_lines(table, _name_width()))
+        return
     with open_output(options.path) as out:
         _write(table, out, options)
 
@@ -117,8 +123,11 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
         raise UsageError(f"scores: no file {quoted(path)}, which is a metric; the input comes first")
     if options.path != "-" and options.ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {options.output}: the name must end in .csv or .parquet")
-    if options.path != "-" and options.csv:
-        raise UsageError("scores: --csv is for standard output, and there is -o")
+    for flag, is_given in {"--csv": options.csv, "--json": options.as_json}.items():
+        if options.path != "-" and is_given:
+            raise UsageError(f"scores: {flag} is for standard output, and there is -o")
+    if options.csv and options.as_json:
+        raise UsageError("scores: --csv cannot be combined with --json")
     check_goals([Goal("-o", options.path)], [path], known.files)
     kind = Formats(known.formats, options.from_).of_input(path)
     check_input_options([path], [kind], options)
@@ -144,18 +153,15 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
 
 
 def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
-    """Write the table in the form that the options ask for."""
+    """Write the table as Parquet or CSV, as the options ask for."""
     if options.ending == ".parquet":
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(table, out)
-    elif options.ending == ".csv" or options.csv:
+    else:
         import pyarrow.csv
 
         pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
-    else:
-        for line in text_lines(table, _name_width()):
-            out.write(line.encode() + b"\n")
 
 
 def _name_width() -> int:
@@ -172,7 +178,7 @@ def text_lines(table: pa.Table, name_width: int) -> list[str]:
     for name in names:
         values = table.column(name).to_pylist()
         if name in _NAMES:
-            cells = ["" if v is None else _cut(v, name_width) for v in values]
+            cells = ["" if v is None else cut(visible(v), name_width) for v in values]
         else:
             digits = _decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
@@ -187,8 +193,3 @@ def _decimals(name: str, values: list[Any]) -> int:
         return 0
     whole = len(str(int(max(present, default=0))))
     return max(5 - whole, 0) if whole > 1 else 4
-
-
-def _cut(text: str, width: int) -> str:
-    text = "".join(c if c.isprintable() else "�" for c in text)
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -21,7 +21,7 @@ def _print_version() -> int:
     except BrokenPipeError:
         pass  # nobody reads it
     except FilterkitError as error:
-        say(f"filterkit: {error}")
+        say(f"filterkit: {error}", is_error=True)
         return 1
     return 0
 
@@ -35,6 +35,10 @@ def main() -> NoReturn:
     secure()
     if sys.argv[1:] == ["--version"]:  # needs none of the imports below
         os._exit(_print_version())
+    if "_FILTERKIT_COMPLETE" in os.environ:  # a shell asks what may follow
+        from filterkit.cli.shells import answer
+
+        os._exit(answer(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
     # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run

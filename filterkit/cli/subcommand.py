@@ -11,10 +11,13 @@ from click.core import ParameterSource
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.messages import message_of
 
-_EVERYWHERE = ("plugins", "debug")  # serve every subcommand, whether it declares them or not
+BEFORE = "filterkit.before"  # the key under which a context has the options before the name of the subcommand
+_EVERYWHERE = ("plugins", "debug", "defaults", "no_defaults")  # serve every subcommand, whether it declares them or not
 
 
-def run_subcommand(command: click.Command, name: str, words: list[str], whole: click.Context) -> None:
+def run_subcommand(
+    command: click.Command, name: str, words: list[str], whole: click.Context, defaults: dict[str, Any]
+) -> None:
     """Run a subcommand, filterkit's own or a plugin's.
 
     An option of filterkit on the command line before the name becomes the subcommand's own option of the same long
@@ -26,6 +29,7 @@ def run_subcommand(command: click.Command, name: str, words: list[str], whole: c
     words : those after its name.
     whole : the context of filterkit itself, with the options before the name. Its object, the registry, becomes the
         object of the subcommand's context.
+    defaults : values of options that are not given, by the names of parameters.
 
     Raises
     ------
@@ -43,8 +47,11 @@ def run_subcommand(command: click.Command, name: str, words: list[str], whole: c
                 before[str(own.name)] = _value(value, own, bool(flags & {*own.secondary_opts}))
     _refuse_others(whole, name, taken)
     try:
-        with command.make_context(f"filterkit {name}", list(words), default_map=before, obj=whole.obj) as context:
+        with command.make_context(
+            f"filterkit {name}", list(words), default_map=defaults | before, obj=whole.obj
+        ) as context:
             _refuse_repeated(context, name, before)
+            context.meta[BEFORE] = before
             command.invoke(context)
     except click.UsageError as error:
         raise UsageError(f"{name}: {message_of(error, f'filterkit {name} --help')}") from None

@@ -1,4 +1,4 @@
-"""Text tables with aligned columns."""
+"""Text tables with aligned columns, as wide as a terminal shows them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from collections.abc import Container
 from filterkit.errors import visible
 
 
+class Heading(str):
+    """A line that is the head of a table or the title of a list."""
+
+
 def aligned(rows: list[list[str]], left: Container[int]) -> list[str]:
-    """The rows as lines of aligned columns.
+    """The rows as lines of aligned columns; the first line is a `Heading`.
 
     Parameters
     ----------
@@ -16,11 +20,36 @@ def aligned(rows: list[list[str]], left: Container[int]) -> list[str]:
     left : the numbers of the columns that are flush left, as names are; the others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return [
+    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    head, *lines = [
         "  ".join(
-            cell.ljust(width) if number in left else cell.rjust(width)
+            cell + _blanks(cell, width) if number in left else _blanks(cell, width) + cell
             for number, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
         for row in rows
     ]
+    return [Heading(head), *lines]
+
+
+def width_of(text: str) -> int:
+    """How many columns of a terminal a text takes: characters of East Asia and pictures take two, accents none."""
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth
+
+    width: int = wcswidth(text)
+    return len(text) if width < 0 else width
+
+
+def cut(text: str, width: int) -> str:
+    """A text, shortened so that it takes at most `width` columns of a terminal."""
+    if width_of(text) <= width:
+        return text
+    kept = text[: width - 1]
+    while kept and width_of(kept) > width - 1:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
+def _blanks(cell: str, width: int) -> str:
+    return " " * (width - width_of(cell))

@@ -13,11 +13,13 @@ from filterkit.cli.options import Options
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine, mapped
-from filterkit.files.inputs import Done, Input
+from filterkit.files.inputs import Done, Input, map_numbered
 from filterkit.files.output import open_output
 from filterkit.formats.output import RowWriter, count_comment
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
+from filterkit.progress import ReadingProgress
+from filterkit.stages.base import needs_numbers
 
 if TYPE_CHECKING:
     from filterkit.cli.parts import OutputParts
@@ -80,7 +82,7 @@ class ChainWriter:
         else:
             writer = self._writer(kind, later)
         with open_output(path, onward) as out:
-            return writer.write(out, rows, history, lambda count: count_comment(count, reader.count))
+            return writer.write(out, rows, history, partial(_last_comment, rows, reader))
 
     def _write_parts(self, kind: AnyFormat, rows: Outgoing, history: list[str], later: bool, given: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
@@ -118,15 +120,23 @@ class Transformed:
     alignment : from the columns of the input to those that the chain takes.
     fitted : the chain.
     engine : where the work runs.
+    progress : as for `ReadingProgress`.
     """
 
     reader: Input
     alignment: Alignment
     fitted: FittedChain
     engine: Engine
+    progress: bool | None = False
 
     def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+        return ReadingProgress(self.progress).watch(self._mapped(function), self.reader)
+
+    def _mapped(self, function: Callable[[Batch], T]) -> Iterator[T]:
         growth = growth_of(self.fitted.stages)
+        if needs_numbers(self.fitted.chain.stages):
+            of_batch = partial(_of_aligned, self.alignment, self.fitted, function)
+            return map_numbered(self.reader, of_batch, self.engine)
         if growth > 1 and not self.reader.live:  # rows of a live input come in short batches, and must not wait
             batches = self.reader.map(self.alignment.apply, self.engine)
             shorter = (piece for batch in batches for piece in pieces(batch, growth))
@@ -136,7 +146,21 @@ class Transformed:
     def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
         """See `Outgoing`."""
         growth = growth_of(self.fitted.stages)
-        return self.reader.map(partial(_of_part, self.alignment, self.fitted, function, growth), self.engine, done)
+        of_batch = partial(_of_part, self.alignment, self.fitted, function, growth)
+        if needs_numbers(self.fitted.chain.stages):
+            found = map_numbered(self.reader, of_batch, self.engine, done)
+        else:
+            found = self.reader.map(of_batch, self.engine, done)
+        return ReadingProgress(self.progress).watch(found, self.reader)
+
+    def all_read(self) -> bool:
+        """See `Outgoing`."""
+        return True
+
+
+def _last_comment(rows: Outgoing, reader: Input, count: int) -> bytes:
+    """The last line of ARFF; `count` rows have been written."""
+    return count_comment(count, reader.count if rows.all_read() else None)
 
 
 def _rows_of(pieces: Iterator[Batch]) -> int:

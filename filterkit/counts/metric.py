@@ -66,6 +66,9 @@ class Metric:
         `ContingencyTable`, which is called instead of `score`. Returns float64 (columns of the table,), finite; a
         score depends on no other column. Its docstring becomes the help of the stage. `score` is then the form of the
         metric for a feature that a row has or lacks, and only finds the threshold that ``filterkit scores`` shows.
+    slow : whether scoring takes longer than counting. Where there are very many thresholds, ``filterkit explore`` then
+        leaves it out unless it is asked for.
+    leads : whether ``filterkit explore`` shows it before other metrics unless it is told by which to rank.
     """
 
     name: str
@@ -76,6 +79,8 @@ class Metric:
     class_sums: ClassSums | None = None
     best_at_ends: bool = False
     by_table: Callable[[ContingencyTable], np.ndarray] | None = None
+    leads: bool = False
+    slow: bool = False
 
     def __post_init__(self) -> None:
         """Check what its functions take.

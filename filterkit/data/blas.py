@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 _LOCK = threading.Lock()
 _inside = 0  # threads of Python that are in `one_blas_thread`
 _limits: Any = None
+
+
+@lru_cache(1)
+def _libraries(modules: int) -> Any:
+    """The libraries that this process has loaded, looked for anew once there are more `modules`."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -19,11 +29,9 @@ def one_blas_thread() -> Iterator[None]:
     The command sets this from the start. It matters where filterkit is used from Python, with numpy's own setting.
     """
     global _inside, _limits
-    from threadpoolctl import threadpool_limits
-
     with _LOCK:
         if not _inside:
-            _limits = threadpool_limits(1, "blas")
+            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield

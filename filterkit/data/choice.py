@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -119,8 +120,8 @@ def _by_number_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> C
         raise StageError(stage, f"{flag}: there is no type {quoted(text)}; it may be {kinds}, or a range as @2,5-7")
     if "*" not in text and "?" not in text:
         return lambda *_: False
-    pattern = re.compile(re.escape(text).replace(r"\*", ".*").replace(r"\?", "."), re.DOTALL)
-    return lambda _, attribute: pattern.fullmatch(attribute.name) is not None
+    pattern = re.compile(fnmatch.translate(text.replace("[", "[[]")))  # takes no longer for many stars
+    return lambda _, attribute: pattern.match(attribute.name) is not None
 
 
 def _nothing(schema: Schema, text: str, names: list[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, itself
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.files.stretches import Stretch
@@ -72,6 +72,10 @@ class Input(Protocol):
     def size(self) -> int | None:
         """The number of bytes stored; None if unknown."""
 
+    @property
+    def rows(self) -> int:
+        """The number of rows read so far, in this pass."""
+
     def position(self) -> int:
         """How many of these bytes have been read."""
 
@@ -86,9 +90,24 @@ class Input(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
+def map_numbered(
+    reader: Input, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
+) -> Iterator[T]:
+    """As `Input.map`, of batches that say the numbers of their rows; so the function is computed here, in order."""
+    start = 0
+    batches: Iterator[Any] = reader.map(itself, engine, done)
+    for number, batch in enumerate(batches):
+        if number in done:
+            yield batch  # None
+            start += done[number]
+        else:
+            yield function(batch.replace(start=start))
+            start += len(batch)
+
+
 def map_wanted(
     function: Callable[[Any], T], items: Iterable[Any], engine: Engine, done: Done = NOTHING_DONE
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
     if not done:
         return mapped(engine, function, items)

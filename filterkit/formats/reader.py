@@ -102,6 +102,8 @@ class TableReader:
         if is_open and table.class_ is not None:
             class_ = self.named_class
             positive = table.positive if positive is None else positive
+        if not len(table.attributes):
+            raise FilterkitError("it has no columns")
         index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
         if is_open and table.classless:
             index = None
@@ -117,6 +119,11 @@ class TableReader:
     def size(self) -> int | None:
         """See `Input`."""
         return self._table.size
+
+    @property
+    def rows(self) -> int:
+        """The number of rows read so far, in this pass."""
+        return sum(self._counts)
 
     def position(self) -> int:
         """See `Input`."""

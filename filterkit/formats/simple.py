@@ -93,6 +93,11 @@ class FormatReader:
             self.schema = first.schema.replace(labels=places)
         self._batches = chain([first], stream)
 
+    @property
+    def rows(self) -> int:
+        """Always 0: how much has been read is unknown."""
+        return 0
+
     def position(self) -> int:
         """Always 0: how much has been read is unknown."""
         return 0

@@ -110,6 +110,7 @@ from filterkit.stages.models import Outcome as Outcome
 from filterkit.stages.models import Tasks as Tasks
 from filterkit.stages.models import Training as Training
 from filterkit.stages.models import predicted as predicted
+from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share

@@ -38,7 +38,8 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> AnyFormat:
     if found is None:
         names = sorted({"arff", *(name for name in known if name[:1] not in "./")})
         hint = suggestion(word, names) or f"; known: {', '.join(names)}"
-        raise UsageError(f"{by}: no format {quoted(word)}{or_of_a_file(hint)}")
+        in_python = not by.startswith("-")
+        raise UsageError(f"{by}: no format {quoted(word)}{or_of_a_file(hint, in_python)}")
     return _made(found, options, by)
 
 

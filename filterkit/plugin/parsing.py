@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -37,12 +39,13 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     if type_ is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
         return click.Option([pair, field.name], default=field.default, help=help_text, is_flag=True)
+    metavar: str | None
     if type_ is tuple:
         help_text += " Repeatable."
-        return click.Option(names, multiple=True, type=click.STRING, metavar="NAME", help=help_text)
-    metavar: str | None
+        metavar = field.metadata["names"].upper() or "NAME"
+        return click.Option(names, multiple=True, type=click.STRING, metavar=metavar, help=help_text)
     kind: Any = {int: click.INT, float: click.FLOAT}.get(type_, click.STRING)
-    metavar = {int: "N", float: "X"}.get(type_, "TEXT")
+    metavar = field.metadata["names"].upper() or {int: "N", float: "X"}.get(type_, "TEXT")
     if field.metadata["bare"]:
         return click.Argument([field.name], type=kind, metavar=field.name.upper())
     if field.metadata["choices"]:
@@ -50,7 +53,12 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     return click.Option(names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
 
 
-def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -> list[Stage]:
+Values = Mapping[str, Mapping[str, Any]]  # of options, by stage and option
+
+
+def parse_stages(
+    words: list[str], plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
+) -> list[Stage]:
     """The stages that the words of a chain describe.
 
     Parameters
@@ -58,6 +66,7 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
     words : names of stages, each followed by its options.
     plugins : where stages are looked up.
     seed : for stages that have an option ``--seed``, where the words do not give it.
+    defaults : values for other options that the words do not give.
 
     Raises
     ------
@@ -68,9 +77,9 @@ def parse_stages(words: list[str], plugins: Registry, seed: int | None = None) -
     while words:
         stage = plugins.stage(words[0])
         try:
-            defaults = {} if seed is None else {"seed": seed}
+            values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
             context = stage_command(stage).make_context(
-                f"filterkit INPUT {stage.name}", list(words[1:]), default_map=defaults
+                f"filterkit INPUT {stage.name}", list(words[1:]), default_map=values
             )
         except click.NoSuchOption as error:
             hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
@@ -90,13 +99,15 @@ def _hint(flag: str, stage: type[Stage], plugins: Registry) -> str:
     return plugins.place_of_option(flag) or (f"; it has {', '.join(known)}" if known else "; it has no options")
 
 
-def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[Stage]:
+def read_stages(
+    path: str, plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
+) -> list[Stage]:
     """The stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
 
     Parameters
     ----------
     path : of the file.
-    plugins, seed : as for `parse_stages`.
+    plugins, seed, defaults : as for `parse_stages`.
 
     Raises
     ------
@@ -112,7 +123,7 @@ def read_stages(path: str, plugins: Registry, seed: int | None = None) -> list[S
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:
-            stages += parse_stages(shlex.split(line, comments=True), plugins, seed)
+            stages += parse_stages(shlex.split(line, comments=True), plugins, seed, defaults)
         except (UsageError, ValueError) as error:
             raise UsageError(f"{path}:{number}: {error}") from None
     return stages

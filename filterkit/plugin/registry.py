@@ -109,6 +109,8 @@ class Registry:
     ----------
     files : the paths of the files that plugins were loaded from.
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
+    defaults : values for options of stages that the words of the command line do not give, by stage and option; Python
+        does not use them.
     own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
     formats : file formats beside ARFF, by name and ending.
@@ -119,6 +121,7 @@ class Registry:
     def __init__(self) -> None:
         self.files: list[str] = []
         self.flags: frozenset[str] = frozenset()
+        self.defaults: dict[str, dict[str, Any]] = {}
         self.own = Plugin("filterkit itself", "")
         self.stages: Names[type[Stage]] = Names(self, "stage")
         self.formats: Names[Format | type[FileFormat]] = Names(self, "format")
@@ -347,9 +350,10 @@ class Registry:
         PluginError : no plugin offers it.
         """
         if stage not in self.stages and ("stage", stage) not in self._owners:
+            how = "load the file that does by filterkit.load_plugin" if self.in_python else "name it with --plugin FILE"
             raise PluginError(
-                f"no plugin that is loaded offers the stage {quoted(stage)}; load the file that does by "
-                "filterkit.load_plugin(FILE), or --plugin FILE; its hook filterkit_stages returns the stage"
+                f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
+                "its hook filterkit_stages returns the stage"
             )
         return self._owners["stage", stage][0].known_as()
 
@@ -423,7 +427,12 @@ class Registry:
 
     def _or_of_a_file(self, hint: str) -> str:
         """`hint`, and how to load a plugin from a file, unless the user has done that."""
-        return hint if self.files else or_of_a_file(hint)
+        return hint if self.files else or_of_a_file(hint, self.in_python)
+
+    @property
+    def in_python(self) -> bool:
+        """Whether names are asked for in Python instead of on the command line."""
+        return not self.flags
 
 
 def _in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:

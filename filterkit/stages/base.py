@@ -79,6 +79,7 @@ class Stage(Configured):
     numeric_class : if it needs a class, whether that may be numeric, too.
     reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
         ordinary attribute. All other stages may use the class only while they are fitted.
+    numbers_rows : whether it uses `batch.start` of the rows that it transforms; they then pass through one thread.
     """
 
     name: ClassVar[str] = ""
@@ -86,6 +87,7 @@ class Stage(Configured):
     fills_missing: ClassVar[bool] = False
     numeric_class: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
+    numbers_rows: ClassVar[bool] = False
 
     @property
     def needs_class(self) -> bool:
@@ -404,3 +406,8 @@ def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Bat
             raise
         batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
     return batch
+
+
+def needs_numbers(stages: Iterable[Stage]) -> bool:
+    """Whether a stage among these uses the numbers of the rows that it transforms."""
+    return any(stage.numbers_rows for stage in stages)

@@ -161,6 +161,21 @@ class ColumnStage(SelectiveStage):
         """bool (columns,): which columns are nominal afterwards, if `output_columns` returns None and kinds change."""
         return schema.nominal
 
+    @property
+    def curve_name(self) -> str:
+        """What a value becomes, in symbols such as p(v), if ``filterkit explore`` is to draw it as a curve.
+
+        The default is the empty text: there is no curve.
+        """
+        return ""
+
+    def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        """The curve at some values; parameters and result as for `apply`, which is the default.
+
+        Override it if `apply` moves the curve so that zero stays zero.
+        """
+        return self.apply(values, columns, state)
+
     def folds(self) -> int:
         """The number of folds of the training rows for `choose_columns` and `cross_fits`; 0 for neither."""
         return 0

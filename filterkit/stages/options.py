@@ -31,6 +31,7 @@ def option(
     bare: bool = False,
     output: bool = False,
     last: bool = False,
+    names: str = "",
 ) -> T:
     """Declare an option of a stage or format, as the value of an annotated class attribute.
 
@@ -44,6 +45,8 @@ def option(
     output : whether it names a file that the stage writes. The command line then refuses another output to the same
         file before any work.
     last : whether it comes behind the options that a derived stage declares.
+    names : what a text names: ``attribute``, ``metric``, ``stage``, ``format``, ``file`` or nothing of the kind. Help
+        shows it, and a shell completes such names.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
@@ -60,6 +63,7 @@ def option(
             "bare": bare,
             "output": output,
             "last": last,
+            "names": names,
         },
     )
 
@@ -100,7 +104,7 @@ class Configured:
         if options:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         for field in dataclasses.fields(self):
-            _check(self, field, getattr(self, field.name))
+            check_value(type(self), field, getattr(self, field.name))
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -222,9 +226,9 @@ def flag_of(field: dataclasses.Field[Any]) -> str:
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
-def _check(configured: Configured, field: dataclasses.Field[Any], value: Any) -> None:
-    """Raise a `UsageError` that names the option, what is allowed and what was given."""
-    name, shown = configured.name, configured.shown(field)
+def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
+    """Raise a `UsageError` if an option does not take a value; it names the option, what is allowed and the value."""
+    name, shown = kind.name, kind.shown(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
         raise UsageError(f"{name}: {shown} is missing")
@@ -238,3 +242,24 @@ def _check(configured: Configured, field: dataclasses.Field[Any], value: Any) ->
 
 def _limit(number: float) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
+def described(kind: type[Configured]) -> list[dict[str, Any]]:
+    """One dictionary for each option of a stage or format, which JSON can hold: how it is given, and what it takes."""
+    types = types_of(kind)
+    return [
+        {
+            "option": kind.shown(field),
+            "type": _NAMES[types[field.name]],
+            "repeatable": types[field.name] is tuple,
+            "default": list(field.default) if isinstance(field.default, tuple) else field.default,
+            "choices": list(field.metadata["choices"]) or None,
+            "minimum": field.metadata["minimum"],
+            "maximum": field.metadata["maximum"],
+            "help": field.metadata["help"],
+        }
+        for field in fields_of(kind)
+    ]
+
+
+_NAMES = {int: "integer", float: "number", str: "string", bool: "boolean", tuple: "string"}  # as JSON Schema has them

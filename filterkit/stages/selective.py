@@ -29,9 +29,14 @@ class ChoosingStage(Stage):
     """
 
     only: tuple[str, ...] = option(
-        default=(), help="Work only on these attributes: a name, a pattern, a range or an @type.", last=True
+        default=(),
+        help="Work only on these attributes: a name, a pattern, a range or an @type.",
+        last=True,
+        names="attribute",
     )
-    except_: tuple[str, ...] = option(default=(), help="Leave these attributes unchanged.", last=True)
+    except_: tuple[str, ...] = option(
+        default=(), help="Leave these attributes unchanged.", last=True, names="attribute"
+    )
 
     @property
     def is_confined(self) -> bool:
@@ -64,34 +69,26 @@ class SelectiveStage(ChoosingStage):
     """
 
 
-class ChosenColumns(Fitted):
-    """Passes on only the columns of X that the options of a stage choose.
+class OnlyColumns(Fitted):
+    """Passes on only some columns of X, and the class or the labels.
 
     Parameters
     ----------
-    stage : the stage.
     schema : of the incoming batches.
+    columns : int64, ascending: the columns of X that it passes on.
 
     Attributes
     ----------
     given : the schema of the incoming batches.
-    columns : int64, ascending: the chosen columns of X.
-
-    Raises
-    ------
-    StageError : an option chooses no attribute.
+    columns : as given.
     """
 
     columns: np.ndarray
 
-    def __init__(self, stage: SelectiveStage, schema: Schema) -> None:
+    def __init__(self, schema: Schema, columns: np.ndarray) -> None:
         self.given = schema
-        places = schema.feature_indices
-        self.columns = np.searchsorted(
-            places,
-            np.array(chosen_attributes(stage.name, schema, stage.only, stage.except_, places.tolist()), np.int64),
-        )
-        kept = sorted({*places[self.columns].tolist(), *schema.targets})
+        self.columns = columns
+        kept = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
         place = {i: number for number, i in enumerate(kept)}
         attributes = [schema.attributes[i] for i in kept]
         self.schema = schema.replace(attributes=attributes, **schema.targets_at(place))
@@ -99,6 +96,25 @@ class ChosenColumns(Fitted):
     def transform(self, batch: Batch) -> Batch:
         X: Any = batch.csr.only(self.columns) if batch.sparse else np.ascontiguousarray(batch.X[:, self.columns])
         return batch.replace(schema=self.schema, X=X, passthrough=None)
+
+
+class ChosenColumns(OnlyColumns):
+    """Passes on only the columns of X that the options of a stage choose.
+
+    Parameters
+    ----------
+    stage : the stage.
+    schema : of the incoming batches.
+
+    Raises
+    ------
+    StageError : an option chooses no attribute.
+    """
+
+    def __init__(self, stage: SelectiveStage, schema: Schema) -> None:
+        places = schema.feature_indices
+        chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, places.tolist())
+        super().__init__(schema, np.searchsorted(places, np.array(chosen, np.int64)))
 
 
 class FittedOnSome(Fitted):

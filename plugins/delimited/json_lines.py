@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -118,6 +119,8 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     import pyarrow as pa
     import pyarrow.json
 
+    if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
+        raise pa.ArrowInvalid("a byte that begins no object")
     return pyarrow.json.read_json(
         pa.BufferReader(text),
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),

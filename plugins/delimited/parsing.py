@@ -49,6 +49,8 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     """
     quote = form.quoting if form.quoting and form.quoting.encode() in text else False
     handler = options.pop("invalid_row_handler", None)
+    if handler is not None and not _is_utf8(text):
+        handler = None  # Arrow decodes a row before it calls the handler, and prints a failure
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
@@ -70,6 +72,14 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
             **options,
         ),
     )
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class Look:

@@ -161,7 +161,13 @@ def typed(tree: Tree, resolve: Resolve) -> Typed:
     least, most, make = _CALLS[tree.value]
     parts = [typed(part, resolve) for part in tree.parts]
     if not least <= len(parts) <= most:
-        wanted = str(least) if least == most else f"at least {least}" if most > 100 else f"{least} to {most}"
+        wanted = (
+            str(least)
+            if least == most
+            else f"at least {least}"
+            if most == _MANY and len(parts) < least
+            else f"{least} to {most}"
+        )
         raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
     return make(tree, parts)
 

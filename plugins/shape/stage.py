@@ -81,6 +81,14 @@ class Shape(ColumnStage):
     auto: bool = option(False, "Leave columns unchanged unless shaping makes them predict better.")
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 
+    @property
+    def curve_name(self) -> str:
+        return "T(p(v))" if self.method == "logodds" else "p(v)"
+
+    def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        column, task = np.divmod(columns, max(state["zero"].shape[1], 1))
+        return np.asarray(self._shaped(values, column, task, state) + state["zero"][column, task])
+
     def folds(self) -> int:
         return self.cross_fit or (5 if self.auto else 0)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from filterkit import StageError
+from filterkit.plugin import Pattern
 
 RUN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
@@ -76,6 +77,9 @@ class Analyzer:
             yield from self._sequences(row[low:high], *_ragged(code[low:high], pieces))
             low = high
 
+    def _pattern(self) -> Pattern:
+        return Pattern(self._options.name, "--pattern", self._options.pattern)
+
     def _sequences(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
         """As `sequences`, of words in the texts `row`, whose pieces begin at `starts` in `flat`."""
         waiting: dict[int, list[Sequences]] = {}
@@ -120,10 +124,7 @@ class Analyzer:
         if self._options.pattern == RUN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:
-            import re
-
-            find = re.compile(self._options.pattern).findall
-            lists = pa.array([find(text) for text in texts.to_pylist()], pa.list_(pa.string()))
+            lists = pa.array(self._pattern().found(texts.to_pylist()), pa.list_(pa.string()))
         tokens = lists.flatten()
         # Read the buffers themselves, because Arrow's own conversion to numpy imports pandas.
         offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset : lists.offset + len(lists) + 1]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, Texts, quoted, suggestion
+from filterkit.plugin import Attributes, Batches, Csr, Pattern, Texts, quoted, suggestion
 
 from .analyzer import RUN, Analyzer
 from .counts import Counter
@@ -23,9 +23,9 @@ class Words(Stage):
     """Turn string attributes into counts of their words, one column for each word of the training rows.
 
     A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in scikit-learn's
-    CountVectorizer. The columns are in alphabetical order and take the place of the string attribute. A missing text
-    has no words. Rows become sparse, and zero becomes special. If an attribute has the same name as a word, the name of
-    the string attribute is put before the word.
+    CountVectorizer; but its ``\\w`` has combining marks, too. The columns are in alphabetical order and take the place
+    of the string attribute. A missing text has no words. Rows become sparse, and zero becomes special. If an attribute
+    has the same name as a word, the name of the string attribute is put before the word.
 
     `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
     often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
@@ -42,10 +42,12 @@ class Words(Stage):
     name = "words"
     group = "Work with text"
 
-    attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.")
+    attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
     lower: bool = option(True, "Turn text to lower case.")
     pattern: str = option(RUN, "A regular expression that matches one word.")
-    stop: str = option("none", "Words to leave out: none, english (scikit-learn's list), or a file of words.")
+    stop: str = option(
+        "none", "Words to leave out: none, english (scikit-learn's list), or a file of words.", names="file"
+    )
     stem: str = option("none", "Reduce words to stems.", choices=("none", "porter", "english"))
     ngrams: int = option(1, "Also count sequences of up to N words.", minimum=1, maximum=100)
     min_docs: int = option(1, "Keep only words that are in at least N training rows.", minimum=1)
@@ -56,12 +58,8 @@ class Words(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        import re
-
-        try:
-            re.compile(self.pattern)
-        except re.error as error:
-            raise UsageError(f"words: --pattern '{self.pattern}': {error}") from None
+        if self.pattern != RUN and Pattern(self.name, "--pattern", self.pattern).groups > 1:
+            raise UsageError(f"words: --pattern {quoted(self.pattern)}: it has several groups; write (?:…) for a group")
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 

@@ -306,7 +306,7 @@ def test_check_plugin_fails_if_nothing_was_checked(tmp_path):
         (("check-plugin",), "check-plugin takes the name of a plugin"),
         (
             ("check-plugin", "shpae"),
-            "no plugin or package 'shpae', and no plugin offers one; did you mean 'shape'? If a",
+            "no plugin or package 'shpae', and no plugin offers one; did you mean 'shape'?\n",
         ),
         (("check-plugin", "metrics", "x"), "check-plugin: 'x' after a plugin"),
         (("new-plugin",), "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),

@@ -1,9 +1,12 @@
 """The commands ``evaluate`` and ``report`` as people use them, with files, pipes and signals."""
 
+import base64
 import contextlib
 import csv
+import gzip
 import io
 import itertools
+import json
 import os
 import re
 import signal
@@ -28,6 +31,7 @@ from filterkit.cli.main import _main
 from filterkit.cli.report import report
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
+from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.results import Results
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
@@ -128,7 +132,7 @@ def test_the_table_has_the_means_of_the_csv(iris):
 
 def test_the_plot_has_both_chains(iris):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    assert {"svm", "std", "f1", "auc"} <= set(svg_texts(iris[0] / "p.svg"))
+    assert {"svm", "std", "F-measure", "area under the ROC curve"} <= set(svg_texts(iris[0] / "p.svg"))
 
 
 def test_no_other_files_are_written(iris):
@@ -522,6 +526,68 @@ def test_report_within_can_be_plotted(variants, tmp_path, run_in_process):
     assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(plot))
 
 
+def test_any_figure_can_be_plotted(tmp_path, run_in_process):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    confusion = [["", ["x", "y"], [[0, 0, 3.0], [1, 0, 1.0]]]]
+    rows = [row._replace(confusion=confusion) for row in table(drawn(2, 2, 3, 1))]
+    (tmp_path / "r.csv").write_text(Results(rows).text(by_class=True))
+    shown = {"curves": "F-measure", "ranks": "critical difference", "near-best": "best pair", "confusion": "predicted"}
+    assert set(shown) == set(FIGURES)
+    for figure, text in shown.items():
+        done = run_in_process(
+            *("report", "r.csv", "--measure", "f1", "--figure", figure, "--plot", f"{figure}.svg"), cwd=tmp_path
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert any(each.startswith(text) for each in svg_texts(tmp_path / f"{figure}.svg")), figure
+
+
+def test_a_figure_that_cannot_be_drawn_costs_no_results(tmp_path, run_in_process):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "r.csv", "--plot", "p.svg"]
+    done = run_in_process(*command, "--figure", "ranks", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "filterkit: --figure ranks: ranks need at least three chains and two tasks\n"
+    assert done.stdout.startswith("Means over 2 folds")
+    assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def page_data(path):
+    """The data in a page."""
+    packed = re.search(r'type="application/gzip;base64">([^<]*)<', path.read_text(encoding="utf-8"))[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_evaluate_and_report_make_the_same_page(tmp_path, run_in_process):
+    command = ["evaluate", IRIS, "--chain", "a: neighbors", "--chain", "b: l2 neighbors", "--folds", "2", "--by-class"]
+    command += ["--journal", "j"]
+    table = run_in_process(*command, "-o", "r.csv", cwd=tmp_path).stdout
+    done = run_in_process("--seed", "0", *command, "-o", "evaluate.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, table, "")
+    done = run_in_process("report", "r.csv", "--by-class", "-o", "report.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, table, "")
+    one, other = page_data(tmp_path / "evaluate.html"), page_data(tmp_path / "report.html")
+    made = one.pop("made")
+    assert made["command"].startswith("filterkit --seed 0 evaluate --chain 'a: neighbors' --chain 'b: l2 neighbors' ")
+    assert made["command"].endswith(f"--by-class --output evaluate.html --journal j {IRIS}")
+    assert {("folds", "2"), ("seed", "0"), ("chain", "b: l2 neighbors")} <= set(map(tuple, made["facts"]))
+    assert other.pop("made")["command"] == "filterkit report --by-class --output report.html r.csv"
+    assert one == other
+    assert one["chains"] == ["a", "b"] and len(one["confusions"]) == 2
+
+
+def test_a_page_may_go_to_standard_output(tmp_path, run_in_process):
+    (tmp_path / "r.csv").write_text(Results(table(drawn(2, 2, 2, 1))).text())
+    done = run("report", "r.csv", "-o", "-", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("<!DOCTYPE html>") and done.stdout.endswith("</html>\n")
+
+
+def test_a_page_has_classes_only_on_request(tmp_path, run_in_process):
+    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "p.html"]
+    assert run_in_process(*command, cwd=tmp_path).returncode == 0
+    assert page_data(tmp_path / "p.html")["confusions"] == []
+
+
 def test_results_of_two_files_are_compared_as_one(tmp_path, run_in_process):
     rows = table(drawn(3, 2, 2, 1))
     (tmp_path / "a.csv").write_text(Results([row for row in rows if row.chain == "a"]).text())
@@ -719,6 +785,12 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report {one} --by-class --within 1%", 2, "--by-class and --within cannot be combined; run report once with"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
+        ("report {one} --figure ranks", 2, "--figure ranks needs --plot FILE"),
+        ("report {one} --figure rank --plot p.svg", 2, "report: invalid value for '--figure': 'rank' is not one of"),
+        ("report {one} --figure confusion --plot {one}.svg", 2, "--figure confusion: the results do not have the cl"),
+        ("report {one} -o p.csv", 2, "report: -o p.csv: the page must have a name that ends in .html"),
+        ("report {one} -o {one}.svg --plot {one}.svg", 2, "two outputs go to"),
+        ("evaluate iris.arff --chain svm --figure ranks", 2, "--figure ranks needs --plot FILE"),
     ],
 )
 def test_a_mistake_is_reported_on_one_line(arguments, status, message, tmp_path, run_in_process):

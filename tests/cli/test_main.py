@@ -244,11 +244,11 @@ def test_help_may_follow_the_input():
         (
             [IRIS, "qqq"],
             2,
-            "no stage 'qqq'; see: filterkit stages; if a plugin file offers it, name the file with --pl",
+            "no stage 'qqq'; see: filterkit stages; if a plugin file offers it, name the file with --plugin FILE\n",
         ),
         ([IRIS, "select", "--top", "2", "--by", "mcd"], 2, "no metric 'mcd'; known: "),
-        (["--from", "cvs", IRIS], 2, "no format 'cvs'; did you mean 'csv'? If a plugin file offers it, name the file"),
-        (["--engine", "locla", IRIS], 2, "no engine 'locla'; did you mean 'local'? If a plugin file offers it, "),
+        (["--from", "cvs", IRIS], 2, "no format 'cvs'; did you mean 'csv'?\n"),
+        (["--engine", "locla", IRIS], 2, "no engine 'locla'; did you mean 'local'?\n"),
         (
             ["count-missing", IRIS],
             2,
@@ -702,7 +702,11 @@ def test_a_standard_stream_cannot_be_used_twice(arguments, message, tmp_path):
 
 
 def test_a_verbose_run_reports_what_was_done():
-    assert run("--verbose", "-o", os.devnull, IRIS, "l2").stderr.startswith("filterkit: 150 rows, 4 features")
+    assert (
+        run("--verbose", "-o", os.devnull, IRIS, "l2")
+        .stderr.splitlines()[-1]
+        .startswith("filterkit: 150 rows, 4 features to 4, ")
+    )
 
 
 def at_once(*arguments):
@@ -722,12 +726,12 @@ def test_a_progress_bar_shows_on_a_terminal():
     shown = os.read(primary, 100_000)
     os.close(primary)
     assert b"filterkit  [####" in shown
-    assert b"100%" in shown
+    assert b"100%" in shown and b" MB/s, " in shown and b" rows/s" in shown
 
 
 def test_without_a_terminal_progress_is_shown_in_lines_and_only_on_request():
     asked = subprocess.run(at_once("--progress", IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
-    assert asked.stderr.endswith("filterkit: 100% read\n")
+    assert re.search(r"filterkit: 100% read, [\d.,e+]+ MB/s, [\d,]+ rows/s\n$", asked.stderr)
     silent = subprocess.run(at_once(IRIS, "l2"), capture_output=True, text=True, check=True, timeout=60)
     assert silent.stderr == ""
 
@@ -831,7 +835,7 @@ def test_control_characters_of_a_name_are_escaped_in_tables(tmp_path):
         )
     ]
     assert not any(HIDDEN.search(table) for table in tables)
-    assert sum("E\\x1b[31m" in table for table in tables) == 5
+    assert sum("E\\x1b[31m" in table for table in tables) == 6
 
 
 def test_the_command_in_a_comment_is_one_line_that_a_shell_can_run(tmp_path):

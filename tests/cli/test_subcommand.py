@@ -84,7 +84,18 @@ def example(option):
 
 OPTIONS = [option for option in command.params if isinstance(option, click.Option) and option.expose_value]
 OWN = {str(each.name): each for each in filterkit_subcommands()}
-NAMES = ["info", "stages", "formats", "plugins", "scores", "evaluate", "report", "new-plugin", "check-plugin"]
+NAMES = [
+    "info",
+    "stages",
+    "formats",
+    "plugins",
+    "scores",
+    "explore",
+    "evaluate",
+    "report",
+    "new-plugin",
+    "check-plugin",
+]
 
 
 def test_the_bundled_subcommands_come_through_the_hook():
@@ -98,7 +109,7 @@ def test_an_option_that_a_subcommand_lacks_is_refused(name, capsys):
     tried = 0
     for option in OPTIONS:
         for words in example(option):
-            if option.opts[-1] not in own and option.name not in ("plugins", "debug"):
+            if option.opts[-1] not in own and option.name not in ("plugins", "debug", "defaults", "no_defaults"):
                 assert _main([*words, name, "--help"]) == 2
                 assert capsys.readouterr().err == f"filterkit: {words[0]} is not an option of '{name}'\n"
                 tried += 1

@@ -1,0 +1,175 @@
+"""The defaults file: values that options of filterkit, of subcommands and of stages have unless they are given.
+
+The file is TOML, which can't load code. The table ``[filterkit]`` is for runs of chains, ``[NAME]`` for the subcommand
+of that name, and ``[stages.NAME]`` for a stage. Keys are flags without their dashes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from filterkit.errors import PATH, UsageError, file_error, quoted, suggestion
+from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
+from filterkit.stages.options import check_value, fields_of
+
+_VARIABLE = "FILTERKIT_DEFAULTS"
+_STAGES = "stages"  # the table that has a table for each stage
+# What a default must not say: what one run reads and writes, and where code comes from.
+_FILES = ("FILE", "PATH", "IN OUT")
+_CODE = ("--plugin", "--engine")
+
+
+def usual_path() -> str:
+    """Where the defaults file is, unless the command line or the environment names another."""
+    return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
+
+
+def find_defaults(given: str | None) -> Defaults | None:
+    """The defaults file that `given`, an environment variable or the usual place names, read; None without one.
+
+    There is none if the variable is empty.
+
+    Raises
+    ------
+    UsageError : the file is named and does not exist, cannot be read, or is no TOML.
+    """
+    path = os.environ.get(_VARIABLE) if given is None else given
+    if path is None and not os.path.isfile(path := usual_path()):
+        return None
+    return Defaults(path) if path else None
+
+
+class Defaults:
+    """What a defaults file says. A table is checked when it is asked for.
+
+    Attributes
+    ----------
+    path : of the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        import tomllib
+
+        self.path = path
+        try:
+            with open(path, "rb") as file:
+                self._tables = tomllib.load(file)
+        except OSError as error:
+            raise file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{path}: this is no TOML: {error}") from None
+        for name, table in self._tables.items():
+            if not isinstance(table, dict):
+                raise self._wrong("", name, table, "stands outside a table such as [filterkit]")
+        for name, table in self._tables.get(_STAGES, {}).items():
+            if not isinstance(table, dict):
+                raise self._wrong(_STAGES, name, table, f"is no table such as [{_STAGES}.NAME]")
+
+    def of_command(self, name: str, command: click.Command) -> dict[str, Any]:
+        """The values for the options of filterkit itself, or of a subcommand, by the names of parameters.
+
+        Raises
+        ------
+        UsageError : the table has a key that is no such option, or a value that the option does not take.
+        """
+        return self._checked(name, command, self._tables.get(name, {}))
+
+    def of_stages(self, known: Registry) -> dict[str, dict[str, Any]]:
+        """The values for the options of stages, by stage and by the names of the options.
+
+        Raises
+        ------
+        UsageError : there is no such stage or option, or the option does not take the value.
+        """
+        found = {}
+        for name, table in self._tables.get(_STAGES, {}).items():
+            if name not in known.stages:
+                raise self._unknown("stage", name, known.stages)
+            stage = known.stages[name]
+            found[name] = self._checked(f"{_STAGES}.{name}", stage_command(stage), table)
+            self._check_limits(name, stage, found[name])
+        return found
+
+    def check_names(self, subcommands: Iterable[str]) -> None:
+        """Refuse tables that are for nothing, where the names of all `subcommands` are known."""
+        for name in self._tables:
+            if name not in ("filterkit", _STAGES, *subcommands):
+                raise self._unknown("subcommand", name, ("filterkit", _STAGES, *subcommands))
+
+    def _checked(self, table: str, command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
+        options = {
+            flag.removeprefix("--"): option
+            for option in command.params
+            if isinstance(option, click.Option) and option.expose_value and not option.hidden
+            for flag in option.opts
+            if flag.startswith("--")
+        }
+        found = {}
+        for key, value in given.items():
+            option = options.get(key)
+            if option is None:
+                raise self._wrong(table, key, value, f"is no option{suggestion(key, list(options))}")
+            if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
+                raise self._wrong(table, key, value, "is of one run, and cannot have a default")
+            found[str(option.name)] = self._converted(table, key, value, option, command)
+        return found
+
+    def _converted(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
+        """A value as click takes it."""
+        if option.multiple and option.callback is None:
+            if not isinstance(value, list):
+                raise self._wrong(table, key, value, "must be a list")
+            return [self._single(table, key, each, option, command) for each in value]
+        return self._single(table, key, value, option, command)
+
+    def _single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
+        type_ = _type_of(option)
+        if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
+            kinds = {bool: "true or false", int: "a whole number", (int, float): "a number", (int, str): "a size"}
+            raise self._wrong(table, key, value, f"must be {kinds.get(type_, 'a text')}")
+        try:
+            option.type.convert(value, option, click.Context(command))
+        except click.BadParameter as error:
+            raise self._wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
+        return value
+
+    def _check_limits(self, name: str, stage: type[Stage], given: dict[str, Any]) -> None:
+        """Refuse a number that is too small or too large for an option of a stage."""
+        for field in fields_of(stage):
+            if field.name in given:
+                try:
+                    check_value(stage, field, given[field.name])
+                except UsageError as error:
+                    raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
+
+    def _unknown(self, what: str, name: str, known: Iterable[str]) -> UsageError:
+        shown = f"{_STAGES}.{name}" if what == "stage" else name
+        return UsageError(f"{quoted(self.path, PATH)}: [{shown}]: no {what} {quoted(name)}{suggestion(name, [*known])}")
+
+    def _wrong(self, table: str, key: str, value: Any, why: str) -> UsageError:
+        place = f"[{table}] " if table else ""
+        return UsageError(f"{self.path}: {place}{key} = {quoted(_shown(value))[1:-1]} {why}")
+
+
+def _type_of(option: click.Option) -> Any:
+    """The types of TOML that a value of an option may have, for `isinstance`."""
+    if option.is_flag:
+        return bool
+    if isinstance(option.type, click.types.FloatParamType):
+        return (int, float)
+    if isinstance(option.type, click.types.IntParamType):
+        return int
+    return (int, str) if option.type.name == "SIZE" else str
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML has it, near enough for a message."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,243 @@
+"""Completion in bash, zsh and fish: the scripts that ask filterkit, and the answers as each shell wants them.
+
+``_FILTERKIT_COMPLETE=bash_source filterkit`` prints the script, as with any program that uses click. The script calls
+``_FILTERKIT_COMPLETE=bash_complete filterkit`` with the command line, and gets one line for each word that may stand at
+the cursor.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple
+
+from filterkit.cli.completion import Answer, complete
+from filterkit.errors import quoted
+
+_BASH = r"""
+_filterkit_completion() {
+    local line
+    COMPREPLY=()
+    while IFS= read -r line; do
+        COMPREPLY+=("$line")
+    done < <(COMP_WORDBREAKS="$COMP_WORDBREAKS" _FILTERKIT_COMPLETE=bash_complete \
+        _FILTERKIT_AFTER="${COMP_LINE:COMP_POINT}" "$1" "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+}
+complete -o nospace -F _filterkit_completion filterkit
+"""
+
+_ZSH = r"""
+#compdef filterkit
+_filterkit() {
+    local -a lines fields plain plain_shown open open_shown
+    local line shown files
+    lines=("${(@f)$(_FILTERKIT_COMPLETE=zsh_complete _FILTERKIT_AFTER=$RBUFFER "${(Q)words[1]}" \
+        "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
+    for line in "${lines[@]}"; do
+        fields=("${(@ps:\t:)line}")
+        shown=$fields[2]${fields[3]:+"  -- $fields[3]"}
+        case $fields[1] in
+            plain) plain+=("$fields[2]"); plain_shown+=("$shown") ;;
+            open) open+=("$fields[2]"); open_shown+=("$shown") ;;
+            files) files=yes ;;
+        esac
+    done
+    (( $#plain )) && compadd -l -d plain_shown -a plain
+    (( $#open )) && compadd -l -S '' -d open_shown -a open
+    if [[ -n $files ]]; then
+        [[ $PREFIX == --*=* ]] && compset -P '*='
+        _files
+    fi
+    return 0
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _filterkit "$@"
+else
+    compdef _filterkit filterkit
+fi
+"""
+
+_FISH = r"""
+function __filterkit_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    for line in (_FILTERKIT_COMPLETE=fish_complete $words[1] $words[2..-1] "$current" 2>/dev/null)
+        set -l fields (string split \t -- $line)
+        if test $fields[1] = files
+            set -l flag (string match -r -- '^--[a-z-]+=' $fields[2])
+            for path in (__fish_complete_path (string replace -r -- '^--[a-z-]+=' '' $fields[2]))
+                printf '%s%s\n' "$flag" $path
+            end
+        else
+            printf '%s\t%s\n' $fields[2] "$fields[3]"
+        end
+    end
+end
+complete --no-files --command filterkit --arguments '(__filterkit_complete)'
+"""
+
+_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def answer(asked: str, words: list[str]) -> int:
+    """Print what a shell asks for; the exit status.
+
+    Parameters
+    ----------
+    asked : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
+    words : of zsh and fish, the words behind the name of the command up to the cursor; of bash, the line up to there.
+    """
+    from filterkit.messages import say
+
+    shell, _, what = asked.partition("_")
+    if shell not in _SCRIPTS or what not in ("source", "complete"):
+        shells = ", ".join(f"{each}_source" for each in _SCRIPTS)
+        say(f"filterkit: _FILTERKIT_COMPLETE is {quoted(asked)}; known: {shells}", is_error=True)
+        return 2
+    if what == "source":
+        lines = _SCRIPTS[shell].strip().splitlines()
+    else:
+        lines = list(_of_bash(words[0] if words else "") if shell == "bash" else _of_words(shell, words))
+    try:
+        print("\n".join(lines), flush=True) if lines else None
+    except OSError:
+        return 1
+    return 0
+
+
+def _asked(words: list[str], begun: str) -> Answer:
+    """What may stand at the cursor; nothing if that cannot be found out, for a shell has no place for messages."""
+    from contextlib import redirect_stderr, redirect_stdout
+    from io import StringIO
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # a plugin may print when it is imported
+        try:
+            from filterkit.cli import builtin
+            from filterkit.plugin.registry import registry
+
+            known = registry()
+            known.add_own(builtin)
+            return complete(words, begun, _after(), known)
+        except (Exception, SystemExit):
+            return Answer([])
+
+
+def _after() -> list[str]:
+    """The words behind the cursor, up to what ends the command; fish does not tell them."""
+    text = os.environ.get("_FILTERKIT_AFTER", "")
+    at = split(text, "")
+    words = [*at.words, at.begun][0 if text[:1].isspace() else 1 :]  # otherwise the first belongs to that at the cursor
+    return list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), words))
+
+
+def _of_words(shell: str, words: list[str]) -> Iterator[str]:
+    """The answer for zsh and fish: the kind of each word, the word, and what it means, with tabs between."""
+    *before, begun = words or [""]
+    if shell == "fish":
+        begun = split(begun, "").begun
+    found = _asked(before, begun)
+    for word in found.words:
+        yield "\t".join(["open" if word.is_open else "plain", word.text, word.help])
+    if found.is_file:
+        yield f"files\t{begun}"
+
+
+def _of_bash(line: str) -> Iterator[str]:
+    """The answer for bash: what takes the place of the text between the last break in the line and the cursor."""
+    at = split(line, os.environ.get("COMP_WORDBREAKS", ""))
+    found = _asked(at.words[1:], at.begun)
+    for word in found.words:
+        yield _inserted(quote(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
+    if found.is_file:
+        start = re.match(r"--[a-z-]+=", at.begun)
+        before = "" if start is None else start[0]
+        for path in _paths(at.begun[len(before) :]):
+            text = (before + path)[at.replaced :]
+            home = "~" if text.startswith("~/") and not at.open_quote else ""
+            rest = home + quote(text.removeprefix(home), at.open_quote)
+            yield _inserted(rest, at.open_quote, path.endswith("/"))
+
+
+def _inserted(text: str, open_quote: str, is_open: bool) -> str:
+    """A word with what ends it: bash closes a quote itself, unless the word ends in one."""
+    if open_quote:
+        return text + open_quote if text.endswith(open_quote) else text
+    return text if is_open else f"{text} "
+
+
+def _paths(begun: str) -> list[str]:
+    """The files and folders whose names begin so; a folder ends with a slash."""
+    folder, slash, name = begun.rpartition("/")
+    place = os.path.expanduser(folder + slash) or "."
+    try:
+        with os.scandir(place) as entries:
+            found = [(each.name, each.is_dir()) for each in entries if each.name.startswith(name)]
+    except OSError:
+        return []
+    names = sorted((each, is_folder) for each, is_folder in found if each.isprintable())
+    return [f"{folder}{slash}{each}{'/' * is_folder}" for each, is_folder in names if name or not each.startswith(".")]
+
+
+class Cursor(NamedTuple):
+    """Where the cursor is in a line.
+
+    Attributes
+    ----------
+    words : before the one at the cursor, without quotes.
+    begun : the word at the cursor up to there, without quotes.
+    open_quote : the quote that is open there, or the empty text.
+    replaced : the number of characters of `begun` that stay, because a character that breaks words follows them.
+    """
+
+    words: list[str]
+    begun: str
+    open_quote: str
+    replaced: int
+
+
+def split(line: str, breaks: str) -> Cursor:
+    """Divide a line of a shell into words.
+
+    Parameters
+    ----------
+    line : up to the cursor.
+    breaks : the characters at which the shell begins a new word to complete, as in ``COMP_WORDBREAKS``.
+    """
+    words: list[str] = []
+    word, quote_, replaced, is_begun = "", "", 0, False
+    characters = iter(line)
+    for c in characters:
+        if quote_:
+            if c == quote_:
+                quote_ = ""
+            elif c == "\\" and quote_ == '"':
+                following = next(characters, "")
+                word += following if following in '\\"$`' else c + following
+            else:
+                word += c
+        elif c in " \t\n":
+            if is_begun:
+                words.append(word)
+            word, replaced, is_begun = "", 0, False
+            continue
+        elif c in "'\"":
+            quote_, replaced = c, len(word)
+        elif c == "\\":
+            word += next(characters, "")
+        else:
+            word += c
+            replaced = len(word) if c in breaks else replaced
+        is_begun = True
+    return Cursor(words, word, quote_, replaced)
+
+
+def quote(text: str, open_quote: str) -> str:
+    """`text` as it stands in a line of bash, behind a quote that may be open."""
+    if open_quote == "'":
+        return text.replace("'", "'\\''")
+    if open_quote == '"':
+        return re.sub(r'([\\"$`])', r"\\\1", text)
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", text)

@@ -1,0 +1,55 @@
+"""What ``--verbose`` says of the stages of a chain: a line for each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from filterkit.chains.chain import FittedChain, learned
+from filterkit.chains.rows import MappedRows, TrainingRows
+
+
+class StageTimes:
+    """Notes when each stage was fitted, and the rows that come out of it.
+
+    Call it as `Chain.fit_rows` calls ``tell``.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._fitted: list[tuple[int, float, TrainingRows]] = []  # stages done, seconds, rows
+
+    def __call__(self, done: int, rows: TrainingRows) -> None:
+        self._fitted.append((done, time.perf_counter() - self._began, rows))
+
+    def lines(self, chain: FittedChain, count: int | None) -> Iterator[str]:
+        """A line for each stage; `count` is the number of training rows. Call it when the rows have been written."""
+        before, first, since = chain.incoming, 0, 0.0
+        names = [stage.name for stage in chain.chain.stages]
+        for done, seconds, rows in self._fitted:
+            for place in range(first, done):
+                fitted = chain.stages[place]
+                others = [name for i, name in enumerate(names[first:done], first) if i != place]
+                together = f" together with {', '.join(others)}" if others else ""
+                left = _count_of(rows, count)
+                told = [
+                    *([_change(count, left, "row")] if left is not None else []),  # unless the input was not read on
+                    _change(before.width, fitted.schema.width, "column"),
+                    f"learned {learned(fitted, before)}",
+                    f"{seconds - since:.2f} s{together}",
+                ]
+                yield f"{names[place]}: {', '.join(told)}"
+                before, count = fitted.schema, left
+            first, since = done, seconds
+
+
+def _count_of(rows: TrainingRows, otherwise: int | None) -> int | None:
+    """How many rows come out of a stage: as many as it has arranged, or as came in."""
+    source = rows.source if isinstance(rows, MappedRows) else rows
+    return otherwise if source.arranged is None else source.arranged
+
+
+def _change(before: int | None, after: int | None, what: str) -> str:
+    """A number and what it has become, such as ``4 to 12 columns``."""
+    numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
+    return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

@@ -1,0 +1,139 @@
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import COMMAND, run, run_anew
+
+from filterkit.cli.text_table import aligned, cut, width_of
+
+SAMPLES = Path(__file__).parents[2] / "arff_samples"
+IRIS = str(SAMPLES / "iris.arff")
+
+
+def found(*words, cwd=None):
+    done = run(*words, cwd=cwd)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+def test_scores_have_all_digits():
+    rows = found("scores", "--json", "--class", "first", str(SAMPLES / "wine.arff"), "bns", "chi")["scores"]
+    text = run("scores", "--csv", "--class", "first", str(SAMPLES / "wine.arff"), "bns", "chi").stdout
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert [list(row) for row in rows] == [list(row) for row in table]
+    assert [float(row["bns"]) for row in rows] == [float(row["bns"]) for row in table]
+    assert type(rows[0]["rank"]) is int and type(rows[0]["attribute"]) is str
+
+
+def test_info_is_as_before():
+    assert found("info", "--json", IRIS)["rows"] == 150 == found("--json", "info", IRIS)["rows"]
+
+
+def test_stages_say_what_their_options_take():
+    (shape,) = found("stages", "shape", "--json")["stages"]
+    (neighbors,) = (each for each in shape["options"] if each["option"] == "--neighbors")
+    assert neighbors | {"help": ""} == {
+        "option": "--neighbors",
+        "type": "integer",
+        "repeatable": False,
+        "default": 15,
+        "choices": None,
+        "minimum": 0,
+        "maximum": None,
+        "help": "",
+    }
+    names = [each["name"] for each in found("stages", "--json")["stages"]]
+    assert {"shape", "bns", "l2"} <= {*names} and len(names) == len({*names})
+
+
+def test_a_saved_chain_is_described(tmp_path):
+    run("--save", "my.chain", "-o", os.devnull, IRIS, "shape", "bns", cwd=tmp_path)
+    (chain,) = found("stages", "--json", "my.chain", cwd=tmp_path)["chains"]
+    assert [each["words"] for each in chain["stages"]] == [["shape"], ["bns"]]
+
+
+def test_formats_and_plugins():
+    formats = {each["name"]: each for each in found("formats", "--json")["formats"]}
+    assert formats["arff"]["endings"] == [".arff"] and formats["csv"]["read"] is formats["csv"]["written"] is True
+    plugins = {each["name"]: each for each in found("plugins", "--json")["plugins"]}
+    assert plugins["shape"]["stages"] == ["shape"] and plugins["shape"]["problem"] is None
+
+
+def test_a_plan_needs_explain():
+    plan = found("--explain", "--json", IRIS, "shape", "bns", "l2")
+    assert [step["stages"] for step in plan["steps"]] == [["shape", "bns"], ["l2"]] and plan["columns"] == 4
+    done = run("--json", IRIS, "l2")
+    assert (done.returncode, done.stdout) == (2, "") and "--json is for --explain" in done.stderr
+
+
+def test_evaluations_and_reports(tmp_path):
+    chains = ["--chain", "a: l2 nb", "--chain", "b: nb", "--chain", "c/1: standardize nb"]
+    learner = next(s["name"] for s in found("stages", "--json")["stages"] if s["name"] == "svm")
+    chains = [word.replace("nb", f"{learner} --c 1") for word in chains]
+    words = ["--folds", "2", "--jobs", "1", "--one-against-rest", "--by-class"]
+    done = found("evaluate", IRIS, *chains, *words, "-o", "r.csv", "--json", cwd=tmp_path)
+    again = found("report", "r.csv", "--by-class", "--json", cwd=tmp_path)
+    assert done == again
+    assert [row["chain"] for row in done["means"]] == ["a", "b", "c/1"] and done["over"] == "tasks"
+    text = run("report", "r.csv", cwd=tmp_path).stdout
+    assert f"{done['means'][0]['accuracy']['mean']:.3f} ±" in text
+    assert len(done["differences"]) == 3 and 0 <= done["differences"][0]["accuracy"]["p"] <= 1
+    assert set(done["ranks"][0]["accuracy"]["mean_ranks"]) == {"a", "b", "c/1"}
+    first = done["classes"][0]["targets"][0]["classes"][0]
+    assert sum(first["predicted"].values()) == first["support"] > 0
+    near = found("report", "r.csv", "--within", "1%", "--json", cwd=tmp_path)
+    assert [each["method"] for each in near["near_best"]] == ["a", "b", "c"] and near["within"] == 0.01
+
+
+def test_what_is_no_number_is_null(tmp_path):
+    done = found("evaluate", IRIS, "--chain", "svm", "--folds", "2", "--jobs", "1", "--json", "--measure", "kappa")
+    assert done["means"][0]["kappa"]["error"] is None or done["means"][0]["kappa"]["error"] >= 0
+
+
+def test_texts_are_harmless_and_whole(tmp_path):
+    name = "a\x1b[31m\u202e</script>\U000e0001 größe"
+    (tmp_path / "t.arff").write_text(f"@relation r\n@attribute '{name}' numeric\n@data\n1\n", encoding="utf-8")
+    text = run("info", "--json", "t.arff", cwd=tmp_path).stdout
+    assert text.replace("\n", "").isprintable() and "größe" in text
+    assert json.loads(text)["attributes"][0]["name"] == name
+    done = run_anew("info", "--json", "t.arff", cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.stdout.isascii() and json.loads(done.stdout)["attributes"][0]["name"] == name
+
+
+def test_columns_hold_wide_characters():
+    rows = [["name", "n"], ["日本", "1"], ["e\u0301", "10"], ["😀", "3"], ["\x1b[1m", "4"]]
+    assert aligned(rows, {0}) == ["name      n", "日本      1", "e\u0301        10", "😀        3", "\\x1b[1m   4"]
+    assert [width_of(cut("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
+    assert cut("日本語日本語", 12) == "日本語日本語" and cut("abc", 2) == "a…"
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(
+    ("environment", "is_terminal", "is_colored"),
+    [
+        ({}, True, True),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": ""}, True, True),
+        ({"TERM": "dumb"}, True, False),
+        ({}, False, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)
+@pytest.mark.parametrize("words", [["formats"], ["none.arff"]], ids=["table", "error"])
+def test_color_is_for_terminals(words, environment, is_terminal, is_colored):
+    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    reading, writing = pty.openpty() if is_terminal else os.pipe()
+    options = {"stdout": writing, "stderr": writing, "env": known | {"TERM": "xterm"} | environment}
+    subprocess.run([*COMMAND, *words], **options, check=False, timeout=60)
+    os.close(writing)
+    text = os.read(reading, 100_000).decode()
+    os.close(reading)
+    assert ("\x1b[" in text) is is_colored
+    if is_colored:
+        assert text.startswith("\x1b[1mformat " if words == ["formats"] else "\x1b[1;31mfilterkit:\x1b[0m none.arff")

@@ -1,0 +1,192 @@
+import fcntl
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+from command import quick, run_anew
+
+from filterkit.cli.shells import split
+
+pytestmark = pytest.mark.posix
+
+ODD = [
+    "two words",
+    "it's",
+    'say "hi"',
+    "colon:c",
+    "equal=e",
+    "$HOME",
+    "back\\slash",
+    "star*",
+    "größe",
+    "~x",
+    "#no",
+    "(p)",
+]
+START = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "PS1='> '; bind 'set enable-bracketed-paste off'"),
+    "zsh": (
+        ["zsh", "-f", "-i"],
+        "PS1='> '; autoload -U compinit; compinit -u -D; bindkey -e; unsetopt zle_bracketed_paste",
+    ),
+    "fish": (["fish", "--no-config", "-i"], "function fish_prompt; echo '> '; end"),
+}
+
+
+def _take_terminal():
+    """Make standard input the terminal of the new process."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def script(shell):
+    done = run_anew(env=os.environ | {"_FILTERKIT_COMPLETE": f"{shell}_source"})
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+class Terminal:
+    """An interactive shell on a terminal, which has run the script that filterkit prints for it."""
+
+    def __init__(self, shell, folder):
+        words, setup = START[shell]
+        (folder / "script").write_text(script(shell))
+        (folder / "show").write_text(
+            f"#!{sys.executable}\nimport json, os, sys\nopen('.new', 'w').write(json.dumps(sys.argv[1:]))\n"
+            "os.rename('.new', '.shown')\n"
+        )
+        (folder / "show").chmod(0o755)
+        home = {name: str(folder / ".home") for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+        path = os.pathsep.join([os.path.dirname(quick()), os.environ["PATH"]])
+        self._master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (50, 250))
+        self.shell, self._folder = shell, folder
+        self._process = subprocess.Popen(
+            words,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            env=home | {"PATH": path, "TERM": "xterm", "LANG": "C.UTF-8", "HOME": str(folder)},
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(slave)
+        self._shown(f"{setup}; source ./script; ./show ready\n")
+
+    def complete(self, line, after=""):
+        """The words of a line, as the shell reads it after the key for completion."""
+        return self._shown(f"{line}{after}" + "\x02" * len(after) + "\t" + "\x01./show \n")
+
+    def _shown(self, keys):
+        """What the program ``show`` gets, once these keys have been pressed."""
+        path, end, seen = self._folder / ".shown", time.monotonic() + 60, b""
+        os.write(self._master, keys.encode())
+        while not path.exists():
+            assert time.monotonic() < end, seen
+            if select.select([self._master], [], [], 0.02)[0]:
+                seen += os.read(self._master, 1 << 16)
+        words = json.loads(path.read_text())
+        path.unlink()
+        return words
+
+    def close(self):
+        """End the shell."""
+        os.close(self._master)
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture(scope="module", params=START)
+def terminal(request, tmp_path_factory):
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    folder = tmp_path_factory.mktemp(request.param)
+    names = "".join(f"@attribute {json.dumps(name, ensure_ascii=False)} numeric\n" for name in ODD)
+    (folder / "odd.arff").write_text(f"@relation odd\n{names}@attribute class {{yes,no}}\n@data\n")
+    (folder / "my file.arff").write_text("")
+    (folder / "folder").mkdir()
+    terminal = Terminal(request.param, folder)
+    yield terminal
+    terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("filterkit evalu", ["evaluate"]),
+        ("filterkit od", ["odd.arff"]),
+        ("filterkit my", ["my file.arff"]),
+        ("filterkit --pos", ["--positive"]),
+        ("filterkit --class=firs", ["--class=firs"]),
+        ("filterkit odd.arff shap", ["odd.arff", "shape"]),
+        ("filterkit odd.arff shape --neig", ["odd.arff", "shape", "--neighbors"]),
+        ("filterkit odd.arff shape --method isot", ["odd.arff", "shape", "--method", "isotonic"]),
+        ("filterkit odd.arff shape --neighbors 3 bn", ["odd.arff", "shape", "--neighbors", "3", "bns"]),
+        ("filterkit odd.arff select --by bn", ["odd.arff", "select", "--by", "bns"]),
+        ("filterkit odd.arff write fol", ["odd.arff", "write", "folder"]),
+        ("filterkit scores odd.arff ig", ["scores", "odd.arff", "ig"]),
+        ("filterkit explore odd.arff shape --neig", ["explore", "odd.arff", "shape", "--neighbors"]),
+        ("filterkit info --positive y", ["info", "--positive", "y"]),
+        ("filterkit info odd.arff --positive y", ["info", "odd.arff", "--positive", "yes"]),
+        ("filterkit stages onehot", ["stages", "onehot"]),
+        ("filterkit --engine proc", ["--engine", "processes"]),
+        ("filterkit --from csv:delim", ["--from", "csv:delimiter="]),
+        ("filterkit --from=csv:header=no,delim", ["--from=csv:header=no,delimiter="]),
+        ("filterkit -o 'my", ["-o", "my file.arff"]),
+    ],
+)
+def test_words_are_completed(terminal, line, words):
+    found = terminal.complete(line)
+    assert [word.rstrip("/") for word in found] == ["filterkit", *words]  # zsh takes the slash back
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_names_survive_each_shell(terminal, name):
+    quoted = {"two words": "tw", "$HOME": "\\$", "~x": "\\~", "#no": "\\#", "(p)": "\\("}.get(name, name[:2])
+    assert terminal.complete(f"filterkit odd.arff remove --attribute {quoted}")[-1] == name
+
+
+@pytest.mark.parametrize(
+    ("begun", "name"),
+    [
+        ("'two w", "two words"),
+        ('"two w', "two words"),
+        ("two\\ w", "two words"),
+        ("colon:", "colon:c"),
+        ("'colon:", "colon:c"),
+        ('"say', 'say "hi"'),
+    ],
+)
+def test_a_name_in_quotes_goes_on(terminal, begun, name):
+    assert terminal.complete(f"filterkit odd.arff remove --attribute {begun}")[-1] == name
+
+
+def test_the_class_is_one_of_the_input_behind_the_cursor(terminal):
+    if terminal.shell == "fish":
+        pytest.skip("fish does not tell what follows the cursor")
+    assert terminal.complete("filterkit --class tw", " odd.arff") == ["filterkit", "--class", "two words", "odd.arff"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "begun", "replaced"),
+    [
+        ("a b", ["a"], "b", 0),
+        ("a ", ["a"], "", 0),
+        ("a --x=y", ["a"], "--x=y", 4),
+        ("a 'b c", ["a"], "b c", 0),
+        ("a x'b c", ["a"], "xb c", 1),
+        ('a "b\\"c', ["a"], 'b"c', 0),
+        ("a b\\=c", ["a"], "b=c", 0),
+        ("a '' b", ["a", ""], "b", 0),
+    ],
+)
+def test_a_line_is_divided_as_a_shell_does(line, words, begun, replaced):
+    at = split(line, "=:'\"")
+    assert (at.words, at.begun, at.replaced) == (words, begun, replaced)
