@@ -71,8 +71,8 @@ def _row(option: click.Option) -> str:
     """A row of the table of options."""
     flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
     kind = option.type
-    choices = "\\|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
-    values = option.metavar or choices or ("" if option.is_flag else kind.name)
+    choices = "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
+    values = (option.metavar or choices or ("" if option.is_flag else kind.name)).replace("|", "\\|")
     text = re.sub(r"  \[default: (.*)\]$", r" Default: \1.", option.help or "")
     if option.show_default:
         text += f" Default: {option.default}."

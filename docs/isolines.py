@@ -11,11 +11,12 @@ from io import BytesIO
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # draw the bundled metrics alone
 
-import matplotlib
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from filterkit.counts.metric import Metric
+from filterkit.evaluation.figures import COLOURS, PAGE, paper
 from filterkit.plugin.registry import registry
 
 POSITIVE, NEGATIVE = 50, 1750  # rows of each class, as in Forman 2003, Figure 2
@@ -46,26 +47,28 @@ def picture() -> bytes:
     """All panels as SVG."""
     metrics = drawn_metrics()
     rows = -(-len(metrics) // _COLUMNS)
-    figure = Figure(figsize=(2.2 * _COLUMNS, 2.3 * rows), layout="constrained")
+    figure = Figure(figsize=(PAGE, PAGE / _COLUMNS * 1.1 * rows), layout="constrained")
     panels = figure.subplots(rows, _COLUMNS, sharex=True, sharey=True, squeeze=False)
     rate = np.linspace(0, 1, _STEPS)
+    shades = LinearSegmentedColormap.from_list("scores", ["#a9d3ec", COLOURS[0], "#00263d"])  # dark: a high score
     for panel in panels.ravel()[len(metrics) :]:
         panel.set_visible(False)
     for panel, metric in zip(panels.ravel(), metrics):
         values = scores(metric)
-        panel.plot([0, 1], [0, 1], color="0.75", lw=0.8, ls="--")
-        panel.contour(rate, rate, values, levels(values), cmap="viridis", linewidths=1)
-        panel.set_title(metric.name, fontsize="medium")
+        panel.plot([0, 1], [0, 1], color="0.6", lw=0.6, ls="--")
+        panel.contour(rate, rate, values, levels(values), cmap=shades, linewidths=0.8)
+        panel.set_title(metric.name)
         panel.set_aspect("equal")
+        panel.spines[:].set_visible(True)
         panel.set_xticks([0, 0.5, 1], ["0", "", "1"])
         panel.set_yticks([0, 0.5, 1], ["0", "", "1"])
-    figure.supxlabel("false-positive rate")
-    figure.supylabel("true-positive rate")
+    figure.supxlabel("false-positive rate", fontsize="medium")
+    figure.supylabel("true-positive rate", fontsize="medium")
     out = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "filterkit", "svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
+    figure.savefig(out, format="svg", metadata={"Date": None})
     return out.getvalue()
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(picture())
+    with paper():
+        sys.stdout.buffer.write(picture())

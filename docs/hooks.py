@@ -1,0 +1,42 @@
+"""Prints docs/hooks.md, the reference of the hooks of plugins, from their declarations.
+
+python docs/hooks.py > docs/hooks.md
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from filterkit.plugin.hookspecs import PROJECT, Hooks
+
+INTRODUCTION = f"""\
+# Hooks
+
+Printed by `python docs/hooks.py` from the declarations.
+
+A plugin is a Python module with at least one of the functions below, each marked `@filterkit.hookimpl`. None of them
+takes an argument. [Writing plugins](plugins.md) has an example of each, and says
+[how results combine](plugins.md#the-hooks). filterkit finds installed plugins by their entry points in the group
+`{PROJECT}`, and loads a plugin from a file by `--plugin FILE` or `filterkit.load_plugin`. `filterkit plugins` lists the
+plugins that it has found, and what each of them offers."""
+
+
+def reference() -> str:
+    """The whole page."""
+    lines = [INTRODUCTION]
+    for name, hook in vars(Hooks).items():
+        if name.startswith("filterkit_"):
+            given = hook.__annotations__["return"]
+            lines += ["", f"## {name}", "", "```python", "@filterkit.hookimpl", f"def {name}() -> {given}: ...", "```"]
+            lines += ["", _sentences(inspect.getdoc(hook) or "")]
+    return "\n".join(lines) + "\n"
+
+
+def _sentences(docstring: str) -> str:
+    """A docstring as Markdown: code in single backquotes."""
+    return re.sub(r"``([^`]+)``", r"`\1`", docstring)
+
+
+if __name__ == "__main__":
+    print(reference(), end="")
