@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The tests start Python hundreds of times. Without bytecode, each start would compile filterkit again, which takes
 # longer than most commands, and each process of pytest would compile the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["FILTERKIT_DEFAULTS"] = ""  # no defaults file of whoever runs the tests
 sys.dont_write_bytecode = False
 
 # No test depends on how fast the machine is.

@@ -55,7 +55,10 @@ def _value(attribute, value):
         return [
             {
                 "weight": row.weight,
-                "values": [_value(a, row.values.get(i, 0.0)) for i, a in enumerate(attribute.attributes)],
+                "values": [
+                    _value(a, row.values.get(i, "" if a.kind == "relational" else 0.0))
+                    for i, a in enumerate(attribute.attributes)
+                ],
             }
             for row in exact.parse_bag(value, attribute)
         ]

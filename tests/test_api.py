@@ -325,6 +325,7 @@ def refused(kind, function, *given):
 
 data = filterkit.read(sys.argv[1])
 refused(FilterkitError, filterkit.chain, "halve l2")
+refused(FilterkitError, filterkit.chain, "zzz")
 refused(FileNotFoundError, filterkit.load_plugin, "none.py")
 refused(PluginError, filterkit.load_plugin, "broken.py")
 filterkit.load_plugin("my.py")
@@ -343,9 +344,10 @@ def test_a_plugin_file_is_loaded_in_python(tmp_path):
         [sys.executable, "-c", LOADS, IRIS], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    hint = "If a plugin file offers it, name the file with --plugin (in Python filterkit.load_plugin)"
     assert done.stdout.splitlines() == [
-        f"UsageError no stage 'halve'; did you mean 'shape'? {hint}",
+        "UsageError no stage 'halve'; did you mean 'shape'?",
+        "UsageError no stage 'zzz'; see: filterkit stages; if a plugin file offers it, load the file by "
+        "filterkit.load_plugin",
         "FileNotFoundError load_plugin none.py: no such Python file",
         "PluginError load_plugin broken.py: NameError: name 'nothing' is not defined",
         "UsageError no stage 'halvee'; did you mean 'halve'?",

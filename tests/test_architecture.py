@@ -127,6 +127,8 @@ OTHER_MEANINGS = {
     "nominal": "a type of attributes; advice what to do",
     "numeric": "a type of attributes",
     "string": "a type of attributes",
+    "bins": "of a histogram",
+    "correlation": "of columns with each other",
     "binary": "a binary stream; scikit-learn's kind of target",
     "f1": "the measure of classifiers",
     "head": "an English word",

@@ -1,5 +1,6 @@
 """Notebooks, run by a real kernel: the one of the examples, the tables in it, and progress of long work."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_progress_is_shown_in_notebooks(tmp_path):
         (waiting, "1 of 1 stages fitted"),
     ):
         (output,) = outputs
-        assert output["data"]["text/plain"] == f"filterkit: {said}"
+        assert output["data"]["text/plain"].startswith(f"filterkit: {said}")
         assert output["data"]["text/html"].startswith("<div><progress max=") and said in output["data"]["text/html"]
     assert quiet == []
 
@@ -112,6 +113,7 @@ fitted.transform(data, **options)
 def test_scripts_show_progress_only_on_request(wanted):
     code = WORK.replace("WANTED", str(wanted)).replace("IRIS", repr(str(IRIS)))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    lines = ["100% read", "1 of 2 stages fitted", "2 of 2 stages fitted", "1 of 2 stages applied"]
+    lines = ["100% read…", "1 of 2 stages fitted", "2 of 2 stages fitted", "1 of 2 stages applied"]
     expected = "".join(f"filterkit: {line}\n" for line in [*lines, "2 of 2 stages applied"]) if wanted else ""
-    assert (done.stdout, done.stderr) == ("", expected)
+    shown = re.sub(r"read, [\d.,e+]+ MB/s, [\d,.]+ rows/s", "read…", done.stderr)
+    assert (done.stdout, shown) == ("", expected)

@@ -52,7 +52,9 @@ PROJECT = {
 METADATA = "Metadata-Version: 2.4\nName: arff-filterkit\nVersion: 1.0\nLicense-Expression: BSD-3-Clause\n"
 POINTS = "[console_scripts]\nfilterkit = filterkit.cli.start:main\n\n[filterkit]\nown = filterkit_plugins.own\n"
 INFO = "arff_filterkit-1.0.dist-info"
+MANUAL = "arff_filterkit-1.0.data/data/share/man/man1/filterkit.1"
 WHEEL = {
+    MANUAL: "",
     **dict.fromkeys(["filterkit/__init__.py", "filterkit/py.typed", "filterkit_plugins/own.py"], ""),
     **{f"{INFO}/{name}": "" for name in ("RECORD", "WHEEL", "licenses/LICENSE", "top_level.txt")},
     f"{INFO}/METADATA": METADATA,
@@ -72,7 +74,7 @@ def test_a_complete_wheel_is_accepted(tmp_path):
     check(WHEEL, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["filterkit/py.typed", f"{INFO}/licenses/LICENSE", "filterkit_plugins/own.py"])
+@pytest.mark.parametrize("name", ["filterkit/py.typed", MANUAL, f"{INFO}/licenses/LICENSE", "filterkit_plugins/own.py"])
 def test_a_wheel_without_a_needed_file_is_refused(name, tmp_path):
     with pytest.raises(SystemExit, match=f"missing \\['{name}'\\], not expected \\[\\]"):
         check({each: text for each, text in WHEEL.items() if each != name}, tmp_path)
@@ -96,3 +98,36 @@ def test_the_tests_that_try_a_wheel_exist():
     named = re.findall(r"\btests/[\w/]+\.py", (TOOLS / "try_wheel").read_text(encoding="utf-8"))
     assert len(named) > 5
     assert [path for path in named if not (TOOLS.parent / path).exists()] == []
+
+
+PAGE = '<link rel="stylesheet" href="a.css"><p id="here"><a href="{}">x</a><img src="{}">'
+
+
+@pytest.mark.parametrize(
+    ("link", "image", "style", "expected"),
+    [
+        ("sub/b.html#there", "i.svg", "", []),
+        ("#here", "data:image/svg+xml,x", "p {background: url('data:x')}", []),
+        ("https://example.org/#any", "i.svg", "p {background: url(i.svg)}", []),
+        ("sub/c.html", "i.svg", "", ["a.html: the link to sub/c.html leads to no file"]),
+        ("sub", "i.svg", "", ["a.html: the link to sub leads to no file"]),
+        ("#there", "i.svg", "", ["a.html: the link to #there leads to no such place in the page"]),
+        ("sub/b.html#here", "i.svg", "", ["a.html: the link to sub/b.html#here leads to no such place in the page"]),
+        ("#here", "//cdn.example/i.svg", "", ["a.html: //cdn.example/i.svg is loaded from the network"]),
+        ("#here", "j.svg", "", ["a.html: j.svg is loaded, and there is no such file"]),
+        ("#here", "i.svg", "@import 'http://x/y.css';", ["a.css: http://x/y.css is loaded from the network"]),
+        ("#here", "i.svg", "@font-face {src: url(f.woff)}", ["a.css: f.woff is loaded, and there is no such file"]),
+    ],
+)
+def test_links_and_what_pages_load_are_checked(link, image, style, expected, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.html").write_text(PAGE.format(link, image))
+    (tmp_path / "sub" / "b.html").write_text('<h1 id="there">b</h1><a href="../a.html#here">back</a>')
+    (tmp_path / "a.css").write_text(style)
+    (tmp_path / "i.svg").write_text("<svg/>")
+    mistakes = runpy.run_path(str(TOOLS / "check_site.py"))["mistakes"]
+    assert mistakes(tmp_path) == expected
+
+
+def test_a_site_without_pages_is_a_mistake(tmp_path):
+    assert runpy.run_path(str(TOOLS / "check_site.py"))["mistakes"](tmp_path) == [f"{tmp_path}: no pages"]

@@ -40,7 +40,7 @@ def check_source(path: Path, files: set[str]) -> None:
 
 
 def check_wheel(path: Path, files: set[str], project: dict[str, Any]) -> None:
-    """The wheel has the two packages with their type marker, the licence and the entry points: no tests, no data."""
+    """The wheel has the two packages with type marker, licence, manual page and entry points: no tests, no data."""
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         (info,) = {name.partition("/")[0] for name in names if ".dist-info/" in name}
@@ -55,8 +55,9 @@ def check_wheel(path: Path, files: set[str], project: dict[str, Any]) -> None:
         for name in files
         if name.startswith(folder)
     }
+    manual = f"{info.removesuffix('.dist-info')}.data/data/share/man/man1/filterkit.1"
     described = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "top_level.txt")
-    _same(path.name, names, expected | {f"{info}/{name}" for name in described})
+    _same(path.name, names, expected | {manual} | {f"{info}/{name}" for name in described})
     assert "filterkit/py.typed" in expected, "filterkit/py.typed is missing"
     _same("the licence", {about["License-Expression"]}, {project["license"]})
     _same("the name and the version", {about["Name"], about["Version"]}, {project["name"], project["version"]})

@@ -424,3 +424,8 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
             run()
         rows.close()
     assert caught.value.row == 77
+
+
+def test_a_chain_of_too_many_stages_is_refused():
+    with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
+        filterkit.chain("l2 " * 1001)

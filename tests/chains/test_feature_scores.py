@@ -100,7 +100,7 @@ def test_the_text_is_aligned_and_long_names_are_shortened():
     assert text_lines(table, 10) == [
         "rank  attribute   tp      ig",
         "   1  aaaaaaaaa…  10   0.250",
-        "   2  b�              12.000",
+        "   2  b\\n             12.000",
     ]
 
 

@@ -81,7 +81,7 @@ def test_mapped_rows_pass_all_stages_in_order():
     twice = MappedRows(MappedRows(rows, fitted(Double())), fitted(Double()))
     assert list(twice.map(values)) == [(0, [4]), (1, [8])]
     assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
-    assert twice._rows is rows and len(twice._stages) == 2
+    assert twice.source is rows and len(twice.stages) == 2
     assert list(rows.through(fitted(Double())).map(values)) == [(0, [2]), (1, [4])]
 
 

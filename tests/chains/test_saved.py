@@ -99,8 +99,7 @@ def test_a_chain_with_a_stage_of_a_plugin_file_says_to_give_the_file_again(tmp_p
     iris = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
     assert run("--plugin", "my.py", "--save", "my.chain", iris, "mine", cwd=tmp_path).returncode == 0
     done = run("--load", "my.chain", iris, cwd=tmp_path)
-    said = "it needs the stage 'mine' of a plugin file; give that file again, as in --plugin my.py "
-    said += "(in Python filterkit.load_plugin)"
+    said = "it needs the stage 'mine' of a plugin file; load it again: --plugin my.py"
     assert (done.returncode, done.stderr) == (1, f"filterkit: my.chain: {said}\n")
     again = run("--plugin", "my.py", "--plugin", "./my.py", "--load", "my.chain", iris, cwd=tmp_path)
     assert (again.returncode, again.stderr) == (0, "")

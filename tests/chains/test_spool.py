@@ -67,7 +67,7 @@ def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
             assert_same(kept.load(batch.schema), batch)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
 def test_small_batches_are_read_back_unchanged(blocks, budget):
     with Spool(budget) as spool:

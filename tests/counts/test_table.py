@@ -84,7 +84,7 @@ def test_a_table_by_hand():
     assert table.nbytes == 3 * 8 + 6 * 8 + 4 * 8
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(batches(EXACT), st.booleans())
 def test_a_table_is_the_plain_count(batch, supervised):
     assert_counts(table_of(batch, supervised=supervised), plain(batch, supervised))
@@ -168,7 +168,7 @@ def test_exact_parts_add_up_exactly_in_any_order():
         assert abs(total - exact) <= len(weights) * Fraction(2) ** -65
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(batches(ANY), st.data())
 def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
@@ -209,7 +209,7 @@ def test_first_is_the_table_of_the_first_columns(batch, count):
     assert_same(table_of(batch).first_columns(count), table_of(batch, range(width)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(batches(EXACT))
 def test_with_zeros_makes_zero_a_value(batch):
     table = table_of(batch).with_zeros()
@@ -298,7 +298,7 @@ def test_pushed_tables_of_word_counts_are_those_of_the_rows(text):
     assert_pushed(columns(batch, np.arange(0, 3100, 10)), filterkit.chain(text))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(batches(ANY), st.sampled_from(COLUMN_STAGES))
 def test_pushed_tables_are_those_of_the_rows(batch, text):
     assert_pushed(batch, filterkit.chain(text))

@@ -22,7 +22,7 @@ def read(path, first, size):
         source.close()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=40), st.integers(1, 30), st.integers(0, 8))
 def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tmp_path_factory, pieces, size, first):
     path = tmp_path_factory.getbasetemp() / "stretches.txt"

@@ -130,7 +130,7 @@ def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, 
     assert "plus  Add one." in out
     assert err == "filterkit: warning: plugin 'bad' (package.module): ImportError: no x\n"
     assert main._main(["plugins"]) == 0
-    assert "bad   package.module  broken: ImportError: no x" in capsys.readouterr().out
+    assert "bad     package.module  broken: ImportError: no x" in capsys.readouterr().out
     assert main._main(["--debug", "plugins"]) == 0
     assert capsys.readouterr().out.count("ImportError: no x") == 2  # the row and its traceback
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import dense, sample
+from command import run as run_command
 from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
@@ -147,3 +148,18 @@ def test_a_number_needs_a_name_of_its_own():
     batch = testing.sample("dense-two-classes")
     with pytest.raises(StageError, match="id: two attributes are named 'a'; see --attribute"):
         filterkit.chain("id --attribute a").fit(batch)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("chain", ["id", "id standardize --only a"])
+def test_rows_are_numbered_across_blocks_on_the_command_line(tmp_path, jobs, chain):
+    path, later = tmp_path / "in.arff", tmp_path / "later.arff"
+    path.write_text("@relation r\n@attribute a numeric\n@data\n" + "".join(f"{i}\n" for i in range(300)))
+    how = ("--jobs", jobs, "--block-size", 100)
+    made = run_command(*how, "--test", path, later, "-o", tmp_path / "out.arff", path, *chain.split())
+    assert made.returncode == 0, made.stderr
+    for out in (tmp_path / "out.arff", later):
+        assert filterkit.read(out).X[:, 0].tolist() == list(range(1, 301))
+    parts = run_command(*how, "-o", tmp_path / "p-*.csv", path, *chain.split())
+    assert parts.returncode == 0, parts.stderr
+    assert filterkit.read(tmp_path / "p-*.csv").X[:, 0].tolist() == list(range(1, 301))

@@ -198,13 +198,13 @@ def test_zero_made_special_on_dense_rows_agrees():
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(batches(), st.integers(0, 14))
 def test_small_batches_agree(batch, trained):
     assert_agrees(batch, "bns", trained=min(trained, len(batch)))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(batches(), st.sampled_from([0, 1, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]), st.integers(0, 14))
 def test_small_batches_agree_after_shape(batch, neighbors, zero, trained):
     assert_agrees(batch, f"shape --neighbors {neighbors} {zero} bns", trained=min(trained, len(batch)))

@@ -134,7 +134,7 @@ def plain_search(batch, stale=5):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 def test_small_batches_agree_with_the_plain_search(batch):
     known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)
     if not known.any():

@@ -375,3 +375,19 @@ def test_dates_with_microseconds_are_dates_if_nothing_is_lost(fraction, kind, re
     if kind == "date":
         moments = data.passthrough.column("t").cast("int64").to_pylist()
         assert moments == [1704067200000 + int(fraction[:3]), 1704153600000 + int(fraction[:3])]
+
+
+def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, capfd):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\n1,2\n\xa2\xff\n3,4\n")
+    with pytest.raises(FilterkitError, match=r"x\.csv: its first rows cannot be read"):
+        filterkit.read(path)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
+def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(tmp_path, text):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(FilterkitError, match=r"^.*x\.jsonl: (it has no columns|its first rows are no JSON lines)"):
+        filterkit.read(path)

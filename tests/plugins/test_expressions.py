@@ -324,3 +324,8 @@ def test_agreement_with_weka(path, weka36):
         found, theirs = (numbers_of(lines)[:, place] for lines in (mine, rows))
         theirs[~np.isfinite(theirs)] = NAN
         np.testing.assert_allclose(found, theirs, rtol=1e-9, atol=1.1e-6)
+
+
+def test_a_function_of_too_many_values_is_refused():
+    with pytest.raises(StageError, match="max takes 1 to 1000 values, not 1001"):
+        filterkit.chain(f"where 'max({','.join(['1'] * 1001)}) > 1'").fit_transform(sample("iris"))

@@ -119,7 +119,7 @@ def test_scores_at_the_limits_of_counts(name, tp, fp, expected):
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 def test_every_metric_equals_the_plain_reference(data):
     pos, neg = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 60))
     pairs = data.draw(st.lists(st.tuples(st.integers(0, pos), st.integers(0, neg)), min_size=1, max_size=8))
@@ -234,7 +234,7 @@ def test_the_best_over_an_exhaustive_search_of_thresholds(name, load):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(COUNTED), st.sampled_from([None, 0.0, 0.4, 0.6, 1.0]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 def test_small_batches_agree(batch, name, alpha):
     if name == "dfreq":
         batch, alpha = batch.replace(y=np.maximum(batch.y, 0)), None

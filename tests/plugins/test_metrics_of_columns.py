@@ -73,7 +73,7 @@ def test_samples_agree_with_the_plain_reference(name, load):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 def test_small_batches_agree_with_the_plain_reference(batch, name):
     assert scored(batch, name) == close(ref.scores(name, batch))
 
@@ -90,7 +90,7 @@ def test_many_classes_agree_with_the_plain_reference():
 
 
 @given(batches(weights=(FRACTIONS,)), st.sampled_from(NAMES))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 def test_no_score_depends_on_the_columns_beside_it(batch, name):
     """To the last bit, also with weights whose sums are rounded."""
     alone = [scored(columns(batch, [j]), name)[0] for j in range(batch.schema.width)]

@@ -99,7 +99,7 @@ def plain(batch, neighbors):
 
 
 @given(batches(), st.sampled_from([1, 2, 10]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None)
 def test_small_batches_agree_with_the_plain_reference(batch, neighbors):
     known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)
     if not known.any():

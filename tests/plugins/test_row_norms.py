@@ -126,13 +126,13 @@ def test_stages_in_another_order_agree(chain):
     assert_agrees(sample("mixed-sparse"), chain)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(batches(weights=[None, FRACTIONS]))
 def test_small_batches_agree(batch):
     assert_agrees(batch, "l2")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(batches(), st.sampled_from([0, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]))
 def test_small_batches_agree_in_a_chain(batch, neighbors, zero):
     # Held against the reference on the very numbers that l2 gets: of a row of nearly nothing, such as values

@@ -255,7 +255,7 @@ def test_rows_not_fitted_on_agree(zero):
     assert_agrees(words, f"shape --neighbors 5 {zero}", trained=300)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(batches(), st.sampled_from([0, 1, 2, 5, 15]), st.sampled_from(["", "--zero", "--no-zero"]), st.integers(0, 14))
 def test_small_batches_agree(batch, neighbors, zero, trained):
     assert_agrees(batch, f"shape --neighbors {neighbors} {zero}", trained=min(trained, len(batch)))

@@ -105,3 +105,14 @@ def test_without_imbalanced_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "imblearn.over_sampling", None)
     with pytest.raises(UsageError, match=r"smote needs the package imbalanced-learn: pip install 'arff-filterkit\[smo"):
         run(make([[1], [2], [3], [4], [5]], [0, 0, 0, 1, 1]))
+
+
+def test_rows_of_several_nominal_and_numeric_attributes_are_made(tmp_path):
+    rows = "".join(f"{number % 2 + 0},{'pq'[number % 2]},{number},{'xy'[number < 5]}\n" for number in range(20))
+    path = tmp_path / "x.arff"
+    declared = "@attribute a {0,1}\n@attribute b {p,q}\n@attribute n numeric\n@attribute c {x,y}\n"
+    path.write_text(f"@relation r\n{declared}@data\n{rows}")
+    out = run(filterkit.read(path))
+    assert len(out) == 30
+    assert set(out.X[20:, 0]) | set(out.X[20:, 1]) <= {0.0, 1.0}
+    assert (out.X[20:, 2] <= 4).all()

@@ -139,6 +139,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "bare": False,
         "output": False,
         "last": False,
+        "names": "",
     }
     assert dict(fields["count"].metadata) == {
         "help": "A whole number.",
@@ -148,6 +149,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "bare": False,
         "output": False,
         "last": False,
+        "names": "",
     }
 
 
