@@ -73,11 +73,11 @@ class Pool:
                     if item is not PAUSE:
                         running.append(self._submit(call, item))
                     while running and (item is PAUSE or len(running) >= 2 * self._jobs):
-                        yield _result(running.popleft())
+                        yield self._result(running.popleft())
                     if item is PAUSE:
                         yield item
                 while running:
-                    yield _result(running.popleft())
+                    yield self._result(running.popleft())
             finally:
                 for future in running:  # nobody waits for their results
                     future.cancel()
@@ -90,7 +90,7 @@ class Pool:
         with self._working():
             with _signals_held_back():
                 working = [self._submit(call, item) for item in items]
-            for done in _as_completed(working):
+            for done in self._as_completed(working):
                 yield _read(done.result())
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Kept]:
@@ -108,12 +108,17 @@ class Pool:
     def close(self) -> None:
         """End the processes, even if they are at work."""
         self.closed = True
-        if self._working_on:
+        if self._working_on or self._broken:  # a broken pool waits for a process that it was starting as it broke
             for process in list((self._pool._processes or {}).values()):
                 process.kill()
         self._pool.shutdown(cancel_futures=True)
         gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
         self._folder.remove()
+
+    @property
+    def _broken(self) -> bool:
+        """Whether one of the processes has been killed."""
+        return bool(self._pool._broken)
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -145,12 +150,34 @@ class Pool:
             try:
                 future = self._pool.submit(call, path)
             except OSError:
-                if self._pool._broken:  # its pipes may be closed while an item is put into it
+                if self._broken:  # its pipes may be closed while an item is put into it
                     raise BrokenProcessPool from None
                 raise
             self._working_on.add(future)
             future.add_done_callback(self._working_on.discard)
             return future
+
+    def _result(self, future: Future[str]) -> Any:
+        """The result whose file a future names."""
+        (done,) = self._as_completed([future])
+        return _read(done.result())
+
+    def _as_completed(self, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
+        """The futures, as they are done.
+
+        Python does not notice a signal that comes just before it begins to wait, so no wait is long. A future that was
+        submitted as the pool broke is never done.
+        """
+        left = set(futures)
+        while left:
+            broken = self._broken
+            try:
+                for done in as_completed(left, timeout=_PATIENCE):
+                    left.discard(done)
+                    yield done
+            except TimeoutError:
+                if broken:
+                    raise BrokenProcessPool from None
 
 
 class Kept(NamedTuple):
@@ -228,31 +255,6 @@ def _function(path: str) -> Callable[[Any], Any]:
     with open(path, "rb") as file:
         found: Callable[[Any], Any] = pickle.load(file)
         return found
-
-
-def _result(future: Future[str]) -> Any:
-    """The result whose file a future names.
-
-    Python does not notice a signal that comes just before it begins to wait, so no wait is long.
-    """
-    while True:
-        try:
-            return _read(future.result(timeout=_PATIENCE))
-        except TimeoutError:
-            if future.done():  # the work itself raised it
-                return _read(future.result())
-
-
-def _as_completed(futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
-    """The futures, as they are done; no wait is long, as in `_result`."""
-    left = set(futures)
-    while left:
-        try:
-            for done in as_completed(left, timeout=_PATIENCE):
-                left.discard(done)
-                yield done
-        except TimeoutError:
-            continue
 
 
 @contextmanager

@@ -79,6 +79,7 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
     assert command.shell(f"filterkit {again}", ROOT).stdout == made and sorted(again.split()) == sorted(options.split())
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("size", [64, 1 << 20])
 @pytest.mark.parametrize(
     ("chain", "last"),
@@ -87,10 +88,12 @@ def test_the_command_in_the_comment_makes_the_same_bytes(options):
         ("sample --fraction 1/10", "% 15 of 150 rows"),
         ("head 4", "% 4 rows"),
         ("head 150", "% 150 rows"),
+        ("where \"class = 'setosa'\" head 25", "% 25 rows"),  # threads may have read all rows by then
+        ("head 25 where \"class = 'virginica'\"", "% 0 rows"),
     ],
 )
-def test_the_last_comment_counts_rows_written_and_read(chain, last, size):
-    done = run("--block-size", size, SAMPLES / "iris.arff", *chain.split())
+def test_the_last_comment_counts_rows_written_and_read(chain, last, size, jobs):
+    done = run("--jobs", jobs, "--block-size", size, SAMPLES / "iris.arff", *shlex.split(chain))
     assert done.stdout.splitlines()[-1] == last
 
 

@@ -132,6 +132,51 @@ def test_a_process_that_ends_at_its_start_is_an_error():
     assert "filterkit.errors.FilterkitError: a process was killed" in done.stderr
 
 
+KILLED_AS_THE_NEXT_STARTS = """
+import os, signal, sys, threading
+from concurrent.futures import process
+from filterkit.engines.processes import ProcessEngine
+
+class Watched(dict):
+    def __setitem__(self, pid, started):
+        if len(self) == 1:
+            os.kill(next(iter(self)), signal.SIGKILL)
+            broken.wait()
+        super().__setitem__(pid, started)
+        if len(self) == 2:
+            known.set()
+
+class Executor(process.ProcessPoolExecutor):
+    def __init__(self, *given):
+        super().__init__(*given)
+        self._processes = Watched()
+
+def join(self, *given, **named):  # the thread of the pool does so when it has ended the processes that it knows
+    close = self.call_queue.close
+    self.call_queue.close = lambda: (broken.set(), known.wait(), close())
+    joined(self, *given, **named)
+
+if __name__ == "__main__":
+    broken, known = threading.Event(), threading.Event()
+    manager = process._ExecutorManagerThread
+    name = next(name for name in dir(manager) if name.lstrip("_") == "join_executor_internals")
+    joined = getattr(manager, name)
+    setattr(manager, name, join)
+    process.ProcessPoolExecutor = Executor
+    list(getattr(ProcessEngine(2), sys.argv[1])(str, range(5)))
+"""
+
+
+@pytest.mark.parametrize("how", ["map", "map_as_done"])
+def test_a_process_that_is_killed_as_the_next_one_starts_is_an_error(how, tmp_path):
+    """Nobody waits for the one that is being started, which has no work."""
+    (tmp_path / "script.py").write_text(KILLED_AS_THE_NEXT_STARTS)
+    command = [sys.executable, tmp_path / "script.py", how]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.endswith("a process was killed; with less memory, fewer --jobs may help\n")
+
+
 def test_processes_end_when_the_engine_is_closed(tmp_path):
     """They do not finish the work that they have begun."""
     os.mkfifo(tmp_path / "pipe")
