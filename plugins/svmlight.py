@@ -28,6 +28,7 @@ _ROW = -9  # stands as the index of a class
 _NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MOST = 1 << 22  # attributes that an index may make; more would take gigabytes
 _LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
 _CLASS = "class"
 
@@ -99,6 +100,11 @@ class Libsvm(FileFormat):
             text = _tidied(block.text) if b"#" in block.text else block.text
             if width is None:
                 highest = max(highest, _highest(text))
+                if highest > _MOST:
+                    raise FilterkitError(
+                        f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, give "
+                        f"their number: --from libsvm:features={highest}"
+                    )
             if len(labels) <= self.most or self.target == "nominal":
                 labels |= {line.split(None, 1)[0] for line in text.splitlines() if line.strip()}
             read += len(text)
@@ -151,18 +157,21 @@ def _tidied(text: bytes) -> bytes:
 
 
 def _highest(text: bytes) -> int:
-    """The highest index of tidy text, which is the last of some row; -1 if there is none."""
+    """The highest index of tidy text, which is the last of some row; -1 if there is none.
+
+    Of one above 10¹⁷ it is the last digits, or 10¹⁷.
+    """
     characters = np.frombuffer(text, np.uint8)
     last = _last_colons(characters)
     if not len(last):
         return -1
     index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
-    for back in range(1, 11):
+    for back in range(1, 19):
         digits = characters[np.maximum(last - back, 0)].astype(np.int64) - ord("0")
         going &= (digits >= 0) & (digits <= 9) & (last >= back)
         index[going] += digits[going] * factor
         factor *= 10
-    return int(index.max()) if int(index.max()) < 1 << 31 else -1
+    return max(int(index.max()), 10**17 if going.any() else -1)
 
 
 def _last_colons(characters: np.ndarray) -> np.ndarray:
