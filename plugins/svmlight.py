@@ -102,8 +102,8 @@ class Libsvm(FileFormat):
                 highest = max(highest, _highest(text))
                 if highest > _MOST:
                     raise FilterkitError(
-                        f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, give "
-                        f"their number: --from libsvm:features={highest}"
+                        f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, "
+                        f"give their number: --from libsvm:features={highest}"
                     )
             if len(labels) <= self.most or self.target == "nominal":
                 labels |= {line.split(None, 1)[0] for line in text.splitlines() if line.strip()}
