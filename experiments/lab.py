@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import lzma
 import os
 import sys
 import time
@@ -22,17 +23,19 @@ from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import registry
 
 TEXT = ("oh0", "oh5", "oh10", "oh15", "tr11", "tr12", "tr23")
+CATEGORIES = 90  # of Reuters
 UCI = ("credit-g", "diabetes", "ecoli", "glass", "iris", "letter", "optdigits", "sonar", "vehicle", "vowel", "wine")
 
 
 def arguments(about: str) -> argparse.Namespace:
-    """The options of an experiment: where data is, where the table goes, how many processes."""
+    """The options of an experiment: where data is, where the table goes, how many processes, how much is done."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, uci/ and reuters/")
     parser.add_argument("--output", type=Path, help="the Markdown file; default: beside the script, under its name")
     parser.add_argument("--jobs", type=int, default=available_cores())
+    parser.add_argument("--full", action="store_true", help="do all that the paper did, which may take hours")
     parser.add_argument(
-        "--journals", type=Path, help="folder to keep results in, so that an interrupted run can continue"
+        "--journals", type=Path, help="folder that keeps each result at once, so that an interrupted run can continue"
     )
     given = parser.parse_args()
     given.output = given.output or Path(sys.argv[0]).with_suffix(".md")
@@ -42,6 +45,18 @@ def arguments(about: str) -> argparse.Namespace:
 def text_sets(folder: Path, names: Sequence[str] = TEXT) -> list[tuple[str, filterkit.Batch]]:
     """The sets of word counts of documents."""
     return [(name, filterkit.read(str(folder / "text" / f"{name}.wc.arff.gz"))) for name in names]
+
+
+def reuters(folder: Path, part: str, categories: Sequence[str] = ()) -> filterkit.Batch:
+    """The documents of a part of Reuters-21578, ``train`` or ``test``, with all 90 categories or some as labels."""
+    rows = filterkit.read(str(folder / "reuters" / f"reuters-{part}.arff.gz"), labels=CATEGORIES)
+    if not categories:
+        return rows
+    words, labels = rows.schema.features, rows.schema.label_attributes
+    chosen = [number for number, label in enumerate(labels) if label.name in categories]
+    places = tuple(range(len(words), len(words) + len(chosen)))
+    schema = filterkit.Schema(rows.schema.relation, [*words, *(labels[i] for i in chosen)], sparse=True, labels=places)
+    return filterkit.Batch(schema, rows.X, rows.y[:, chosen])
 
 
 def uci_sets(folder: Path, most: int, positives: int) -> tuple[list[tuple[str, filterkit.Batch]], set[tuple[str, str]]]:
@@ -74,6 +89,7 @@ def compare(
     data: list[tuple[str, filterkit.Batch]],
     chains: Iterable[str],
     plugins: tuple[str, ...] = (),
+    test: filterkit.Batch | None = None,
     **design,
 ) -> Results:
     """Evaluate chains.
@@ -85,6 +101,7 @@ def compare(
     data : data sets by name.
     chains : each as ``NAME: STAGES``.
     plugins : files of plugins that the chains need.
+    test : the rows to test on; by default they are folds of the data.
     design : further arguments of `filterkit.evaluation.folds.Design`.
     """
     for path in plugins:
@@ -93,12 +110,13 @@ def compare(
     journal = None
     if given.journals:
         os.makedirs(given.journals, exist_ok=True)
-        journal = Journal(str(given.journals / f"{name}.jsonl"), data, plan)
+        digested = data if test is None else [*data, ("test", test)]
+        journal = Journal(str(given.journals / f"{name}.jsonl"), digested, plan)
     rows = [] if journal is None else list(journal.results)
     began = said = time.monotonic()
     done = set() if journal is None else journal.done
     with make_engine("processes", given.jobs, registry()) as engine:
-        for left, results in run(Evaluator(data, plan), engine, done):
+        for left, results in run(Evaluator(data, plan, test), engine, done):
             rows += results
             if journal is not None:
                 journal.add(results)
@@ -106,6 +124,17 @@ def compare(
                 said = time.monotonic()
                 print(f"{name}: {left} folds of tasks left after {said - began:.0f} s", file=sys.stderr)
     return Results(rows)
+
+
+def store(given: argparse.Namespace, name: str, results: Results, measures: Sequence[str]) -> None:
+    """Write some measures of the results into the folder ``results`` beside the page, for ``filterkit report``."""
+    kept = [
+        row._replace(seconds=round(row.seconds, 2), values={m: round(row.values.get(m, np.nan), 5) for m in measures})
+        for row in results.rows
+    ]
+    folder = given.output.parent / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.csv.xz").write_bytes(lzma.compress(Results(kept).text().encode()))
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -126,7 +155,7 @@ def with_error(pair: Sequence[float] | np.ndarray) -> str:
 
 
 def difference(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
-    """By how much `one` exceeds `other`, with p of a paired t-test over tasks."""
+    """By how much `one` exceeds `other`, with p of Wilcoxon's signed-rank test over tasks."""
     chains = results.chains
     gap, p = results.paired(measure, chains.index(one), chains.index(other), share)
     return _with_p(gap, p)

@@ -3,7 +3,7 @@
 import time
 
 import numpy as np
-from lab import arguments, markdown, with_error, write
+from lab import arguments, markdown, reuters, with_error, write
 
 import filterkit
 from filterkit.stages.base import transform
@@ -24,7 +24,6 @@ PAPER = {
     ("MP-Boost", "ordinal"): (0.902, 0.818, 0.858, 0.837, 0.524, 0.564),
     ("SVM", "tf-idf, rows of length 1"): (0.941, 0.780, 0.853, 0.953, 0.353, 0.415),
 }
-LABELS = 90
 HEADS = ["", "micro π", "micro ρ", "micro F1", "macro π", "macro ρ", "macro F1", "training, s"]
 
 
@@ -49,10 +48,7 @@ def spreads(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
 
 def main() -> None:
     given = arguments(__doc__)
-    train, test = (
-        filterkit.read(str(given.data / "reuters" / f"reuters-{part}.arff.gz"), labels=LABELS)
-        for part in ("train", "test")
-    )
+    train, test = (reuters(given.data, part) for part in ("train", "test"))
     rows = []
     for key, chain in CHAINS.items():
         began = time.perf_counter()

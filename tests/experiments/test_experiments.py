@@ -51,6 +51,7 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
         (tmp_path / "reuters").mkdir()
         for part in ("train", "test"):
             filterkit.write(with_labels(texts), str(tmp_path / "reuters" / f"reuters-{part}.arff.gz"))
+        monkeypatch.setattr(lab, "CATEGORIES", 2)
     script = importlib.import_module(name)
     for constant, value in SMALL[name].items():
         monkeypatch.setattr(script, constant, value)
@@ -62,7 +63,6 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     if name == "seed_002_ordinal_boosting":
         chains = {key: re.sub(r"(-mh|mp-boost)$", r"\1 --rounds 3", chain) for key, chain in script.CHAINS.items()}
         monkeypatch.setattr(script, "CHAINS", chains)
-        monkeypatch.setattr(script, "LABELS", 2)
     written = tmp_path / "table.md"
     arguments = ["--data", str(tmp_path), "--output", str(written), "--jobs", "1", "--journals", str(tmp_path / "j")]
     monkeypatch.setattr(sys, "argv", [name, *arguments])
@@ -72,6 +72,26 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     assert len(rows) > 5 and "nan" not in text
     assert all(line.count("|") > 2 for line in rows)
+
+
+def test_selection_runs_on_split_documents(lab, monkeypatch, tmp_path):
+    """Naive Bayes and the perceptron learn, too."""
+    third = filterkit.chain("sample --fraction 1/3").fit_transform(sample("fortunes"))[1]
+    texts = with_labels(columns(third, range(0, 2011, 4)))
+    (tmp_path / "reuters").mkdir()
+    for part, rows in (("train", texts), ("test", texts.rows(0, 40))):
+        filterkit.write(rows, str(tmp_path / "reuters" / f"reuters-{part}.arff.gz"))
+    script = importlib.import_module("seed_001_svm_selection")
+    monkeypatch.setattr(lab, "CATEGORIES", 2)
+    monkeypatch.setattr(script, "SPARSITIES", ("5",))
+    monkeypatch.setattr(script, "SOME", 2)
+    some = ("normal-1", "ig", "odds")
+    monkeypatch.setattr(script, "LEARNERS", {"svm": some, "naive-bayes": some, "perceptron": some})
+    monkeypatch.setattr(script, "RANKINGS", {"normal-1": "normal", "ig": "ig", "odds": "odds"})
+    arguments = ["--data", str(tmp_path), "--output", str(tmp_path / "t.md"), "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["001", *arguments])
+    text = "\n".join(script.on_reuters(lab.arguments("")))
+    assert "label-a, label-b" in text and "### naive-bayes" in text and "### perceptron" in text
 
 
 @pytest.mark.parametrize("costs", ["1", "0.1,1"])
