@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -27,6 +28,7 @@ from filterkit.plugin import (
 from .types import Typed, chosen_kinds, in_milliseconds, inferred, with_all_labels
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
+_NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 
 
 class JsonLines(Typed):
@@ -121,11 +123,20 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte that begins no object")
+    if not _begins_with_objects(text):  # Arrow takes null for a row, and crashes if it is the first
+        raise pa.ArrowInvalid("a line begins with no object")
     return pyarrow.json.read_json(
         pa.BufferReader(text),
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
     )
+
+
+def _begins_with_objects(text: bytes) -> bool:
+    """Whether each line that is not blank begins with an object."""
+    characters = np.frombuffer(text, np.uint8)
+    starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
+    return bool((characters[starts] == ord("{")).all()) or _NO_OBJECT.search(text) is None
 
 
 def _inferred(text: bytes) -> Any:

@@ -386,6 +386,25 @@ def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, cap
 
 
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
+@pytest.mark.parametrize(
+    "text", ["null", " null\n", 'null, "b": 1}', '{"a":1}\nnull\n', '{\n"a": 1}\n', '1\n{"a":1}\n']
+)
+def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
+    """Arrow crashes if the first value is null, and the process with it; hence the command."""
+    (tmp_path / "x.jsonl").write_text(text)
+    done = run("x.jsonl", cwd=tmp_path)
+    message = "filterkit: x.jsonl: its first rows are no JSON lines (a line begins with no object)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
+def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
+    rows = ['{"a": 1}', *["null"] * 3, '{"a": 2}']
+    (tmp_path / "x.jsonl").write_text("\n".join([rows[0]] * 200_000 + rows) + "\n")
+    done = run("--rejects", "r", "x.jsonl", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("% 200002 rows\n")
+    assert (tmp_path / "r").read_text().count("is no JSON object") == 3
+
+
 def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(tmp_path, text):
     path = tmp_path / "x.jsonl"
     path.write_bytes(text)
