@@ -385,7 +385,6 @@ def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, cap
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
 @pytest.mark.parametrize(
     "text", ["null", " null\n", 'null, "b": 1}', '{"a":1}\nnull\n', '{\n"a": 1}\n', '1\n{"a":1}\n']
 )
