@@ -7,6 +7,7 @@ exact path at once, because importing pyarrow would take longer.
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ from filterkit.errors import ArffError, quoted, suggestion
 
 # The positions, values and lines of nominal values that no header declares, where these count as missing.
 Unseen = list[tuple[int, str, int]]
+
+_INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 
 OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
 
@@ -108,10 +111,10 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, unseen: U
             break
         if token.kind == EOL:
             raise ArffError("the sparse row is not closed by '}'", line=line)
-        digits = token.text[1:] if token.text[:1] == "+" else token.text
-        if not (digits.isascii() and digits.removeprefix("-").isdigit() and len(digits) < 19):
+        index = _INDEX.fullmatch(token.text)
+        if index is None:
             raise ArffError(f"expected the index of an attribute, found {token.describe()}", line=token.line)
-        position = int(digits)
+        position = int(index["sign"] + index["digits"])
         if not 0 <= position < layout.count:
             raise ArffError(
                 f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows",
