@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.gathering import Gathering, Passes
+from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.counts.gram import Gram
 from filterkit.data.attributes import Attribute
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
+from filterkit.exploration.extents import READER
+from filterkit.stages.selective import OnlyColumns
 
-_READER = "explore"  # whom messages name
 _LEAST = 1e-12  # a variance, as a share of the squared width of the values, below which rounding decides
 
 
-def correlations(rows: TrainingRows, low: np.ndarray, high: np.ndarray, weight: float) -> np.ndarray:
-    """Pearson's correlation of each pair of columns, over the rows that have both values.
+def correlations(
+    rows: TrainingRows, columns: np.ndarray, low: np.ndarray, high: np.ndarray, weight: float
+) -> Passes[np.ndarray]:
+    """Pearson's correlation of each pair of some columns, over the rows that have both values, in one pass.
 
     Parameters
     ----------
-    rows : of few columns.
-    low, high : float64 (columns,), the least and the largest value of each.
+    rows : the rows.
+    columns : int64 (k,), ascending: which columns.
+    low, high : float64 (k,), the least and the largest value of each.
     weight : the largest weight of a row.
 
     Returns
     -------
-    float64 (columns, columns), NaN where a column does not vary.
+    float64 (k, k), NaN where a column does not vary.
 
     Raises
     ------
     StageError : a weight cannot be counted, or there are too many rows.
     """
+    chosen = MappedRows(rows, OnlyColumns(rows.schema, columns))
     count = len(low)
     names = [f"{block}{number}" for block in ("value", "square", "present") for number in range(count)]
     schema = Schema("correlation", [Attribute(name, "numeric") for name in names])
-    grid = Gram.grid_of(Batch(schema, np.ones((1, len(names))), weights=np.array([weight])), _READER)
-    products = _merged(rows.map(partial(_gram, schema, low, high, grid))).matrix()
+    grid = Gram.grid_of(Batch(schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
+    summed = _Sum()
+    yield [Gathering(chosen, partial(_gram, schema, low, high, grid), summed.add)]
+    products = summed.gram().matrix()
     value, square, present = (slice(number * count, (number + 1) * count) for number in range(3))
     number = products[present, present]
     sums, squares = products[value, present], products[square, present]
@@ -51,16 +58,24 @@ def correlations(rows: TrainingRows, low: np.ndarray, high: np.ndarray, weight: 
     return found
 
 
-def _merged(grams: Iterator[Gram]) -> Gram:
-    """The sum of at least one."""
-    found = next(grams)
-    for gram in grams:
-        found = Gram.merge([found, gram])
-    return found
+class _Sum:
+    """The sum of the Grams of batches."""
+
+    def __init__(self) -> None:
+        self._gram: Gram | None = None
+
+    def add(self, gram: Gram) -> None:
+        """Add that of a batch."""
+        self._gram = gram if self._gram is None else Gram.merge([self._gram, gram])
+
+    def gram(self) -> Gram:
+        """The sum of at least one."""
+        assert self._gram is not None
+        return self._gram
 
 
 def _gram(schema: Schema, low: np.ndarray, high: np.ndarray, grid: np.ndarray, batch: Batch) -> Gram:
-    return Gram.of(_three_blocks(schema, low, high, batch), grid, _READER)
+    return Gram.of(_three_blocks(schema, low, high, batch), grid, READER)
 
 
 def _three_blocks(schema: Schema, low: np.ndarray, high: np.ndarray, batch: Batch) -> Batch:
