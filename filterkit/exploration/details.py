@@ -9,6 +9,7 @@ import numpy as np
 
 from filterkit.chains.fitting import Passed
 from filterkit.chains.gathering import Passes, gather
+from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlations
 from filterkit.exploration.curves import curves, with_curve
@@ -40,7 +41,7 @@ class Chain(NamedTuple):
     after: Extents | None
 
 
-def details(features: Features, chain: Chain, known: Registry, memory: int, weight: float) -> dict[str, Any]:
+def details(features: Features, chain: Chain, known: Registry, memory: int, overview: Overview) -> dict[str, Any]:
     """``details`` and ``correlation`` of the page, of the best features, in one pass over the rows.
 
     Parameters
@@ -49,7 +50,7 @@ def details(features: Features, chain: Chain, known: Registry, memory: int, weig
     chain : the stages behind them.
     known : the plugins, one of which may offer a stage with a curve.
     memory : bytes, as for `Chain.fit`.
-    weight : the largest of a row.
+    overview : of the rows of the features.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def details(features: Features, chain: Chain, known: Registry, memory: int, weig
         _nothing()
         if chain.after is None or not len(outgoing)
         else histograms(chain.passed[-1].rows, outgoing, chain.after),
-        _correlated(features, weight),
+        _correlated(features, overview),
     )
     return {
         "details": [
@@ -119,13 +120,13 @@ def _origins(schema: Schema, passed: Sequence[Passed]) -> np.ndarray:
     return origin
 
 
-def _correlated(features: Features, weight: float) -> Passes[dict[str, Any]]:
+def _correlated(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
     """``correlation`` of the page: of the best features that are numbers or have two labels."""
-    schema, ranking = features.schema, features.ranking
+    schema = features.schema
     usable = [i for i in features.best.tolist() if schema.label_counts[i] in (0, 2)][:_MOST_CORRELATED]
     columns = np.array(sorted(usable), np.int64)
     if len(columns) < 2:
         return {"features": [], "r": []}
-    found = yield from correlations(features.rows, columns, ranking.low[columns], ranking.high[columns], weight)
+    found = yield from correlations(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
     return {"features": features.place(np.array(usable)), "r": short(found[np.ix_(at, at)])}

@@ -106,7 +106,7 @@ def explore(rows: TrainingRows, request: Request) -> dict[str, Any]:
             "rates": rates(),
             "agreement": agreement(ranking),
         }
-        | details(features, chain, known, memory, float(seen.overview.weights[1]))
+        | details(features, chain, known, memory, seen.overview)
     )
 
 
