@@ -70,7 +70,7 @@ def _normal_quantile(rates: np.ndarray) -> np.ndarray:
     from statistics import NormalDist
 
     distinct, where = np.unique(rates, return_inverse=True)  # rates come from counts of rows, so few differ
-    return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[where]
+    return np.array(list(map(NormalDist().inv_cdf, distinct.tolist())))[where]
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:

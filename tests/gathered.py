@@ -9,11 +9,18 @@ from filterkit.exploration.explore import Request, explore
 from filterkit.plugin.registry import registry
 
 
+def request_of(chain="", by=(), best=50, memory=1 << 30):
+    """What to explore; all metrics by default."""
+    return Request(Chain.parse(chain).stages, by, best, registry(), memory)
+
+
 def gathered(batches, chain="", by=(), best=50, memory=1 << 30, engine=None):
     """What the page of these rows shows, as JSON gives it back."""
     batches = batches if isinstance(batches, list) else [batches]
-    request = Request(Chain.parse(chain).stages, by, best, registry(), memory)
     with rows_of(batches, engine or LocalEngine(1), memory // 8) as rows:
-        found = explore(rows, request)
-    packed = orjson.dumps(found, lambda array: array.tolist(), option=orjson.OPT_SERIALIZE_NUMPY)
-    return orjson.loads(packed)
+        return as_json(explore(rows, request_of(chain, by, best, memory)))
+
+
+def as_json(found):
+    """What `explore` found, as JSON gives it back."""
+    return orjson.loads(orjson.dumps(found, lambda array: array.tolist(), option=orjson.OPT_SERIALIZE_NUMPY))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from filterkit.chains.gathering import Passes, gather
 from filterkit.chains.rows import MappedRows, TrainingRows
 from filterkit.chains.states import StatesByStrip
 from filterkit.chains.statistics import Statistics
@@ -44,22 +45,30 @@ def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int
     ------
     StageError : a stage cannot be fitted on these rows.
     """
+    (fitted,) = gather(fitting_column_stages(stages, rows, memory))
+    return list(fitted)
+
+
+def fitting_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> Passes[list[FittedColumns]]:
+    """As `fit_column_stages`, in passes that may be shared."""
     fitted: list[FittedColumns] = []
     while len(fitted) < len(stages):
-        for each in _fit_from_one_statistic(stages[len(fitted) :], rows, memory):
+        for each in (yield from _fitting_from_one_statistic(stages[len(fitted) :], rows, memory)):
             fitted.append(each)
             rows = MappedRows(rows, each)
     return fitted
 
 
-def _fit_from_one_statistic(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
+def _fitting_from_one_statistic(
+    stages: list[ColumnStage], rows: TrainingRows, memory: int
+) -> Passes[list[FittedColumns]]:
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
     statistics = Statistics(stages, memory)
     walk = _Walk(stages, rows, statistics)
-    for strips in statistics.passes(rows):
-        walk.take(strips)
-        del strips  # they may be large, and so may the next ones
+    for each in statistics.passes(rows):
+        yield [each.gathering()]
+        walk.take(each.strips())
     return walk.finish()
 
 

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.gathering import Gathering, in_one_pass
 from filterkit.chains.rows import TrainingRows
 from filterkit.chains.strips import Strip, Strips
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
-from filterkit.engines.engine import mapped
+from filterkit.engines.engine import Engine, mapped
 from filterkit.stages.columns import ColumnStage
 
 # The share of `--memory` that a statistic may take, and how many bytes working on it takes for each of its own.
@@ -60,17 +61,15 @@ class Statistics:
         table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
-    def passes(self, rows: TrainingRows) -> Iterator[list[Strip]]:
-        """For each pass over the rows, the strips of the next columns, in order."""
-        low, width, wanted = 0, rows.schema.width, rows.schema.width
+    def passes(self, rows: TrainingRows) -> Iterator[StatisticsPass]:
+        """Each pass over the rows that the statistic takes; gather what one wants, and take its strips, before the
+        next."""
+        low, wanted = 0, rows.schema.width
         while True:
-            strips = self._pass(rows, low, min(low + wanted, width))
-            merged = strips.merged()
-            low, wanted = strips.high, strips.probable_width()
-            del strips
-            yield merged
-            del merged
-            if low >= width:
+            each = StatisticsPass(self, rows, low, min(low + wanted, rows.schema.width))
+            yield each
+            low, wanted = each.high, each.probable_width
+            if low >= rows.schema.width:
                 return
 
     def parts(self, rows: TrainingRows) -> Iterator[Statistic]:
@@ -78,7 +77,9 @@ class Statistics:
 
         The schema of each is that of its columns alone, unless it has all.
         """
-        for strips in self.passes(rows):
+        for each in self.passes(rows):
+            in_one_pass([each.gathering()])
+            strips = each.strips()
             while strips:
                 statistic: Statistic = rows.engine.fetch(strips.pop(0).statistic)
                 cuts = self.cuts(statistic, self._stages)
@@ -89,29 +90,74 @@ class Statistics:
                         yield statistic.some(begin, end).alone()
                 del statistic
 
+    def counting(self, low: int, high: int) -> _Count:
+        """What takes the statistic of the columns from `low` to `high` of a batch."""
+        return _Count(self._kind, low, high, self._supervised, self._reader)
+
+    def strips(self, engine: Engine, low: int, high: int) -> Strips:
+        """The strips of these columns, still empty."""
+        return Strips(engine, low, high, self._budget)
+
+    def note(self, found: _Taken) -> None:
+        """Note what a pass found out about the rows of a batch."""
+        self._unlabelled |= found.unlabelled
+        self._weighted |= found.weighted
+
     def cuts(self, statistic: Statistic, stages: list[ColumnStage]) -> list[tuple[int, int]]:
         """Ranges of columns of a statistic, each small enough for `stages` to work on."""
         limit = max(1, self._budget * 2 // _WORKING)
         count = max(1, -(-max(stage.working_bytes(statistic) for stage in stages) // limit))
         return _cuts(statistic, min(count, len(statistic)))
 
-    def _pass(self, rows: TrainingRows, low: int, high: int) -> Strips:
-        """One pass over the rows: strips of the columns from `low` to as near `high` as the engine has room for."""
-        engine = rows.engine
-        count = _Count(self._kind, low, high, self._supervised, self._reader)
-        strips = Strips(engine, low, high, self._budget)
-        weights, number = 0.0, 0
-        for found in rows.map(_Take(engine.keep(count), count)):
-            self._unlabelled |= found.unlabelled
-            self._weighted |= found.weighted
-            weights, number = weights + found.weights, number + found.rows
-            strips.add(found.statistic, found.columns)
-            count.high = strips.high  # only this process changes it; work that began before covers more columns
-        check_sum(self._reader, weights, number)
+
+class StatisticsPass:
+    """One pass over the rows that takes the statistics of a range of columns.
+
+    Parameters
+    ----------
+    statistics : what to take.
+    rows : the rows.
+    low, high : the columns wanted.
+
+    Attributes
+    ----------
+    high, probable_width : once the strips are known, where the last one ends, as near to the `high` wanted as the
+        engine has room for; and how many further columns it probably has room for.
+    """
+
+    def __init__(self, statistics: Statistics, rows: TrainingRows, low: int, high: int) -> None:
+        self.high = high
+        self.probable_width = high - low
+        self._statistics = statistics
+        self._rows = rows
+        self._low = low
+        self._count = statistics.counting(low, high)
+        self._strips: Strips | None = statistics.strips(rows.engine, low, high)
+        self._weights, self._number = 0.0, 0
+
+    def gathering(self) -> Gathering:
+        """What the pass wants to know."""
+        return Gathering(self._rows, _Take(self._rows.engine.keep(self._count), self._count), self._take)
+
+    def _take(self, found: _Taken) -> None:
+        assert self._strips is not None
+        self._statistics.note(found)
+        self._weights, self._number = self._weights + found.weights, self._number + found.rows
+        self._strips.add(found.statistic, found.columns)
+        self._count.high = self._strips.high  # only this process changes it; work that began before covers more columns
+
+    def strips(self) -> list[Strip]:
+        """The strips of the next columns, in order; they are not kept here."""
+        strips, self._strips = self._strips, None
+        assert strips is not None
+        check_sum(self._count.reader, self._weights, self._number)
         if not strips.nbytes:
-            for statistic in mapped(engine, engine.keep(count), [empty(rows.schema)]):
-                strips.add(statistic, count.high - low)
-        return strips
+            engine = self._rows.engine
+            for statistic in mapped(engine, engine.keep(self._count), [empty(self._rows.schema)]):
+                strips.add(statistic, self._count.high - self._low)
+        merged = strips.merged()
+        self.high, self.probable_width = strips.high, strips.probable_width()
+        return merged
 
 
 def _cuts(statistic: Statistic, count: int) -> list[tuple[int, int]]:

@@ -95,18 +95,10 @@ def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) ->
     with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
-            overviews = shown.watch(reader.map(Overview, engine), reader)
-            first = next(overviews, None)
-            if first is None:
-                return Overview(empty(reader.schema)), class_
-            return merged(_with(first, overviews)), class_
+            found = merged(shown.watch(reader.map(Overview, engine), reader))
+            return found or Overview(empty(reader.schema)), class_
         finally:
             shown.close()
-
-
-def _with(first: Overview, others: Iterator[Overview]) -> Iterator[Overview]:
-    yield first
-    yield from others
 
 
 class _Found:

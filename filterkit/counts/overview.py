@@ -129,15 +129,32 @@ class Overview:
         return sorted(group for group in groups.values() if len(group) > 1)
 
 
-def merged(overviews: Iterable[Overview]) -> Overview:
-    """The overview of all rows; of at least one overview, in the order of the batches, merged as they come."""
-    waiting: list[Overview] = []
-    for number, each in enumerate(overviews):
-        each.prints = of_batch(each.prints, number)
-        waiting.append(each)
-        if len(waiting) > _MERGED_AT_ONCE:
-            waiting = [Overview.merge(waiting)]
-    return Overview.merge(waiting)
+class Merging:
+    """Merges the overviews of batches as they come, in the order of the batches."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._waiting: list[Overview] = []
+
+    def add(self, overview: Overview) -> None:
+        """Add the overview of the next batch; it is used up."""
+        overview.prints = of_batch(overview.prints, self._count)
+        self._count += 1
+        self._waiting.append(overview)
+        if len(self._waiting) > _MERGED_AT_ONCE:
+            self._waiting = [Overview.merge(self._waiting)]
+
+    def merged(self) -> Overview | None:
+        """The overview of all rows; None of no batch."""
+        return Overview.merge(self._waiting) if self._waiting else None
+
+
+def merged(overviews: Iterable[Overview]) -> Overview | None:
+    """The overview of all rows, of those of the batches in their order; None of no batch."""
+    merging = Merging()
+    for each in overviews:
+        merging.add(each)
+    return merging.merged()
 
 
 def _hashed(batch: Batch) -> tuple[np.ndarray, np.ndarray]:

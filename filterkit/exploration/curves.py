@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.gathering import Passes
+from filterkit.chains.passes import fitting_column_stages
+from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
+from filterkit.exploration.extents import READER
+from filterkit.exploration.short import short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage, FittedColumns
+from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.selective import OnlyColumns
+
+_MOST_VALUES = 200  # of a curve
+_MOST_CURVES = 6  # of a column
 
 
 class Curves(NamedTuple):
-    """What a stage makes of some values.
+    """What a stage makes of some values of each column.
 
     Attributes
     ----------
+    values, rows : the distinct values of each column, thinned to `_MOST_VALUES`, and the weight of the rows with a
+        value up to each and above the one before.
     columns : int64 (n,), ascending: the incoming column of each outgoing one; several classes give several.
     images : float64 (most values of a column, n), by the number of the value.
     words : the stage and its options.
     what : what an image is, such as p(v).
     """
 
+    values: Ragged
+    rows: Ragged
     columns: np.ndarray
     images: np.ndarray
     words: str
     what: str
+
+    def of(self, column: int) -> list[dict[str, Any]]:
+        """The curves of one column, one for each task, as the page wants them."""
+        span = slice(*self.values.indptr[column : column + 2].tolist())
+        return [
+            {
+                "task": number,
+                "value": self.values.values[span],
+                "p": short(self.images[: span.stop - span.start, place]),
+                "rows": self.rows.values[span],
+                "what": self.what,
+                "stage": self.words,
+            }
+            for number, place in enumerate(np.flatnonzero(self.columns == column).tolist()[:_MOST_CURVES])
+        ]
 
 
 def with_curve(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
@@ -44,16 +73,60 @@ def with_curve(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
     return None
 
 
-def curves_of(fitted: FittedColumns, values: Ragged) -> Curves:
-    """What a fitted stage with a curve makes of some values of each column."""
-    stage, columns = fitted.stage, fitted.columns
+def curves(rows: TrainingRows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
+    """Fit a stage with a curve on some columns, and draw the curves.
+
+    Parameters
+    ----------
+    rows : the rows, which have a nominal class.
+    columns : int64, ascending: which columns.
+    stage : the stage.
+    memory : bytes, as for `Chain.fit`.
+
+    Raises
+    ------
+    StageError : the stage cannot be fitted.
+    """
+    chosen = MappedRows(rows, OnlyColumns(rows.schema, columns))
+    thinned, fitted = yield from fitting_column_stages([_Thinned(), stage], chosen, memory)
+    values, weights = thinned.state["values"], thinned.state["rows"]
+    return Curves(values, weights, fitted.columns, _images(fitted, values), " ".join(stage.words()), stage.curve_name)
+
+
+def _images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
+    """`Curves.images`."""
     longest = max(values.lengths.max(initial=0), 1)
     grid = np.full((len(values), longest), np.nan)
     grid[np.repeat(np.arange(len(values)), values.lengths), _counted(values)] = values.values
-    images = stage.curve(grid[columns].ravel(), np.repeat(np.arange(len(columns)), longest), fitted.state)
-    return Curves(columns, images.reshape(-1, longest).T, " ".join(stage.words()), stage.curve_name)
+    column = np.repeat(np.arange(len(fitted.columns)), longest)
+    images = fitted.stage.curve(grid[fitted.columns].ravel(), column, fitted.state)
+    return images.reshape(-1, longest).T
 
 
 def _counted(ragged: Ragged) -> np.ndarray:
     """int64 (values,): the place of each value within its row."""
     return np.arange(len(ragged.values)) - np.repeat(ragged.indptr[:-1], ragged.lengths)
+
+
+class _Thinned(ColumnStage):
+    """Learns `Curves.values` and `Curves.rows`: all values, or those at ranks of rows that are equally far apart."""
+
+    name = READER
+
+    def fit_columns(self, table: ContingencyTable) -> State:
+        cells = table.with_zeros()
+        starts, values, rows = [0], [np.zeros(0)], [np.zeros(0)]
+        for begin, end in zip(cells.indptr[:-1].tolist(), cells.indptr[1:].tolist()):
+            own, upto = cells.values[begin:end], np.cumsum(cells.rows[begin:end])
+            keep = np.arange(len(own))
+            if len(own) > _MOST_VALUES:
+                ranks = np.linspace(0, upto[-1], _MOST_VALUES)
+                keep = np.unique(np.append(np.searchsorted(upto, ranks), len(own) - 1).clip(0, len(own) - 1))
+            values.append(own[keep])
+            rows.append(np.diff(upto[keep], prepend=0.0))
+            starts.append(starts[-1] + len(keep))
+        indptr = np.array(starts)
+        return {"values": Ragged(indptr, np.concatenate(values)), "rows": Ragged(indptr, np.concatenate(rows))}
+
+    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+        return values.copy()

@@ -3,95 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from filterkit.chains.fitting import Passed
-from filterkit.chains.rows import MappedRows
+from filterkit.chains.gathering import Passes, gather
+from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlations
-from filterkit.exploration.curves import Curves, curves_of, with_curve
+from filterkit.exploration.curves import curves, with_curve
+from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import Features
 from filterkit.exploration.histograms import Histograms, histograms
 from filterkit.exploration.short import short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.selective import OnlyColumns
 
 _MOST_COLUMNS = 6  # that come out of one feature
 _MOST_CORRELATED = 100
 
 
-def details(
-    features: Features, stages: Sequence[Stage], passed: Sequence[Passed], known: Registry, memory: int
-) -> list[dict[str, Any]]:
-    """``details`` of the page: the best features, the best first.
+class Chain(NamedTuple):
+    """The stages behind the features.
+
+    Attributes
+    ----------
+    stages : the stages; perhaps none.
+    passed : the same, fitted, with what comes out of them.
+    before, after : the extents of the features, and of the columns that come out of the last stage; None without
+        stages.
+    """
+
+    stages: Sequence[Stage]
+    passed: Sequence[Passed]
+    before: Extents
+    after: Extents | None
+
+
+def details(features: Features, chain: Chain, known: Registry, memory: int, overview: Overview) -> dict[str, Any]:
+    """``details`` and ``correlation`` of the page, of the best features, in one pass over the rows.
 
     Parameters
     ----------
     features : the features.
-    stages : those behind the features.
-    passed : the same, fitted, with what comes out of them.
+    chain : the stages behind them.
     known : the plugins, one of which may offer a stage with a curve.
     memory : bytes, as for `Chain.fit`.
+    overview : of the rows of the features.
 
     Raises
     ------
     StageError : a stage fails on these rows.
     """
     if not len(features.best):
-        return []
+        return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
-    chosen = MappedRows(features.rows, OnlyColumns(features.schema, columns))
-    stage = with_curve(stages, known) if features.has_curves else None
-    before, fitted = histograms(chosen, memory, [] if stage is None else [stage])
-    curves = curves_of(fitted[0], before.values) if fitted else None
-    after = _after(columns, features.schema, passed, memory)
-    return [
-        {
-            "feature": int(features.place(column)),
-            "before": before.of(at),
-            "curves": [] if curves is None else _curves(curves, before, at),
-            "after": after.get(int(column), []),
-        }
-        for column, at in zip(features.best, np.searchsorted(columns, features.best).tolist())
-    ]
+    origin = _origins(features.schema, chain.passed)
+    outgoing = _chosen(origin, columns)
+    stage = with_curve(chain.stages, known) if features.has_curves else None
+    before, drawn, after, correlation = gather(
+        histograms(features.rows, columns, chain.before),
+        _nothing() if stage is None else curves(features.rows, columns, stage, memory),
+        _nothing()
+        if chain.after is None or not len(outgoing)
+        else histograms(chain.passed[-1].rows, outgoing, chain.after),
+        _correlated(features, overview),
+    )
+    return {
+        "details": [
+            {
+                "feature": int(features.place(column)),
+                "before": before.of(at),
+                "curves": [] if drawn is None else drawn.of(at),
+                "after": [] if after is None else _columns(after, np.flatnonzero(origin[outgoing] == column)),
+            }
+            for column, at in zip(features.best, np.searchsorted(columns, features.best).tolist())
+        ],
+        "correlation": correlation,
+    }
 
 
-def _curves(curves: Curves, before: Histograms, at: int) -> list[dict[str, Any]]:
-    """The curves of one column, one for each task."""
-    span = slice(*before.values.indptr[at : at + 2].tolist())
-    return [
-        {
-            "task": number,
-            "value": before.values.values[span],
-            "p": short(curves.images[: span.stop - span.start, place]),
-            "rows": before.rows.values[span],
-            "what": curves.what,
-            "stage": curves.words,
-        }
-        for number, place in enumerate(np.flatnonzero(curves.columns == at).tolist()[:_MOST_COLUMNS])
-    ]
+def _nothing() -> Passes[None]:
+    """Finds nothing out."""
+    return
+    yield
 
 
-def _after(
-    columns: np.ndarray, schema: Schema, passed: Sequence[Passed], memory: int
-) -> dict[int, list[dict[str, Any]]]:
-    """By number, the columns that come out of some features."""
-    found: dict[int, list[dict[str, Any]]] = {}
-    if not passed:
-        return found
-    rows, origin = passed[-1].rows, _origins(schema, passed)
-    chosen = np.flatnonzero(np.isin(origin, columns))
-    if not len(chosen):
-        return found
-    made, _ = histograms(MappedRows(rows, OnlyColumns(rows.schema, chosen)), memory)
-    for number, column in enumerate(chosen.tolist()):
-        of_feature = found.setdefault(int(origin[column]), [])
-        if len(of_feature) < _MOST_COLUMNS:
-            of_feature.append({"name": rows.schema.features[column].name, "histogram": made.of(number)})
-    return found
+def _columns(made: Histograms, numbers: np.ndarray) -> list[dict[str, Any]]:
+    """Some columns, as the page wants them."""
+    names = [attribute.name for attribute in made.schema.features]
+    return [{"name": names[number], "histogram": made.of(number)} for number in numbers.tolist()]
+
+
+def _chosen(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """int64, ascending: the first columns that come out of each of some features."""
+    found = np.flatnonzero(np.isin(origin, columns))
+    order = np.argsort(origin[found], kind="stable")
+    own = origin[found][order]
+    rank = np.arange(len(own)) - np.searchsorted(own, own)
+    return np.sort(found[order][rank < _MOST_COLUMNS])
 
 
 def _origins(schema: Schema, passed: Sequence[Passed]) -> np.ndarray:
@@ -109,17 +120,13 @@ def _origins(schema: Schema, passed: Sequence[Passed]) -> np.ndarray:
     return origin
 
 
-def correlated(features: Features, weight: float) -> dict[str, Any]:
-    """``correlation`` of the page: of the best features that are numbers or have two labels.
-
-    `weight` is the largest of a row.
-    """
+def _correlated(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
+    """``correlation`` of the page: of the best features that are numbers or have two labels."""
     schema = features.schema
     usable = [i for i in features.best.tolist() if schema.label_counts[i] in (0, 2)][:_MOST_CORRELATED]
     columns = np.array(sorted(usable), np.int64)
     if len(columns) < 2:
         return {"features": [], "r": []}
-    chosen = MappedRows(features.rows, OnlyColumns(schema, columns))
-    found = correlations(chosen, features.ranking.low[columns], features.ranking.high[columns], weight)
+    found = yield from correlations(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
     return {"features": features.place(np.array(usable)), "r": short(found[np.ix_(at, at)])}

@@ -13,14 +13,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from filterkit.chains.fitting import fit_each
+from filterkit.chains.gathering import Gathering, Passes, gather
 from filterkit.chains.rows import TrainingRows
+from filterkit.counts.metric import Metric
+from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.exploration import account, overview
-from filterkit.exploration.details import correlated, details
+from filterkit.exploration import overview
+from filterkit.exploration.account import Account
+from filterkit.exploration.details import Chain, details
+from filterkit.exploration.extents import extents
 from filterkit.exploration.features import Features, agreement, described, isolines, metrics_for, notes_of, tasks_of
 from filterkit.exploration.isolines import has_plane, rates
 from filterkit.exploration.ranking import BINS, rank
-from filterkit.plugin.registry import Registry
+from filterkit.plugin.registry import Registry, find_metric
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage
 
@@ -61,45 +66,102 @@ def explore(rows: TrainingRows, request: Request) -> dict[str, Any]:
     StageError : a stage or a metric fails on these rows.
     """
     stages, known, memory = request.stages, request.known, request.memory
-    twice = next((name for name in request.metrics if request.metrics.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"--by {twice} is given twice")
     clock = _Clock(len(stages))
+    named = _named(request.metrics)
     passed = fit_each(stages, rows, memory, clock)
     head = next((number for number, stage in enumerate(stages) if isinstance(stage, ColumnStage)), len(stages))
     explored = passed[head - 1].rows if head else rows
-    found = account.account(rows, passed, head)
-    seen = found.seen
-    quick = not request.metrics and overview.thresholds(seen) > _MANY_THRESHOLDS
-    names = list(request.metrics) or metrics_for(explored.schema, known, quick)
-    features = None
-    if explored.schema.width and names:
-        features = Features(explored, rank(explored, names, memory), request.best)
+    account, looking = Account(rows, passed), overview.Looking(explored)
+    choice = _Choice(named, explored.schema, known, looking)
+    has_features = bool(explored.schema.width and choice.every)
+    _, ranking, before, after = gather(
+        _once([*account.gatherings(), looking.gathering()]),
+        rank(explored, choice.metrics, choice.supervised, memory) if has_features else _once([]),
+        extents(explored, memory) if has_features else _once([]),
+        extents(passed[-1].rows, memory) if has_features and passed[head:] else _once([]),
+    )
+    seen = looking.seen
     about_rows = {
         "head": head,
         "overview": overview.described(seen),
-        "warnings": overview.warnings(seen, explored.schema, None if features is None else features.ranking),
-        "stages": account.described(found, rows, stages, passed, clock.seconds),
+        "warnings": overview.warnings(seen, explored.schema, ranking),
+        "stages": account.described(stages, clock.seconds),
     }
-    if features is None:
+    if ranking is None:
         return about_rows | _NO_FEATURES
-    tasks = tasks_of(features)
-    metrics = features.ranking.metrics
-    slow = sorted({*metrics_for(explored.schema, known, quick=False)} - {*names}) if quick else []
-    return about_rows | {
-        "notes": notes_of(features, slow),
-        "tasks": tasks,
-        "metrics": [
-            {"name": metric.name, "summary": metric.summary(), "plane": has_plane(metric, len(tasks))}
-            for metric in metrics
-        ],
-        "features": described(features),
-        "isolines": isolines(metrics, tasks),
-        "rates": rates(),
-        "agreement": agreement(features.ranking),
-        "correlation": correlated(features, float(seen.overview.weights[1])),
-        "details": details(features, stages[head:], passed[head:], known, memory),
-    }
+    features = Features(explored, ranking, request.best)
+    tasks, metrics = tasks_of(features), ranking.metrics
+    chain = Chain(stages[head:], passed[head:], before, after)
+    return (
+        about_rows
+        | {
+            "notes": notes_of(features, choice.left_out()),
+            "tasks": tasks,
+            "metrics": [
+                {"name": metric.name, "summary": metric.summary(), "plane": has_plane(metric, len(tasks))}
+                for metric in metrics
+            ],
+            "features": described(features),
+            "isolines": isolines(metrics, tasks),
+            "rates": rates(),
+            "agreement": agreement(ranking),
+        }
+        | details(features, chain, known, memory, seen.overview)
+    )
+
+
+def _once(gatherings: list[Gathering]) -> Passes[None]:
+    """Finds out in one pass what others keep."""
+    yield gatherings
+
+
+def _named(names: Sequence[str]) -> list[Metric]:
+    """The metrics of these names.
+
+    Raises
+    ------
+    UsageError : a metric is unknown, or named twice.
+    """
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"--by {twice} is given twice")
+    return [find_metric(name) for name in names]
+
+
+class _Choice:
+    """Chooses the metrics: those that are named, or all that suit the rows and do not take too long.
+
+    Parameters
+    ----------
+    named : the metrics that are named.
+    schema : of the features.
+    known : the plugins.
+    looking : looks at the features. What it has seen decides which metrics take too long.
+
+    Attributes
+    ----------
+    every : the metrics that may be chosen.
+    supervised : whether one of them needs a class.
+    """
+
+    def __init__(self, named: list[Metric], schema: Schema, known: Registry, looking: overview.Looking) -> None:
+        self.every = named or metrics_for(schema, known)
+        self.supervised = any(metric.needs_class for metric in self.every)
+        self._all = bool(named)
+        self._looking = looking
+
+    def metrics(self) -> list[Metric]:
+        """Those that are chosen; to be called after the pass that looks at the features."""
+        quick = [metric for metric in self.every if not metric.slow]
+        return quick if quick and self._is_much() else self.every
+
+    def left_out(self) -> list[str]:
+        """The names of the metrics that take too long."""
+        chosen = self.metrics()
+        return sorted(metric.name for metric in self.every if metric not in chosen)
+
+    def _is_much(self) -> bool:
+        return not self._all and overview.thresholds(self._looking.seen) > _MANY_THRESHOLDS
 
 
 _NO_FEATURES: dict[str, Any] = {

@@ -21,23 +21,22 @@ _PLANES = 6  # tasks that have isolines
 _MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
 
 
-def metrics_for(schema: Schema, known: Registry, quick: bool) -> list[str]:
+def metrics_for(schema: Schema, known: Registry) -> list[Metric]:
     """The metrics to show where none is asked for: those that the class allows, without random ones.
 
     Parameters
     ----------
     schema : of the features.
     known : the plugins.
-    quick : whether to leave out metrics that are slow.
     """
     target = schema.class_attribute
     has_class = target is not None and target.kind == "nominal"
     usable = [
-        name
-        for name, metric in known.metrics.items()
-        if metric.by_column is None and (has_class or not metric.needs_class) and not (quick and metric.slow)
+        metric
+        for metric in known.metrics.values()
+        if metric.by_column is None and (has_class or not metric.needs_class)
     ]
-    return sorted(usable, key=lambda name: (not known.metrics[name].leads, name))
+    return sorted(usable, key=lambda metric: (not metric.leads, metric.name))
 
 
 class Features:
@@ -160,18 +159,23 @@ def isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, li
 
 def agreement(ranking: Ranking) -> dict[str, Any]:
     """``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics."""
-    from scipy.stats import rankdata
-
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
     if len(scores) < 2:
         return {"metrics": names, "spearman": np.full((len(names), len(names)), np.nan)}
-    ranks = rankdata(scores, axis=0)
+    ranks = np.stack([_ranks(each) for each in scores.T], axis=1)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         found = ranks.T @ ranks / np.outer(length, length)
     return {"metrics": names, "spearman": short(found)}
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """float64 (n,): the rank of each score; equal ones have the mean of their ranks."""
+    # Importing scipy.stats for it would take longer than all else that is done for a page of some thousand features.
+    _, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[number])
 
 
 def notes_of(features: Features, slow: list[str]) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.counts.overview import Overview, merged
+from filterkit.chains.gathering import Gathering
+from filterkit.chains.rows import TrainingRows
+from filterkit.counts.overview import Merging, Overview
 from filterkit.data.batch import Batch, empty
 from filterkit.data.schema import Schema
 from filterkit.errors import make_class
@@ -20,7 +23,7 @@ _SHORT = 40  # characters of a text that may be an identifier
 
 
 class Seen(NamedTuple):
-    """A table, seen once.
+    """A table, or a batch of it, seen once.
 
     Attributes
     ----------
@@ -34,45 +37,43 @@ class Seen(NamedTuple):
     unlabelled: int
 
 
-class Look(NamedTuple):
-    """What `Seen` holds, of one batch."""
+class Looking:
+    """Looks at some rows.
 
-    overview: Overview
-    classes: np.ndarray
-    unlabelled: int
+    Parameters
+    ----------
+    rows : the rows.
+    """
+
+    def __init__(self, rows: TrainingRows) -> None:
+        self._rows = rows
+        self._merging = Merging()
+        target = rows.schema.class_attribute
+        self._classes = np.zeros(len(target.values) if target is not None and target.kind == "nominal" else 0)
+        self._unlabelled = 0
+
+    def gathering(self) -> Gathering:
+        """What it wants to know in one pass."""
+        return Gathering(self._rows, _look_at, self._add)
+
+    def _add(self, look: Seen) -> None:
+        self._merging.add(look.overview)
+        self._classes += look.classes
+        self._unlabelled += look.unlabelled
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What was seen, from the end of the pass on."""
+        overview = self._merging.merged() or Overview(empty(self._rows.schema))
+        return Seen(overview, self._classes, self._unlabelled)
 
 
-def look_at(batch: Batch) -> Look:
-    """Look at a batch."""
+def _look_at(batch: Batch) -> Seen:
     target, y = batch.schema.class_attribute, batch.y
     counts = np.zeros(0)
     if target is not None and target.kind == "nominal" and y is not None:
         counts = np.bincount(y[y >= 0], minlength=len(target.values)).astype(np.float64)
-    return Look(Overview(batch), counts, int(np.count_nonzero(~batch.class_known)))
-
-
-def seen_of(looks: Iterator[Look], schema: Schema) -> Seen:
-    """What the looks at all batches have seen, in their order; `schema` is that of the rows."""
-    target = schema.class_attribute
-    classes = np.zeros(len(target.values) if target is not None and target.kind == "nominal" else 0)
-    unlabelled = 0
-
-    def overviews() -> Iterator[Overview]:
-        nonlocal classes, unlabelled
-        for look in looks:
-            classes = classes + look.classes
-            unlabelled += look.unlabelled
-            yield look.overview
-
-    found = overviews()
-    first = next(found, None)
-    overview = Overview(empty(schema)) if first is None else merged(_with(first, found))
-    return Seen(overview, classes, unlabelled)
-
-
-def _with(first: Overview, others: Iterator[Overview]) -> Iterator[Overview]:
-    yield first
-    yield from others
+    return Seen(Overview(batch), counts, int(np.count_nonzero(~batch.class_known)))
 
 
 def thresholds(seen: Seen) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from filterkit.chains.passes import fit_column_stages
+from filterkit.chains.gathering import Passes
+from filterkit.chains.passes import fitting_column_stages
 from filterkit.chains.rows import TrainingRows
 from filterkit.counts.best_tests import BestTests, best_tests
 from filterkit.counts.class_parts import SparseParts
@@ -64,40 +67,46 @@ class Ranking:
         return np.lexsort((-self.scores[:, number], ~self.varied))
 
 
-def rank(rows: TrainingRows, names: list[str], memory: int) -> Ranking:
+def rank(rows: TrainingRows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int) -> Passes[Ranking]:
     """Score the features of some rows by several metrics.
 
     Parameters
     ----------
     rows : the rows.
-    names : of the metrics, at least one. All need a class, or the rows have none that is nominal.
+    metrics : gives the metrics, at least one; it is called once after the first pass.
+    supervised : whether one of them needs a class.
     memory : bytes, as for `Chain.fit`.
 
     Raises
     ------
-    UsageError : there is no such metric.
     StageError : a value is infinite, or a metric needs a class and there is none.
     """
-    stage = _Ranked([find_metric(name) for name in names])
-    state = fit_column_stages([stage], rows, memory)[0].state
-    return Ranking(stage.metrics, state, stage.totals)
+    stage = _Ranked(metrics, supervised)
+    (fitted,) = yield from fitting_column_stages([stage], rows, memory)
+    return Ranking(stage.metrics, fitted.state, stage.totals)
 
 
 class _Ranked(ColumnStage):
-    """Learns what `Ranking` holds."""
+    """Learns what `Ranking` holds; parameters as for `rank`."""
 
     name = "explore"
 
-    def __init__(self, metrics: list[Metric]) -> None:
-        self.metrics = metrics
+    def __init__(self, metrics: Callable[[], Sequence[Metric]], supervised: bool) -> None:
+        self._chosen = metrics
+        self._supervised = supervised
         self.totals = np.zeros(0)  # until it is fitted
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _named, ([metric.name for metric in self.metrics],)
+        return _named, ([metric.name for metric in self.metrics], self._supervised)
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """The metrics, from the end of the first pass on."""
+        return list(self._chosen())
 
     @property
     def needs_class(self) -> bool:
-        return any(metric.needs_class for metric in self.metrics)
+        return self._supervised
 
     def fit_columns(self, table: ContingencyTable) -> State:
         thresholds = Thresholds(table)
@@ -146,8 +155,8 @@ def _scores_tests(metric: Metric, tasks: int) -> bool:
     return one_test and (tasks < 2 or metric.classes is None)
 
 
-def _named(names: list[str]) -> _Ranked:
-    return _Ranked([find_metric(name) for name in names])
+def _named(names: list[str], supervised: bool) -> _Ranked:
+    return _Ranked(lambda: [find_metric(name) for name in names], supervised)
 
 
 def _of_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:

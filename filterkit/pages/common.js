@@ -244,6 +244,12 @@ function onNextFrame(action) {
     };
 }
 
+/** Lets calls of `action` wait until the page has been drawn once; of several calls meanwhile one is made. */
+function afterNextFrame(action) {
+    const onSecond = onNextFrame(action);
+    return onNextFrame(() => onSecond());
+}
+
 /** Lets the browser save a text as a file. */
 function saveText(name, text) {
     const url = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));

@@ -86,6 +86,50 @@ def test_each_row_is_in_a_histogram():
         assert sorted(total) == sorted(np.bincount(batch.y))
 
 
+def counted(batch, column, shown):
+    """The histogram of a column, counted row by row."""
+    labels, values = shown["classes"], dense(batch)[:, column]
+    names = batch.schema.class_attribute.values
+    weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+    found = {key: np.zeros(np.shape(shown[key])) for key in ("counts", "missing")} | {"zero": np.zeros(len(labels))}
+    for value, y, weight in zip(values, batch.y, weights):
+        if y < 0:
+            continue
+        group = labels.index(names[y]) if names[y] in labels[: len(labels) - ("others" in labels[-1])] else -1
+        if np.isnan(value):
+            found["missing"][group] += weight
+        elif value == 0 and shown["zero"] is not None:
+            found["zero"][group] += weight
+        else:
+            edges = shown["edges"]
+            place = max(i for i, edge in enumerate(edges) if edge <= value)
+            found["counts"][group][min(place, len(edges) - 2)] += weight
+    return found
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 14])
+def test_histograms_before_and_after_count_each_row(sparse, weighted, classes):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(400, 5)) * [1, 1e-9, 1e300, 1, 1]
+    X[:, 3] = 1 + np.arange(400) % 7 * np.finfo(float).eps  # values that hardly differ
+    X[:, 4] = rng.integers(-3, 9, 400)
+    X[rng.random(X.shape) < 0.3] = 0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(-1, classes, 400)
+    names = [f"c{i}" for i in range(classes)]
+    batch = make(X, y, names, weights=rng.random(400) if weighted else None, sparse=sparse)
+    pieces = [batch.rows(i, min(i + 90, 400)).replace(start=0) for i in range(0, 400, 90)]
+    out = filterkit.chain("range").fit(batch).transform(batch)
+    for each in gathered(pieces, "range", by=["bns"])["details"]:
+        for source, shown in [(batch, each["before"]), (out, each["after"][0]["histogram"])]:
+            expected = counted(source, each["feature"], shown)
+            for key in ("counts", "missing", "zero"):
+                if shown[key] is not None:
+                    np.testing.assert_allclose(shown[key], expected[key], rtol=1e-12)
+
+
 def test_shape_curves_are_what_shape_makes_of_values():
     batch = sample("wine", class_="first")
     names = [a.name for a in batch.schema.features]
@@ -121,6 +165,17 @@ def test_correlations_equal_those_of_numpy_and_skip_missing_values():
             both = ~np.isnan(X[:, [one, other]]).any(axis=1)
             expected = np.corrcoef(X[both, one], X[both, other])[0, 1]
             assert found["r"][i][j] == pytest.approx(expected, abs=1e-4)
+
+
+def test_rows_without_a_class_count_in_correlations_however_large_their_values():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(80, 2)) @ [[1, 0.7], [0, 1]]
+    X[40:] *= 1e6
+    y = (X[:, 0] > 0).astype(int)
+    y[40:] = -1
+    batch = make(X, y)
+    found = gathered([batch.rows(0, 25), batch.rows(25, 80).replace(start=0)], by=["bns"])["correlation"]
+    assert found["r"][0][1] == pytest.approx(np.corrcoef(X.T)[0, 1], abs=1e-4)
 
 
 def test_correlations_count_rows_by_weight():

@@ -42,8 +42,12 @@ class Opened:
         return [row[heads.index(label)] for row in self.rows()]
 
     def settle(self):
-        """Wait until the page has drawn what it was asked for."""
-        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        """Wait until the page has drawn what it was asked for, which takes three frames at most."""
+        self.page.evaluate(
+            """async () => {
+                for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);
+            }"""
+        )
 
 
 @pytest.fixture(scope="module")

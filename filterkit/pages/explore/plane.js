@@ -105,13 +105,7 @@ function planeView(model, state, change) {
         const best = model.ranking(state.metric).order.find((each) => inTask(model, state, each));
         const feature = state.chosen ?? best;
         const dot = view.dots.find(({ features }) => features.includes(state.chosen));
-        layers.chosen.selectAll("*").remove();
-        if (dot)
-            layers.chosen
-                .append("circle")
-                .attr("cx", dot.x)
-                .attr("cy", dot.y)
-                .attr("r", dot.r + 4);
+        drawRing(layers.chosen, dot, 4);
         side.replaceChildren(...(feature === undefined ? [] : featurePanel(model, state, feature)));
     }
 
@@ -145,13 +139,7 @@ function planeView(model, state, change) {
     // Pointer and keyboard
 
     function point(dot) {
-        layers.focus.selectAll("*").remove();
-        if (dot)
-            layers.focus
-                .append("circle")
-                .attr("cx", dot.x)
-                .attr("cy", dot.y)
-                .attr("r", dot.r + 3);
+        drawRing(layers.focus, dot, 3);
     }
 
     function onMove(event) {
@@ -299,6 +287,17 @@ function drawDots(canvas, { size, dots }, place, cut) {
     const features = d3.sum(dots, (dot) => dot.features.length);
     const within = d3.sum(best, (dot) => dot.features.filter((feature) => place[feature] < cut).length);
     return { dots: dots.length, features, best: within };
+}
+
+/** Draws a ring around a dot, so many pixels from its edge; or none. */
+function drawRing(layer, dot, gap) {
+    layer
+        .selectAll("circle")
+        .data(dot ? [dot] : [])
+        .join("circle")
+        .attr("cx", ({ x }) => x)
+        .attr("cy", ({ y }) => y)
+        .attr("r", ({ r }) => r + gap);
 }
 
 function nearestDot(dots, x, y) {

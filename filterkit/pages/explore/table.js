@@ -35,14 +35,21 @@ function tableView(model, state, change) {
     );
 
     function update(changed) {
-        if (changed.has("metric") && state.metric !== null)
-            table.setColumns(columnsOf(model, state), { key: rankKey(state.metric), descending: false });
-        else if (changed.has("columns")) table.setColumns(columnsOf(model, state));
-        if (["query", "box", "metric", "task"].some((key) => changed.has(key))) narrow();
+        if (changed.has("metric") && state.metric !== null) rankAnew();
+        else {
+            if (changed.has("columns")) table.setColumns(columnsOf(model, state));
+            if (["query", "box", "task"].some((key) => changed.has(key))) narrow();
+        }
         if (changed.has("chosen")) table.choose(state.chosen);
         take?.update(changed);
         metricChoice?.dispatchEvent(new Event("update"));
     }
+
+    // The plane, which is in view, shows another metric first.
+    const rankAnew = afterNextFrame(() => {
+        table.setColumns(columnsOf(model, state), { key: rankKey(state.metric), descending: false });
+        narrow();
+    });
 
     function narrow() {
         const keep = filterOf(model, state);

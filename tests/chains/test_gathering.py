@@ -1,0 +1,119 @@
+"""Gathering: what is wanted at the same time is found in one pass, behind whatever stages."""
+
+import numpy as np
+import pytest
+from agreement import make
+
+import filterkit
+from filterkit.chains.fitting import Passed, fit_each
+from filterkit.chains.gathering import Gathering, gather, in_one_pass
+from filterkit.chains.rows import InMemoryRows, MappedRows
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
+from filterkit.stages.base import Fitted
+
+
+class Counted(InMemoryRows):
+    """Rows that note each pass over them."""
+
+    def __init__(self, batch, engine=None, parts=4):
+        step = -(-len(batch) // parts)
+        batches = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
+        super().__init__(batch.schema, batches, engine or LocalEngine(1), 1 << 30)
+        self.passes = 0
+
+    def map(self, function, last=False, growth=1.0):
+        self.passes += 1
+        return super().map(function, last, growth)
+
+
+class Times(Fitted):
+    """Multiplies all values, and notes how often."""
+
+    def __init__(self, schema, factor):
+        self.schema = schema
+        self.factor = factor
+        self.calls = 0
+
+    def transform(self, batch):
+        self.calls += 1
+        return batch.replace(X=batch.X * self.factor)
+
+
+def made(rows=10):
+    return make(np.arange(1.0, rows * 2 + 1).reshape(rows, 2), np.arange(rows) % 2)
+
+
+def total(batch):
+    return float(batch.X.sum())
+
+
+def starts(batch):
+    return batch.start
+
+
+def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_called_once_a_batch():
+    rows = Counted(made())
+    double, triple, fivefold = (Times(rows.schema, factor) for factor in (2, 3, 5))
+    once = MappedRows(rows, double)
+    wanted = [rows, MappedRows(once, triple), once, MappedRows(once, fivefold), MappedRows(rows, triple), once]
+    found = [[] for _ in wanted]
+    in_one_pass([Gathering(each, total, own.append) for each, own in zip(wanted, found)])
+    assert rows.passes == 1
+    whole = float(np.arange(1, 21).sum())
+    assert [sum(own) for own in found] == [whole * factor for factor in (1, 6, 2, 10, 3, 2)]
+    assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
+
+
+def test_what_was_found_is_taken_in_the_order_of_the_batches():
+    rows, taken = Counted(made(), LocalEngine(2), parts=10), []
+    in_one_pass(
+        [Gathering(rows, starts, taken.append), Gathering(MappedRows(rows, Times(rows.schema, 2)), len, taken.append)]
+    )
+    assert taken == [each for start in range(10) for each in (start, 1)]
+
+
+def test_each_source_is_read_once():
+    first, second, found = Counted(made()), Counted(made(6)), []
+    in_one_pass([Gathering(each, len, found.append) for each in (first, second, first)])
+    assert (first.passes, second.passes, sum(found)) == (1, 1, 26)
+
+
+def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_found():
+    rows, said = Counted(made()), []
+
+    def adding(name, passes):
+        results = []
+        for number in range(passes):
+            found = []
+            yield [Gathering(rows, total, found.append)]
+            results.append(sum(found))
+            said.append((name, number))
+        return results
+
+    def nothing():
+        return "nothing"
+        yield
+
+    whole = float(np.arange(1, 21).sum())
+    assert gather(adding("a", 1), nothing(), adding("b", 3)) == [[whole], "nothing", [whole] * 3]
+    assert rows.passes == 3
+    assert said == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
+    assert gather() == []
+
+
+def test_an_error_comes_out():
+    def refuse(batch):
+        raise filterkit.StageError("refuse", "no")
+
+    rows = Counted(made())
+    with pytest.raises(filterkit.StageError, match="refuse: no"):
+        in_one_pass([Gathering(rows, len, print), Gathering(rows, refuse, print)])
+
+
+def test_processes_find_the_same():
+    with ProcessEngine(2) as engine:
+        rows, found = Counted(made(), engine), []
+        passed: list[Passed] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
+        in_one_pass([Gathering(each.rows, starts, found.append) for each in passed])
+    assert found == [0, 0, 3, 3, 6, 6, 9, 9]
