@@ -63,6 +63,20 @@ def soak(seconds: int, seed: int) -> None:
 
 
 @main.command()
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="What the rows are made from.")
+@click.option("--format", "form", type=click.Choice(["arff", "csv", "jsonl"]), default="arff", show_default=True)
+@click.option("--rate", default=200.0, show_default=True, help="Rows a second in the steady phase.")
+def live(seconds: int, seed: int, form: str, rate: float) -> None:
+    """Send a live stream through a loaded chain."""
+    from trials.live import live as machine
+
+    figures, wrong = machine(seconds, seed, form, rate)
+    print("\n".join([*figures, *wrong]))
+    sys.exit(bool(wrong))
+
+
+@main.command()
 def limits() -> None:
     """Measure time and memory against size."""
     from trials.limits import run
