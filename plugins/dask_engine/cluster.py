@@ -64,11 +64,25 @@ class Cluster:
             self.prepare(function, given)
 
     def _started(self, jobs: int) -> Client:
-        """A client of new worker processes."""
+        """A client of new worker processes.
+
+        Raises
+        ------
+        FilterkitError : they cannot be started.
+        """
+        check_may_start()
+        try:
+            self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
+            return self._client_of_own(jobs)
+        except BaseException as error:  # also a signal
+            self._end_own()
+            if isinstance(error, (OSError, RuntimeError, TimeoutError)):
+                raise FilterkitError(f"--engine dask: the workers cannot be started ({_reason(error)})") from None
+            raise
+
+    def _client_of_own(self, jobs: int) -> Client:
         import dask
 
-        self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
-        check_may_start()
         with _terminal_signals_blocked(), dask.config.set({"temporary-directory": self._folder}):
             self._own = LocalCluster(
                 n_workers=jobs,
@@ -154,6 +168,10 @@ class Cluster:
                     self._client.unregister_worker_plugin(name)
         if self._is_ours:
             self._client.close()
+        self._end_own()
+
+    def _end_own(self) -> None:
+        """End the workers that were started here."""
         if self._own is not None:
             self._own.close()
         if self._folder is not None:
