@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
+from uuid import uuid4
 
 from filterkit.errors import FilterkitError, system_error
 
@@ -18,6 +19,7 @@ except ImportError:  # Windows has no such locks, so abandoned folders stay ther
     fcntl = None  # type: ignore[assignment]
 
 _LOCK = "lock"
+_made: set[str] = set()  # the folders of this process that have not been removed
 
 
 @contextmanager
@@ -54,13 +56,22 @@ class TemporaryFolder:
         with temporary_errors():
             parent = tempfile.gettempdir()
             remove_abandoned(parent, _prefix())
-            self.path = tempfile.mkdtemp(prefix=_prefix(), dir=parent)
+            self.path = os.path.join(parent, f"{_prefix()}{uuid4().hex}")
+            _made.add(self.path)  # before it is there, so that a signal cannot come in between
+            os.mkdir(self.path, 0o700)
             self._lock = locked(self.path)
 
     def remove(self) -> None:
         """Remove the folder with all that is in it. It can be called twice."""
         self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
+        _made.discard(self.path)
+
+
+def remove_all() -> None:
+    """Remove the folders of this process, before it ends."""
+    for path in list(_made):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def own_mark() -> str:

@@ -9,6 +9,7 @@ import tempfile
 import pytest
 
 from filterkit import FilterkitError
+from filterkit.files.aside import clear_away
 from filterkit.temporary import TemporaryFolder, temporary_errors
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
@@ -45,6 +46,15 @@ def test_a_folder_is_removed_with_what_is_in_it(place):
     folder.remove()
     folder.remove()
     assert not list(place.iterdir())
+
+
+def test_a_command_that_a_signal_ends_removes_its_folders(place):
+    """The signal may come while the folder is being removed, or just after it was made."""
+    folder = TemporaryFolder()
+    open(os.path.join(folder.path, "more"), "w").close()
+    clear_away()
+    assert not list(place.iterdir())
+    folder.remove()
 
 
 def test_the_next_run_removes_the_folder_of_one_that_was_killed(place, other):

@@ -63,6 +63,34 @@ def soak(seconds: int, seed: int) -> None:
 
 
 @main.command()
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="What the rows are made from.")
+@click.option("--format", "form", type=click.Choice(["arff", "csv", "jsonl"]), default="arff", show_default=True)
+@click.option("--rate", default=200.0, show_default=True, help="Rows a second in the steady phase.")
+def live(seconds: int, seed: int, form: str, rate: float) -> None:
+    """Send a live stream through a loaded chain."""
+    from trials.live import live as machine
+
+    figures, wrong = machine(seconds, seed, form, rate)
+    print("\n".join([*figures, *wrong]))
+    sys.exit(bool(wrong))
+
+
+@main.command()
+@click.option("--seconds", default=60, show_default=True, help="How long.")
+@click.option("--seed", default=1, show_default=True, help="Of chance.")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind of fault. Repeatable.")
+@click.option("--job", "jobs", multiple=True, help="Only this job. Repeatable.")
+def faults(seconds: int, seed: int, kinds: tuple[str, ...], jobs: tuple[str, ...]) -> None:
+    """Let the system fail the command in many ways."""
+    from trials.faults.machine import faults as machine
+
+    counts, wrong = machine(seconds, seed, kinds, jobs, tell=lambda line: print(line, flush=True))
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())), f"and {len(wrong)} findings")
+    sys.exit(bool(wrong))
+
+
+@main.command()
 def limits() -> None:
     """Measure time and memory against size."""
     from trials.limits import run

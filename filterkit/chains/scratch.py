@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO
 
 import numpy as np
@@ -33,7 +34,7 @@ class Scratch:
             import tempfile  # takes a few milliseconds, and most runs need no file
 
             self._made = tempfile.TemporaryFile(prefix="filterkit-")
-            weakref.finalize(self, self._made.close)
+            weakref.finalize(self, _drop, self._made)
         return self._made
 
     def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
@@ -71,4 +72,10 @@ class Scratch:
     def close(self) -> None:
         """Free the disk space."""
         if self._made is not None:
-            self._made.close()
+            _drop(self._made)
+
+
+def _drop(file: IO[bytes]) -> None:
+    """Close a file that nobody needs any more, though what is left to write may find no room."""
+    with suppress(OSError):
+        file.close()

@@ -15,7 +15,7 @@ from itertools import count, islice
 from typing import IO
 from uuid import uuid4
 
-from filterkit.temporary import locked, own_mark, remove_abandoned, user
+from filterkit.temporary import locked, own_mark, remove_abandoned, remove_all, user
 
 try:
     import fcntl
@@ -98,7 +98,8 @@ class FolderAside:
 
 
 def clear_away() -> None:
-    """Remove the files aside of this process, before it ends."""
+    """Remove the files aside and the temporary folders of this process, before it ends."""
+    remove_all()
     for path, held in list(_held.items()):
         if held is None:
             _remove_abandoned(path)

@@ -9,6 +9,7 @@ import os
 import select
 import stat
 import sys
+import time
 import zlib
 from typing import IO, Any
 
@@ -101,6 +102,7 @@ class Source:
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
         self._begun = self._ended = False
+        self._slow = False  # whether the last text arrived slowly
         self._read: list[bytes] | None = None  # what has been read since `mark`
         self._again = b""  # what is to be read again
 
@@ -139,6 +141,7 @@ class Source:
         with self.failures():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 data = _arrived(self._stream, size) if self.live else self._stream.read(size)
+                self._slow = len(data) < min(size, _SLOW)
                 if self._decoder is None:
                     text = data
                 else:
@@ -200,8 +203,8 @@ class Source:
         return self._raw.tell()
 
     def waits(self) -> bool:
-        """Whether more text would have to be waited for."""
-        return self.live and not _ready(self._stream)
+        """Whether more text would have to be waited for, or arrives so slowly that work must not wait for it."""
+        return self.live and (self._slow or not _ready(self._stream))
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
@@ -215,16 +218,21 @@ class Source:
 
 
 _PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice
+_LONGEST = 0.02  # seconds for which a live text is gathered
+_SLOW = 1 << 16  # bytes; if fewer are gathered, a text arrives slowly
 
 
 def _arrived(stream: IO[bytes], size: int) -> bytes:
-    """Up to `size` bytes that have arrived in a pipe; waits for the first of them, and is empty only at the end."""
+    """Up to `size` bytes that have arrived in a pipe; waits for the first of them, and is empty only at the end.
+
+    Otherwise a row every few milliseconds would be held back until all rows fill a block.
+    """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     if not more and _returns_at_once(stream):
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
-    pieces, missing = [more], size - len(more)
-    while more and missing and _ready(stream):
+    pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
+    while more and missing and time.monotonic() < end and _ready(stream):
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)

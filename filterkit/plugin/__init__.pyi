@@ -114,3 +114,4 @@ from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share
+from filterkit.temporary import TemporaryFolder as TemporaryFolder

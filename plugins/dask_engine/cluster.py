@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
+import os
 import signal
 import socket
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +18,7 @@ from distributed import Client, LocalCluster, WorkerPlugin
 from distributed.comm.addressing import parse_address, parse_host_port
 
 from filterkit import FilterkitError
-from filterkit.plugin import check_may_start
+from filterkit.plugin import TemporaryFolder, check_may_start
 
 from .versions import check_versions
 
@@ -47,7 +47,7 @@ class Cluster:
         import dask
 
         self._own: LocalCluster | None = None
-        self._folder: str | None = None
+        self._folder: TemporaryFolder | None = None
         self._is_ours = client is None
         if self._is_ours:
             _silence()
@@ -64,19 +64,34 @@ class Cluster:
             self.prepare(function, given)
 
     def _started(self, jobs: int) -> Client:
-        """A client of new worker processes."""
+        """A client of new worker processes.
+
+        Raises
+        ------
+        FilterkitError : they cannot be started.
+        """
+        check_may_start()
+        try:
+            self._folder = TemporaryFolder()
+            return self._client_of_own(jobs)
+        except BaseException as error:  # also a signal
+            self._end_own()
+            if isinstance(error, (OSError, RuntimeError, TimeoutError)):
+                raise FilterkitError(f"--engine dask: the workers cannot be started ({_reason(error)})") from None
+            raise
+
+    def _client_of_own(self, jobs: int) -> Client:
         import dask
 
-        self._folder = tempfile.mkdtemp(prefix="filterkit-dask-")
-        check_may_start()
-        with _terminal_signals_blocked(), dask.config.set({"temporary-directory": self._folder}):
+        assert self._folder is not None
+        with _signals_held_back(), dask.config.set({"temporary-directory": self._folder.path}):
             self._own = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",  # of a page that says how it is, without Dask's dashboard
                 scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
-                local_directory=self._folder,
+                local_directory=self._folder.path,
             )
         return Client(self._own)
 
@@ -154,10 +169,14 @@ class Cluster:
                     self._client.unregister_worker_plugin(name)
         if self._is_ours:
             self._client.close()
+        self._end_own()
+
+    def _end_own(self) -> None:
+        """End the workers that were started here."""
         if self._own is not None:
             self._own.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
 
 class _Preparation(WorkerPlugin):
@@ -185,17 +204,30 @@ def _silence() -> None:
 
 
 @contextmanager
-def _terminal_signals_blocked() -> Iterator[None]:
-    """Let processes that are started meanwhile ignore the signals of a terminal: whoever waits for them ends them."""
+def _signals_held_back() -> Iterator[None]:
+    """Hold back the signals that end the command until the processes that are started meanwhile are known.
+
+    The processes themselves block the signals of a terminal for good: whoever waits for them ends them.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     resource_tracker.ensure_running()  # which would unblock them again
+    came: list[int] = []
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():  # which alone receives signals
+        for number in map(int, (signal.SIGTERM, signal.SIGXCPU)):
+            if callable(signal.getsignal(number)):
+                handlers[number] = signal.signal(number, lambda number, _: came.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            os.kill(os.getpid(), number)
 
 
 def _connected(options: str) -> Client:

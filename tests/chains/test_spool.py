@@ -1,7 +1,10 @@
 """The spool: batches come back unchanged from memory or disk, and no file is left behind."""
 
+import gc
 import os
 import pickle
+import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -215,3 +218,19 @@ def test_strings_count_towards_the_budget_and_come_back_from_disk():
     with Spool(10**6) as spool:
         spool.append(SpooledBatch(long))
         assert next(iter(spool)).nbytes > 60_000
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_is_one_error_and_nothing_is_printed_at_the_end(monkeypatch, recwarn):
+    """Closing the file would write again what found no room."""
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "w+b"))
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    for close in (Scratch.close, lambda scratch: None):
+        scratch = Scratch()
+        with pytest.raises(FilterkitError, match=r"^temporary folder .*: No space left on device$"):
+            scratch.append([np.arange(9)])
+        close(scratch)
+        del scratch
+    gc.collect()
+    assert unraisable == []

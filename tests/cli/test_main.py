@@ -367,6 +367,25 @@ def test_a_row_that_a_stage_refuses_is_named(tmp_path):
         assert done.stderr.startswith(f"filterkit: {stage}: {path}: row 3: ")
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("MemoryError()", "out of memory; a smaller --memory or --jobs may help"),
+        ("ImportError('x.so: failed to map segment from shared object')", "out of memory; "),
+        (
+            'RuntimeError("can\'t start new thread")',
+            "the system starts no more threads; fewer --jobs, or a higher limit",
+        ),
+    ],
+)
+def test_what_the_system_lacks_is_said(error, message, tmp_path):
+    path = tmp_path / "breaks.py"
+    path.write_text(PLUGIN.replace("return batch.replace", f"raise {error}  #"))
+    done = run("--plugin", str(path), IRIS, "add")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"filterkit: {message}") and done.stderr.count("\n") == 1
+
+
 def test_a_broken_plugin_file_is_reported_on_one_line(tmp_path):
     path = tmp_path / "broken.py"
     path.write_text("import nothing_of_this_name\n")

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from command import run, shell, start
 
 import filterkit
 from filterkit import FilterkitError
+from filterkit.engines.engine import PAUSE
 from filterkit.files.descriptors import descriptor_of, pipe_of
+from filterkit.files.lines import blocks
 from filterkit.files.output import check_output, open_output
+from filterkit.files.source import Source
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -250,6 +254,33 @@ def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
         pipe.close()
         assert process.stdout.read() == "% 3 rows\n"
     guard.cancel()
+
+
+def test_rows_that_come_quickly_one_after_the_other_are_not_gathered_for_long():
+    """The next row always comes before the patience of a live input is over."""
+    read, write = os.pipe()
+    seen = threading.Event()
+
+    def give():
+        with open(write, "w", buffering=1) as pipe:
+            for _ in range(5000):
+                pipe.write("1\n")
+                if seen.wait(0.002):
+                    return
+
+    giving = threading.Thread(target=give)
+    giving.start()
+    found = []
+    with closing(Source(f"/dev/fd/{read}")) as source:
+        os.close(read)
+        for block in blocks(source, b"", 1, 1 << 20):
+            found.append(block)
+            if block is PAUSE and len(found) > 2:
+                seen.set()
+    giving.join()
+    assert seen.is_set()
+    rows = sum(block.text.count(b"1\n") for block in found if block is not PAUSE)
+    assert 0 < rows < 4000
 
 
 def test_a_pipe_that_does_not_block_is_read_to_its_end(tmp_path):

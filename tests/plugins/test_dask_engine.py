@@ -586,6 +586,18 @@ def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("error", [RuntimeError("Nanny failed to start."), OSError(24, "Too many open files")])
+def test_workers_that_cannot_be_started_are_an_error_and_leave_nothing(error, monkeypatch, tmp_path):
+    def fail(**_):
+        raise error
+
+    monkeypatch.setattr("filterkit_plugins.dask_engine.cluster.LocalCluster", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(filterkit.FilterkitError, match=r"^--engine dask: the workers cannot be started \(.*(N|T)"):
+        list(DaskEngine(2).map(len, ["a", "b"]))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
     (folder / "broken.json").write_text("{}")
     for options, message in (
