@@ -248,6 +248,26 @@ def test_another_metric_ranks_anew(open_page):
     assert "pr" in opened.page.locator("#features thead").inner_text()
 
 
+def test_another_metric_is_in_the_plane_before_it_is_in_the_table(open_page):
+    opened = open_page(text_like)
+    at_once = opened.show(
+        """() => {
+            const choice = document.querySelector(".steering select");
+            choice.value = "f1";
+            choice.dispatchEvent(new Event("change"));
+            const names = [...document.querySelectorAll("#features tbody tr[data-row]")].map((row) => row.cells[1]);
+            return [document.querySelector("#plane figcaption"), ...names.slice(0, 10)].map((each) => each.textContent);
+        }"""
+    )
+    assert "equal scores by f1" in at_once[0]
+    first, chosen = (
+        [opened.data["features"]["name"][i] for i in ranking(opened.data, name)[:10]] for name in ("bns", "f1")
+    )
+    assert at_once[1:] == first != chosen
+    opened.settle()
+    assert opened.column("Name")[:10] == chosen
+
+
 def test_cards_show_the_best_features(open_page):
     opened = open_page(text_like)
     opened.page.wait_for_function("() => !document.querySelector('.waiting')")
