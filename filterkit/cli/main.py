@@ -308,7 +308,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
         return "out of memory; a smaller --memory or --jobs may help", 1
-    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+    if any(text in str(error) for text in ("can't start new thread", "Failed to launch worker thread")):
         return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
     return unexpected(error), 1
 

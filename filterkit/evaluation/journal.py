@@ -75,7 +75,7 @@ class Journal:
     def _check(self, line: str, about: dict[str, Any]) -> None:
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise FilterkitError(f"{self._path}: this is no journal of an evaluation")
@@ -89,7 +89,7 @@ class Journal:
     def _results(self, number: int, line: str) -> list[Result]:
         try:
             return [Result(**each) for each in json.loads(line)]
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             found = quoted(line.rstrip("\n"), 40)
             raise FilterkitError(f"{self._path}:{number}: damaged: {found}") from None
 

@@ -227,5 +227,5 @@ def _damage(path: str) -> Iterator[None]:
     """Turn whatever a file leads to that is no list or journal into a `FilterkitError`."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FilterkitError(f"{path}: this is no list of parts, or a damaged one; remove it with the parts") from None

@@ -271,7 +271,7 @@ def _address_in(path: str) -> str:
             return str(json.load(file)["address"])
     except FileNotFoundError:
         raise FilterkitError(f"--engine dask: there is no scheduler file {path}") from None
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, RecursionError):
         raise ValueError("it has no address") from None
 
 

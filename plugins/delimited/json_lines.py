@@ -29,6 +29,9 @@ from .types import Typed, chosen_kinds, in_milliseconds, inferred, with_all_labe
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
+_DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
+_TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
 class JsonLines(Typed):
@@ -84,7 +87,8 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     for place, column in enumerate(table.columns):
         kind = column.type
         if pa.types.is_nested(kind):
-            raise FilterkitError(f"column {quoted(names[place])} has the type {kind}, which no attribute can hold")
+            name, kind = quoted(names[place]), quoted(str(kind))[1:-1]
+            raise FilterkitError(f"column {name} has the type {kind}, which no attribute can hold")
         is_text = pa.types.is_string(kind)
         needs_text = kinds.get(names[place]) in ("nominal", "string")
         needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
@@ -121,6 +125,8 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     import pyarrow as pa
     import pyarrow.json
 
+    if _is_too_deep(text):
+        raise pa.ArrowInvalid(_TOO_DEEP)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte that begins no object")
     if not _begins_with_objects(text):  # Arrow takes null for a row, and crashes if it is the first
@@ -137,6 +143,20 @@ def _begins_with_objects(text: bytes) -> bool:
     characters = np.frombuffer(text, np.uint8)
     starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
     return bool((characters[starts] == ord("{")).all()) or _NO_OBJECT.search(text) is None
+
+
+def _is_too_deep(text: bytes) -> bool:
+    """Whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
+    opened = text.count(b"{") + text.count(b"[")
+    if opened - text.count(b"}\n{") - text.count(b"}\r\n{") <= _DEEPEST:
+        return False
+    characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
+    opens = (characters == ord("{")) | (characters == ord("["))
+    places = np.flatnonzero(opens | (characters == ord("}")) | (characters == ord("]")))
+    quotes = np.flatnonzero(characters == ord('"'))
+    places = places[np.searchsorted(quotes, places) % 2 == 0]  # the others belong to texts
+    depths = np.cumsum(np.where(opens[places], 1, -1))
+    return bool((depths - np.minimum(np.minimum.accumulate(depths), 0) > _DEEPEST).any()) if len(places) else False
 
 
 def _inferred(text: bytes) -> Any:
@@ -230,6 +250,8 @@ class JsonParser(TextParser):
         """See `TextParser.explain`."""
         import orjson
 
+        if _is_too_deep(text):
+            return RowError(_TOO_DEEP)
         try:
             row = orjson.loads(text)
         except ValueError:

@@ -376,6 +376,7 @@ def test_a_row_that_a_stage_refuses_is_named(tmp_path):
             'RuntimeError("can\'t start new thread")',
             "the system starts no more threads; fewer --jobs, or a higher limit",
         ),
+        ("OSError('Unknown error: Failed to launch worker thread: x')", "the system starts no more threads; "),
     ],
 )
 def test_what_the_system_lacks_is_said(error, message, tmp_path):

@@ -315,7 +315,9 @@ def test_parts_without_a_list_are_refused(folder):
     assert os.listdir(folder / "out") == ["part-00007.arff"]
 
 
-@pytest.mark.parametrize("text", ["{}", "nonsense", '{"format": "filterkit part list 1", "parts": [1]}', "[]"])
+@pytest.mark.parametrize(
+    "text", ["{}", "nonsense", '{"format": "filterkit part list 1", "parts": [1]}', "[]", "[" * 9999]
+)
 @pytest.mark.parametrize("name", ["_part-list.arff.json", ".part-list.arff.journal"])
 def test_what_is_no_list_is_refused(folder, name, text):
     (folder / "out" / name).write_text(text + "\n")

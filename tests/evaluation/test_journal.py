@@ -129,6 +129,15 @@ def test_a_first_line_that_was_cut_off_is_written_again(whole, ran):
     assert len(ran) == 6 and whole.read_bytes().splitlines()[0] == text.splitlines()[0]
 
 
+def test_lines_that_are_nested_too_deep_are_refused(whole):
+    deep = b"[" * 100_000 + b"]" * 100_000 + b"\n"
+    first = whole.read_bytes().splitlines(keepends=True)[0]
+    for text, message in ((first + deep, r":2: damaged: '\[\["), (deep, ": this is no journal of an evaluation$")):
+        whole.write_bytes(text)
+        with pytest.raises(FilterkitError, match=message):
+            go_on(whole, data(), design())
+
+
 def test_an_empty_file_becomes_a_journal(tmp_path):
     (tmp_path / "j").touch()
     assert len(go_on(tmp_path / "j", data(), design())) == 12

@@ -410,3 +410,45 @@ def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(tmp_path, t
     path.write_bytes(text)
     with pytest.raises(FilterkitError, match=r"^.*x\.jsonl: (it has no columns|its first rows are no JSON lines)"):
         filterkit.read(path)
+
+
+DEEP = 101
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"a":' * DEEP + "1" + "}" * DEEP,
+        '{"a":' + "[" * DEEP + "]" * DEEP + "}",
+        '{"a":' + "[" * 200_000 + "]" * 200_000 + "}",
+        '{"a":\n' * 200_000 + "1" + "}" * 200_000,
+        "]" * 200_000 + "[" * 200_000,
+        r'{"b": "\"","a":' + '[{"c":' * 100_000,
+    ],
+    ids=["objects", "arrays", "very deep", "over lines", "closed before", "after a quote"],
+)
+@pytest.mark.parametrize("before", [0, 3000])
+def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path, row, before):
+    """Arrow's parser calls itself for each level, and would end the process."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": 1, "b": "["}\n' * before + row + "\n")
+    done = run("--from", "jsonl:look=1kB", path)
+    assert done.returncode == 1
+    assert "nested more than 100 deep" in done.stderr or "'{\"a\":' is no JSON object" in done.stderr  # its first line
+    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 300
+
+
+def test_json_lines_that_are_nested_less_deep_are_refused_for_what_they_are(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a":' * (DEEP - 1) + "1" + "}" * (DEEP - 1) + "\n")
+    with pytest.raises(FilterkitError, match=r"column 'a' has the type struct<.*…, which no attribute can hold"):
+        filterkit.read(path)
+
+
+def test_brackets_in_texts_of_json_lines_are_no_levels(tmp_path, read):
+    path = tmp_path / "x.jsonl"
+    texts = [r"[" * 500, r"{\"[" * 500, r"\\", r"}]" * 500, ""]
+    path.write_text("".join(f'{{"t": "{text}"}}\n' for text in texts))
+    batch = filterkit.read(path, format="jsonl:string=t")
+    assert batch.passthrough.column("t").to_pylist() == ["[" * 500, '{"[' * 500, "\\", "}]" * 500, ""]

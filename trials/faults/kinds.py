@@ -130,7 +130,7 @@ def limited(rng: random.Random, trials: Trials, job: Job) -> Fault | None:
     what = rng.choice(("fsize", "nofile", "as", "cpu", "nproc" if IS_ROOT else "fsize"))
     before: tuple[str, ...] = ()
     if what == "fsize":
-        before = ("prlimit", f"--fsize={rng.choice((0, 1, 4096, rng.randint(1, 300_000)))}")
+        before = ("prlimit", f"--fsize={rng.choice((4096, rng.randint(4096, 300_000)))}")
     elif what == "nofile":
         before = ("prlimit", f"--nofile={rng.randint(6, 30)}")
     elif what == "as":

@@ -25,7 +25,7 @@ _MARK = "FILTERKIT_TRIAL"  # an environment variable, by which all processes of 
 _GRACE = 10.0  # seconds for processes to end after the one that started them
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
-_WARNING = re.compile(r"filterkit: warning: .*\n")
+_WARNING = re.compile(r"(filterkit: warning|<jemalloc>): .*\n")  # of filterkit, or of Arrow's memory
 
 # What the command sends itself, at the moment that Python reports its n-th event of these kinds (PEP 578).
 _EVENTS = """
