@@ -25,6 +25,7 @@ from filterkit.plugin import (
 _BLANKS = re.compile(rb"[ \t]+")
 _SEPARATORS = bytes.maketrans(b" ", b"\n")
 _ROW = -9  # stands as the index of a class
+_MOST = 100_000_000  # the highest index; a few characters declare so many attributes, of some 400 bytes each
 _NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -151,7 +152,7 @@ def _tidied(text: bytes) -> bytes:
 
 
 def _highest(text: bytes) -> int:
-    """The highest index of tidy text, which is the last of some row; -1 if there is none."""
+    """The highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
     last = _last_colons(characters)
     if not len(last):
@@ -162,7 +163,7 @@ def _highest(text: bytes) -> int:
         going &= (digits >= 0) & (digits <= 9) & (last >= back)
         index[going] += digits[going] * factor
         factor *= 10
-    return int(index.max()) if int(index.max()) < 1 << 31 else -1
+    return int(index.max(initial=-1, where=index <= _MOST))
 
 
 def _last_colons(characters: np.ndarray) -> np.ndarray:
@@ -320,6 +321,8 @@ class PairParser(TextParser):
             cell = word if not number else word.partition(":")[2]
             if number and not _PAIR.fullmatch(word):
                 return RowError(f"{quoted(word)} is not a pair of index:value")
+            if number and int(word.partition(":")[0][:20]) > _MOST:
+                return RowError(f"the index {quoted(word.partition(':')[0])[1:-1]} is higher than {_MOST:,}")
             try:
                 float(cell)
             except ValueError:
