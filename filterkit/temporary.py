@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
-from uuid import uuid4
 
 from filterkit.errors import FilterkitError, system_error
 
@@ -52,6 +51,7 @@ class TemporaryFolder:
 
     def __init__(self) -> None:
         import tempfile
+        from uuid import uuid4
 
         with temporary_errors():
             parent = tempfile.gettempdir()
