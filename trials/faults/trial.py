@@ -26,7 +26,7 @@ _GRACE = 10.0  # seconds for processes to end after the one that started them
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
 _SEMAPHORES = re.compile(r".*leaked semaphore objects.*\n  warnings\.warn.*\n")
-_WARNING = re.compile(r"(filterkit: warning|<jemalloc>): .*\n")  # of filterkit, or of Arrow's memory
+_WARNING = re.compile(r"(filterkit: warning|<jemalloc>|OpenBLAS error): .*\n")  # of filterkit, or of libraries
 
 # What the command sends itself, at the moment that Python reports its n-th event of these kinds (PEP 578).
 _EVENTS = """
@@ -261,6 +261,8 @@ def _of_ending(ended: Ended, fault: Fault, patience: float) -> list[str]:
         found.append(f"status {ended.status} and not {sorted(fault.statuses)}: {said[-500:]!r}")
     elif _TROUBLE.search(said):
         found.append(f"status {ended.status}: {said[-500:]!r}")
+    elif ended.status == 1 and said != ended.said and not said:
+        return []  # OpenBLAS has ended the process
     elif ended.status == 1:
         if not 1 <= said.count("\n") <= 2 or not said.startswith("filterkit: "):
             found.append(f"the message is {said!r}")
