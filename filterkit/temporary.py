@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
-from uuid import uuid4
 
 from filterkit.errors import FilterkitError, system_error
 
@@ -52,14 +51,19 @@ class TemporaryFolder:
 
     def __init__(self) -> None:
         import tempfile
+        from uuid import uuid4
 
         with temporary_errors():
             parent = tempfile.gettempdir()
             remove_abandoned(parent, _prefix())
             self.path = os.path.join(parent, f"{_prefix()}{uuid4().hex}")
             _made.add(self.path)  # before it is there, so that a signal cannot come in between
-            os.mkdir(self.path, 0o700)
-            self._lock = locked(self.path)
+            try:
+                os.mkdir(self.path, 0o700)
+                self._lock = locked(self.path)
+            except BaseException:
+                shutil.rmtree(self.path, ignore_errors=True)
+                raise
 
     def remove(self) -> None:
         """Remove the folder with all that is in it. It can be called twice."""

@@ -25,10 +25,11 @@ from filterkit.plugin import (
 _BLANKS = re.compile(rb"[ \t]+")
 _SEPARATORS = bytes.maketrans(b" ", b"\n")
 _ROW = -9  # stands as the index of a class
+_MOST = 100_000_000  # the highest index; a few characters declare so many attributes, of some 400 bytes each
 _NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_MOST = 1 << 22  # attributes that an index may make; more would take gigabytes
+_MOST_FOUND = 1 << 22  # the highest index unless the number of attributes is given; more would take gigabytes
 _LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
 _CLASS = "class"
 
@@ -100,7 +101,7 @@ class Libsvm(FileFormat):
             text = _tidied(block.text) if b"#" in block.text else block.text
             if width is None:
                 highest = max(highest, _highest(text))
-                if highest > _MOST:
+                if highest > _MOST_FOUND:
                     raise FilterkitError(
                         f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, "
                         f"give their number: --from libsvm:features={highest}"
@@ -157,10 +158,7 @@ def _tidied(text: bytes) -> bytes:
 
 
 def _highest(text: bytes) -> int:
-    """The highest index of tidy text, which is the last of some row; -1 if there is none.
-
-    Of one above 10¹⁷ it is the last digits, or 10¹⁷.
-    """
+    """The highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
     last = _last_colons(characters)
     if not len(last):
@@ -171,7 +169,7 @@ def _highest(text: bytes) -> int:
         going &= (digits >= 0) & (digits <= 9) & (last >= back)
         index[going] += digits[going] * factor
         factor *= 10
-    return max(int(index.max()), 10**17 if going.any() else -1)
+    return int(index.max(initial=-1, where=index <= _MOST))
 
 
 def _last_colons(characters: np.ndarray) -> np.ndarray:
@@ -329,6 +327,8 @@ class PairParser(TextParser):
             cell = word if not number else word.partition(":")[2]
             if number and not _PAIR.fullmatch(word):
                 return RowError(f"{quoted(word)} is not a pair of index:value")
+            if number and int(word.partition(":")[0][:20]) > _MOST:
+                return RowError(f"the index {quoted(word.partition(':')[0])[1:-1]} is higher than {_MOST:,}")
             try:
                 float(cell)
             except ValueError:

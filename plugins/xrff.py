@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _PART = 1 << 20  # bytes of the ARFF text of a part
 _LONGEST = 1 << 28  # bytes of a row or declaration
+_LONGEST_TAG = 1 << 24  # bytes; before expat 2.6, the time grows with the square of the length
 _DEEPEST = 100  # how deep relational attributes may be nested
 _CELLS = 1 << 18  # values that are formatted at once
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
@@ -124,7 +125,7 @@ class XrffTable(Table):
     def __init__(self, opening: Opening, source: Any) -> None:
         self._source, self._opening = source, opening
         self._document = document = Document(source.name, None if opening.encoding == "utf-8" else "utf-8")
-        while not document.rows and document.more(source.read(1 << 16)):
+        while not document.rows and document.more(source.read(document.next_size(1 << 16))):
             pass
         if document.attributes is None:
             raise RowError("it is no XRFF: it declares no attributes", source=source.name)
@@ -146,7 +147,7 @@ class XrffTable(Table):
                 yield document.taken()
             if self._source.waits():
                 yield PAUSE
-            going = document.more(self._source.read(min(max(size, 64), 1 << 18)))
+            going = document.more(self._source.read(document.next_size(min(max(size, 64), 1 << 18))))
         if document.rows:
             yield document.taken()
 
@@ -186,7 +187,7 @@ class Document:
         self.class_: str | None = None
         self.is_sparse = False
         self.rows: list[str] = []
-        self.size = 0
+        self.size = self._unfinished = self._given = 0
         self._numbers: list[int] = []
         self._name, self._expat = name, expat
         self._parser = parser = expat.ParserCreate(encoding)
@@ -215,14 +216,26 @@ class Document:
         if self._is_over:
             return False
         self._is_over = not text
+        self._given += len(text)
         try:
             self._parser.Parse(text, not text)
         except self._expat.ExpatError as error:
             about = self._expat.ErrorString(error.code)
             raise RowError(f"this is no well-formed XML ({about})", source=self._name, line=error.lineno) from None
+        self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
+        if self._unfinished > _LONGEST_TAG:
+            raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
         if not text and self._waiting:
             raise self._fault("a sparse row omits a text, which means the first in the file, but there is none")
         return bool(text)
+
+    def next_size(self, least: int) -> int:
+        """How many bytes to give to `more`, at least `least`.
+
+        The parser reads a tag or comment that has begun anew with each further piece, which should therefore be as long
+        as what there is of it.
+        """
+        return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))
 
     def taken(self) -> ArffLines:
         """The rows, which are dropped here."""

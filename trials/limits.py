@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,47 @@ def expression(size: int) -> None:
     filterkit.chain(f"where 'max({','.join(['a'] * size)}) > 1'").fit_transform(data)
 
 
+def record(size: int) -> None:
+    """Megabytes of a row of CSV."""
+    text = b"a,b\n1," + b"x" * (size << 20) + b"\n"
+    filterkit.read(kept(text, "large.csv"), class_="none", format="csv:string=b")
+
+
+def levels(size: int) -> None:
+    """Levels of JSON lines too many, which are refused."""
+    path = kept(b'{"a":' * (size + 100) + b"1" + b"}" * (size + 100) + b"\n", "large.jsonl")
+    _refused_file(path)
+
+
+def tag(size: int) -> None:
+    """Megabytes of an attribute of an element of XRFF."""
+    begin, end = b'<dataset name="d" version="', b'"><header><attributes><attribute name="a" type="numeric"/>'
+    rest = b"</attributes></header><body><instances><instance><value>1</value></instance></instances></body></dataset>"
+    filterkit.read(kept(begin + b"x" * (size << 20) + end + rest, "large.xrff"), class_="none")
+
+
+def elements(size: int) -> None:
+    """Elements of XRFF, each in the one before."""
+    begin = b'<dataset name="d"><header><attributes><attribute name="a" type="numeric"/></attributes></header><body>'
+    rows = b"<instances><instance><value>1</value></instance></instances></body></dataset>"
+    filterkit.read(kept(begin + b"<x>" * size + b"</x>" * size + rows, "large.xrff"), class_="none")
+
+
+def index(size: int) -> None:
+    """The index in a row of libsvm."""
+    filterkit.read(kept(b"1 1:1 %d:2\n" % max(size, 2), "large.libsvm"))
+
+
+def members(size: int) -> None:
+    """Members of a saved chain that do not belong to it."""
+    path = kept(b"", "kept.chain")
+    filterkit.save(filterkit.chain("l2").fit(filterkit.read(kept(HEAD + b"@data\n1\n", "small.arff"))), path)
+    with zipfile.ZipFile(path, "a") as archive:
+        for number in range(size):
+            archive.writestr(f"more-{number}", b"")
+    filterkit.load(path)
+
+
 def _read(text: bytes) -> None:
     filterkit.read(kept(text, "large.arff"), class_="none")
 
@@ -92,8 +134,12 @@ def _batches(path: Path) -> None:
 
 
 def _refused(text: bytes) -> None:
+    _refused_file(kept(text, "large.arff"))
+
+
+def _refused_file(path: Path) -> None:
     try:
-        _read(text)
+        filterkit.read(path, class_="none")
     except filterkit.FilterkitError:
         return
     raise AssertionError("it was read")
@@ -109,6 +155,12 @@ SIZES: dict[Callable[[int], None], int] = {
     comment: 400,
     chain: 400,
     expression: 1000,
+    record: 200,
+    levels: 8_000_000,
+    tag: 12,
+    elements: 4_000_000,
+    index: 4_000_000,
+    members: 80_000,
 }
 
 

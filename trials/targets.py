@@ -128,7 +128,9 @@ FORMATS = ("csv", "tsv", "jsonl", "libsvm", "xrff", "parquet", "arrow")
 def formats(data: bytes) -> None:
     """A file of another format, which the first byte chooses. As ARFF it reads back to the same."""
     name = FORMATS[data[0] % len(FORMATS)] if data else FORMATS[0]
-    vars(importlib.import_module("filterkit_plugins.svmlight"))["_MOST"] = 1 << 16  # attributes; millions take seconds
+    vars(importlib.import_module("filterkit_plugins.svmlight"))["_MOST_FOUND"] = (
+        1 << 16
+    )  # attributes; millions take seconds
     path = kept(data[1:], f"table.{name}")
     try:
         batch = filterkit.read(path, format=name, class_="none")

@@ -38,6 +38,7 @@ from filterkit.stages.selective import restored
 FORMAT = "filterkit chain"
 VERSION = 1
 _TYPES = ("<f8", "<i8", "<i4", "|b1")
+_MOST_MEMBERS = 100_000  # of the archive: 1,000 stages have fewer
 _BEGIN = b"PK\x03\x04"
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal chains give equal files
 
@@ -244,11 +245,7 @@ class _Missing(Exception):
 
 def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
     """The checked top level of ``chain.json``."""
-    for member in archive.infolist():
-        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-            raise _Damaged("it is compressed, which a saved chain is not")
-    if sum(member.file_size for member in archive.infolist()) > archive.start_dir:
-        raise _Damaged("what is in it is more than it is long")
+    _check_members(archive)
     try:
         about = json.loads(archive.read("chain.json"))
     except RecursionError:
@@ -266,6 +263,18 @@ def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
     if len(set(named)) < len(named):  # so all arrays together take no more memory than the file
         raise _Damaged("an array in it is named twice")
     return about
+
+
+def _check_members(archive: zipfile.ZipFile) -> None:
+    """Refuse members that could take more memory than the file is long, or much time."""
+    members = archive.infolist()
+    if len(members) > _MOST_MEMBERS:
+        raise _Damaged(f"there are more than {_MOST_MEMBERS:,} members in it")
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise _Damaged("it is compressed, which a saved chain is not")
+    if sum(member.file_size for member in members) > archive.start_dir:
+        raise _Damaged("what is in it is more than it is long")
 
 
 def _stage(note: dict[str, Any], known: Registry) -> Stage:

@@ -57,10 +57,14 @@ class Pool:
         self._numbers = count(1)  # of files
         self._working_on: set[Future[Any]] = set()
         self._folder = TemporaryFolder()
-        _write(preparations, os.path.join(self._folder.path, "preparations"))
-        with _signals_held_back():
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.path,))
+        try:
+            _write(preparations, os.path.join(self._folder.path, "preparations"))
+            with _signals_held_back():
+                context = multiprocessing.get_context("spawn")
+                self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.path,))
+        except BaseException:
+            self._folder.remove()
+            raise
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map`."""

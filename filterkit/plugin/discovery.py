@@ -5,6 +5,9 @@ another sixth. The answers are therefore kept in the user's cache folder, togeth
 looks for packages, the files of all plugins, and the time each was last changed. Installing, upgrading or removing a
 package changes the time of a folder; then Python is asked again. Editing a plugin changes the time of a file; then all
 plugins are asked again what they offer.
+
+The cache says which modules are imported. So it is believed only if its folder and its file belong to the user, and
+nobody else may write there.
 """
 
 from __future__ import annotations
@@ -122,11 +125,16 @@ def _cache_file(group: str) -> str | None:
 
 
 def _read_cache(path: str, folders: str) -> list[Installed] | None:
-    """The entry points in the cache file; None if it does not exist, is about other folders, or is damaged."""
+    """The entry points in the cache file; None if it does not exist, is about other folders, or is damaged.
+
+    None also if it may be of somebody else.
+    """
     with suppress(OSError, ValueError, TypeError):
+        if not _is_own(os.stat(os.path.dirname(path))):
+            return None
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST:
+            if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST or not _is_own(about):
                 return None
             checksum, _, text = file.read(_MOST).partition(b"\n")
         if checksum == _checksum(text):
@@ -138,12 +146,19 @@ def _read_cache(path: str, folders: str) -> list[Installed] | None:
     return None
 
 
+def _is_own(about: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user, and nobody else may write to it."""
+    if not hasattr(os, "geteuid"):  # Windows keeps others out of the folders of a user
+        return True
+    return about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
 def _installed(name: str, value: str, origin: str, *offers: str, is_known: bool) -> Installed:
     return Installed(name, value, origin, offers if is_known else ())
 
 
 def _write_cache(path: str, folders: str, found: list[Installed]) -> None:
-    """Write the cache file. If that fails, the next run asks Python again."""
+    """Write the cache file for this user alone. If that fails, the next run asks Python again."""
     from filterkit.files.output import open_output
 
     stamps = [_stamp(path) for path in _sources(found)]
@@ -152,11 +167,30 @@ def _write_cache(path: str, folders: str, found: list[Installed]) -> None:
         return
     text = "\n".join(map("\t".join, lines)).encode("utf-8", "surrogateescape")
     with suppress(OSError, FilterkitError):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
-            os.unlink(path)  # otherwise the text would go into a pipe, or to where a link leads
+        _make_own(os.path.dirname(path))
+        if os.path.lexists(path) and not (stat.S_ISREG(os.lstat(path).st_mode) and _is_own(os.lstat(path))):
+            os.unlink(
+                path
+            )  # otherwise the text would go into a pipe, or to where a link leads, or others could change it
         with open_output(path) as out:
+            if hasattr(os, "fchmod"):
+                os.fchmod(out.fileno(), 0o600)
             out.write(_checksum(text) + b"\n" + text)
+
+
+def _make_own(folder: str) -> None:
+    """Make the folder of the cache, where nobody else may write.
+
+    Raises
+    ------
+    OSError : it cannot be made, or belongs to somebody else.
+    """
+    os.makedirs(folder, exist_ok=True)
+    about = os.stat(folder)
+    if hasattr(os, "geteuid") and about.st_uid != os.geteuid():
+        raise PermissionError(folder)
+    if not _is_own(about):
+        os.chmod(folder, 0o700)
 
 
 def _checksum(text: bytes) -> bytes:

@@ -148,7 +148,7 @@ def _begins_with_objects(text: bytes) -> bool:
 def _is_too_deep(text: bytes) -> bool:
     """Whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
     opened = text.count(b"{") + text.count(b"[")
-    if opened - text.count(b"}\n{") - text.count(b"}\r\n{") <= _DEEPEST:
+    if opened <= _DEEPEST or opened - text.count(b"}\n{") - text.count(b"}\r\n{") <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
     opens = (characters == ord("{")) | (characters == ord("["))

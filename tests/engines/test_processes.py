@@ -99,6 +99,22 @@ def test_a_map_within_a_map_ends_alone(engine):
     assert list(engine.map(str, some())) == ["9", "8", "7"]
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount")
+@pytest.mark.parametrize("options", ["size=4k", "nr_inodes=2", "nr_inodes=1"])
+def test_a_full_temporary_folder_is_one_error_and_nothing_stays(options, monkeypatch, tmp_path):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", tmp_path], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        engine = ProcessEngine(1)
+        engine.prepare(take, np.zeros(1000))
+        with pytest.raises(FilterkitError, match=f"^temporary folder {tmp_path}: No space left on device"):
+            list(engine.map(total, [1]))
+        assert not os.listdir(tmp_path)
+    finally:
+        subprocess.run(["umount", "--lazy", tmp_path], check=True)
+
+
 def test_worker_processes_block_signals_of_the_terminal(engine):
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     (found,) = engine.map(held_back, [0])

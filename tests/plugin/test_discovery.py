@@ -2,9 +2,11 @@
 
 import os
 import re
+import stat
 import subprocess
 import sys
 import types
+import zlib
 from pathlib import Path
 
 import pytest
@@ -175,6 +177,78 @@ def test_something_else_in_the_place_of_the_cache_is_tolerated(kind, place, tmp_
         assert file.is_dir()
     else:
         assert file.read_bytes() == good and not file.is_symlink()
+
+
+def forge(file):
+    """Let the cache name another module."""
+    _, _, text = file.read_bytes().partition(b"\n")
+    text = text.replace(b"my_module", b"my_mishap")
+    file.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.parametrize("mode", [0o002, 0o020])
+def test_a_cache_that_others_may_write_is_not_believed(what, mode, place, tmp_path):
+    assert installed("some.group") == [ONE]
+    folder = tmp_path / "cache" / "filterkit"
+    (file,) = folder.iterdir()
+    forge(file)
+    assert installed("some.group") == [ONE._replace(value="my_mishap")]  # it would be believed
+    path = file if what == "file" else folder
+    path.chmod(path.stat().st_mode | mode)
+    assert installed("some.group") == [ONE]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600  # it is of this user alone again
+    assert not folder.stat().st_mode & 0o022
+    assert b"my_mishap" not in file.read_bytes()
+
+
+@pytest.mark.posix
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_cache_of_somebody_else_is_not_believed(what, place, tmp_path):
+    assert installed("some.group") == [ONE]
+    folder = tmp_path / "cache" / "filterkit"
+    (file,) = folder.iterdir()
+    forge(file)
+    nobody = 65534
+    os.chown(file if what == "file" else folder, nobody, -1)
+    assert installed("some.group") == [ONE]
+    if what == "folder":
+        assert b"my_mishap" in file.read_bytes()  # nothing is written into the folder of somebody else
+        assert stat.S_IMODE(folder.stat().st_mode) & 0o700 == 0o700 and folder.stat().st_uid == nobody
+    else:
+        assert b"my_mishap" not in file.read_bytes() and file.stat().st_uid == 0
+        assert installed("some.group") == [ONE]
+
+
+@pytest.mark.posix
+def test_the_cache_is_of_its_user_alone_whatever_the_mask(place, tmp_path):
+    before = os.umask(0)
+    try:
+        assert installed("some.group") == [ONE]
+    finally:
+        os.umask(before)
+    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
+    assert (stat.S_IMODE(file.stat().st_mode), stat.S_IMODE(file.parent.stat().st_mode)) == (0o600, 0o700)
+
+
+@pytest.mark.posix
+def test_the_command_imports_nothing_that_a_foreign_cache_names(tmp_path):
+    """A real run, whose cache others may write and have changed, so that it names one module instead of another."""
+    script, folder = Path(sys.executable).with_name("filterkit"), tmp_path / "filterkit"
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    command = [script, "stages", "l2"]
+    usual = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    (file,) = folder.iterdir()
+    _, _, text = file.read_bytes().partition(b"\n")
+    text = text.replace(b"filterkit_plugins.row_norms", b"no_such_module_at_all")
+    for mode, is_believed in ((0o700, True), (0o777, False)):
+        file.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
+        folder.chmod(mode)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert (done.stdout == usual) == (not is_believed)
+        assert ("plugin 'row_norms' (no_such_module_at_all" in done.stderr or done.returncode != 0) == is_believed
 
 
 def test_plugins_are_found_without_a_place_for_the_cache(place, monkeypatch, tmp_path):

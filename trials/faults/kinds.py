@@ -36,7 +36,9 @@ def event(rng: random.Random, trials: Trials, job: Job) -> Fault:
     name = rng.choice([*ENDING, "SIGKILL", *HARMLESS])
     number, at = _signal(name), rng.randint(1, max(trials.events(job), 1))
     statuses = frozenset([0]) if name in HARMLESS else _statuses(number)
-    return Fault(f"{name} at event {at}", statuses, event=(at, number), killed=name == "SIGKILL")
+    return Fault(
+        f"{name} at event {at}", statuses, event=(at, number), killed=name == "SIGKILL", at_once=name == "SIGKILL"
+    )
 
 
 def moment(rng: random.Random, trials: Trials, job: Job) -> Fault:
@@ -55,7 +57,8 @@ def moment(rng: random.Random, trials: Trials, job: Job) -> Fault:
 
     words = f"{name} to the {'group' if group else 'process'} after {delay:.3f} s"
     words += "" if again is None else f" and {again} s later"
-    return Fault(words, _statuses(number), act=act, killed=name == "SIGKILL")
+    killed = name == "SIGKILL"
+    return Fault(words, _statuses(number), act=act, killed=killed, at_once=killed or again is not None)
 
 
 def _send(process: subprocess.Popen[bytes], number: int, group: bool) -> None:

@@ -25,7 +25,8 @@ _MARK = "FILTERKIT_TRIAL"  # an environment variable, by which all processes of 
 _GRACE = 10.0  # seconds for processes to end after the one that started them
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
-_WARNING = re.compile(r"(filterkit: warning|<jemalloc>): .*\n")  # of filterkit, or of Arrow's memory
+_SEMAPHORES = re.compile(r".*leaked semaphore objects.*\n  warnings\.warn.*\n")
+_WARNING = re.compile(r"(filterkit: warning|<jemalloc>|OpenBLAS error): .*\n")  # of filterkit, or of libraries
 
 # What the command sends itself, at the moment that Python reports its n-th event of these kinds (PEP 578).
 _EVENTS = """
@@ -63,6 +64,7 @@ class Fault(NamedTuple):
     event : the number of an event at which the process gets a signal, and the signal.
     within : a context around the run, which gets the folder of the trial.
     killed : whether the process cannot clean up.
+    at_once : whether it ends without cleaning up further processes, so that Python itself speaks of semaphores.
     mute : whether messages may be lost.
     same : whether outputs must be the usual ones if the status is 0.
     """
@@ -76,6 +78,7 @@ class Fault(NamedTuple):
     event: tuple[int, int] | None = None
     within: Callable[[Place], object] | None = None
     killed: bool = False
+    at_once: bool = False
     mute: bool = False
     same: bool = True
 
@@ -247,6 +250,8 @@ class Trials:
 def _of_ending(ended: Ended, fault: Fault, patience: float) -> list[str]:
     """What is wrong with how a run ended."""
     said = _WARNING.sub("", ended.said)
+    if fault.at_once:
+        said = _SEMAPHORES.sub("", said)
     if ended.status is None:
         return [said.splitlines()[-1] if "left: " in said else f"it has not ended after {patience} s: {said}"]
     found = []
@@ -256,6 +261,8 @@ def _of_ending(ended: Ended, fault: Fault, patience: float) -> list[str]:
         found.append(f"status {ended.status} and not {sorted(fault.statuses)}: {said[-500:]!r}")
     elif _TROUBLE.search(said):
         found.append(f"status {ended.status}: {said[-500:]!r}")
+    elif ended.status == 1 and said != ended.said and not said:
+        return []  # OpenBLAS has ended the process
     elif ended.status == 1:
         if not 1 <= said.count("\n") <= 2 or not said.startswith("filterkit: "):
             found.append(f"the message is {said!r}")
