@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from contextlib import closing, suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from filterkit.errors import FilterkitError
+from filterkit.files.endings import COMPRESSIONS, other_format
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
 
+if TYPE_CHECKING:
+    from filterkit.data.attributes import Attribute
+    from filterkit.formats.base import Opening
+
 _LONGEST_HEADER = 1 << 22  # bytes of text in which attributes are looked for
 _LONGEST_HELP = 70
+_PATIENCE = 1.0  # seconds for which names of attributes are looked for
 
 
 class Word(NamedTuple):
@@ -224,10 +234,39 @@ class _Line:
         named = [a for a in attributes if a.name == chosen[-1]] if chosen else attributes[-1:]
         return map(Word, named[0].values if named and named[0].kind == "nominal" else ())
 
-    def _header(self) -> list[Any]:
-        """The attributes of the input, if that is cheap: of an ARFF file, in the beginning of its text."""
-        encoding = (self.given.get("encoding") or ["utf-8"])[-1]
-        return [] if self.path is None or self.given.get("from_") else _attributes_of(self.path, encoding)
+    def _chain(self, begun: str) -> Iterator[Word]:
+        """The words of a chain that is one value, perhaps with a name before it."""
+        name = re.match(r"\s*[^\s:]*:\s*|", begun)
+        before, word = re.split(r"(?=\S*\Z)", begun[name.end() if name else 0 :], maxsplit=1)
+        try:
+            words = shlex.split(before)
+        except ValueError:  # a quote is open in it
+            return
+        for found in self.of_chain(words, word).beginning(word).words:
+            if shlex.quote(found.text) == found.text:
+                yield found._replace(text=f"{begun.removesuffix(word)}{found.text}")
+
+    def _header(self) -> list[Attribute]:
+        """The attributes of the input, if they can be known soon."""
+        from filterkit.formats.base import Opening
+        from filterkit.plugin.formats import Formats
+
+        if self.path is None:
+            return []
+        path, encoding = os.path.expanduser(self.path), self._last("encoding") or "utf-8"
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would lose what is read here
+                return []
+            kind = Formats(self._known.formats, self._last("from_")).of_input(path)
+            if kind is None:
+                return _attributes_of(path, encoding) if other_format(path) is None else []
+            return _columns_of(kind, Opening(path, encoding, class_=self._last("class_")))
+        except (OSError, FilterkitError):
+            return []
+
+    def _last(self, name: str) -> str | None:
+        """The last value that was given for an option so far."""
+        return self.given.get(name, [None])[-1]
 
 
 _Source = Callable[[_Line, str], Iterable[Word]]
@@ -240,6 +279,7 @@ _SOURCES: dict[str, _Source] = {
     "METRIC": _Line._metrics,
     "PLUGIN": _Line._plugins,
     "STAGE": _Line._stages,
+    "STAGES": _Line._chain,
     "VALUE": _Line._labels,
 }
 
@@ -301,27 +341,37 @@ def _short(text: str | None) -> str:
     return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
-def _attributes_of(path: str, encoding: str) -> list[Any]:
-    """The attributes that the beginning of an ARFF file declares; none of anything else."""
+def _attributes_of(path: str, encoding: str) -> list[Attribute]:
+    """The attributes that the beginning of an ARFF file declares."""
     from filterkit.arff.header import DATA, parse_header
-    from filterkit.errors import FilterkitError
-    from filterkit.files.endings import ending
     from filterkit.files.source import Source
 
-    path = os.path.expanduser(path)
+    source = Source(path, encoding)
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode) or ending(path) not in ("", ".arff"):
-            return []
-        source = Source(path, encoding)
-        try:
-            text, is_whole = b"", False
-            while not is_whole and len(text) < _LONGEST_HEADER and (more := source.read(1 << 16)):
-                text += more
-                is_whole = DATA.search(more) is not None
-        finally:
-            source.close()
-        if not is_whole:  # without the line that may have been cut
-            text = text[: text.rfind(b"\n") + 1] + b"@data\n"
-        return list(parse_header(iter([text]))[0].attributes)
-    except (OSError, FilterkitError):
+        text, is_whole = b"", False
+        while not is_whole and len(text) < _LONGEST_HEADER and (more := source.read(1 << 16)):
+            text += more
+            is_whole = DATA.search(more) is not None
+    finally:
+        source.close()
+    if not is_whole:  # without the line that may have been cut
+        text = text[: text.rfind(b"\n") + 1] + b"@data\n"
+    return list(parse_header(iter([text]))[0].attributes)
+
+
+def _columns_of(kind: Any, opening: Opening) -> list[Attribute]:
+    """The attributes of a file in another format; none if it takes long to open it, or is compressed."""
+    from filterkit.formats.base import FileFormat
+
+    if not isinstance(kind, FileFormat) or opening.path.lower().endswith(COMPRESSIONS):
         return []
+    found: list[list[Attribute]] = []
+
+    def look() -> None:
+        with suppress(Exception), closing(kind.open(opening)) as table:  # what cannot be read has no names to complete
+            found.append(list(table.attributes))
+
+    thread = Thread(target=look, daemon=True)  # the process ends without waiting for it
+    thread.start()
+    thread.join(_PATIENCE)
+    return found[0] if found else []

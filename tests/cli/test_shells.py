@@ -1,4 +1,5 @@
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -7,12 +8,17 @@ import shutil
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import pytest
 from command import quick, run_anew
+from pyarrow import csv, parquet
 
+from filterkit import Attribute
+from filterkit.cli import completion
 from filterkit.cli.shells import split
+from filterkit.formats.base import FileFormat, Opening, Table
 
 pytestmark = pytest.mark.posix
 
@@ -110,6 +116,13 @@ def terminal(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     names = "".join(f"@attribute {json.dumps(name, ensure_ascii=False)} numeric\n" for name in ODD)
     (folder / "odd.arff").write_text(f"@relation odd\n{names}@attribute class {{yes,no}}\n@data\n")
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in [*ODD, "class"])
+    for name in ("table.csv", "table.dat"):
+        (folder / name).write_text(header + f"\n{'1,' * len(ODD)}yes\n{'2,' * len(ODD)}no" * 9)
+    parquet.write_table(csv.read_csv(folder / "table.csv"), folder / "table.parquet")
+    (folder / "table.libsvm").write_text("1 1:2 11:3\n-1 2:1\n")
+    (folder / "table.csv.gz").write_bytes(gzip.compress((folder / "table.csv").read_bytes()))
+    (folder / "broken.parquet").write_text("PAR1 and no more")
     (folder / "my file.arff").write_text("")
     (folder / "folder").mkdir()
     terminal = Terminal(request.param, folder)
@@ -140,6 +153,28 @@ def terminal(request, tmp_path_factory):
         ("filterkit --from csv:delim", ["--from", "csv:delimiter="]),
         ("filterkit --from=csv:header=no,delim", ["--from=csv:header=no,delimiter="]),
         ("filterkit -o 'my", ["-o", "my file.arff"]),
+        ("filterkit table.csv remove --attribute tw", ["table.csv", "remove", "--attribute", "two words"]),
+        ("filterkit table.parquet remove --attribute gr", ["table.parquet", "remove", "--attribute", "größe"]),
+        ("filterkit table.libsvm remove --attribute f1", ["table.libsvm", "remove", "--attribute", "f1"]),
+        (
+            "filterkit --from csv table.dat keep --attribute co",
+            ["--from", "csv", "table.dat", "keep", "--attribute", "colon:c"],
+        ),
+        ("filterkit info table.csv --positive y", ["info", "table.csv", "--positive", "yes"]),
+        ("filterkit table.csv.gz keep --attribute co", ["table.csv.gz", "keep", "--attribute", "co"]),
+        ("filterkit broken.parquet keep --attribute co", ["broken.parquet", "keep", "--attribute", "co"]),
+        ('filterkit evaluate odd.arff --chain "l2 rec', ["evaluate", "odd.arff", "--chain", "l2 recode"]),
+        ('filterkit evaluate odd.arff --chain "a: l2 rec', ["evaluate", "odd.arff", "--chain", "a: l2 recode"]),
+        ("filterkit evaluate odd.arff --chain 'a:rec", ["evaluate", "odd.arff", "--chain", "a:recode"]),
+        ("filterkit evaluate odd.arff --chain 'shape --neig", ["evaluate", "odd.arff", "--chain", "shape --neighbors"]),
+        (
+            "filterkit evaluate odd.arff --chain 'keep --attribute clas",
+            ["evaluate", "odd.arff", "--chain", "keep --attribute class"],
+        ),
+        (
+            "filterkit evaluate odd.arff --chain keep\\ --attribute\\ tw",
+            ["evaluate", "odd.arff", "--chain", "keep --attribute tw"],
+        ),
     ],
 )
 def test_words_are_completed(terminal, line, words):
@@ -190,3 +225,19 @@ def test_the_class_is_one_of_the_input_behind_the_cursor(terminal):
 def test_a_line_is_divided_as_a_shell_does(line, words, begun, replaced):
     at = split(line, "=:'\"")
     assert (at.words, at.begun, at.replaced) == (words, begun, replaced)
+
+
+def test_names_that_take_long_to_find_are_not_waited_for(monkeypatch):
+    go_on = threading.Event()
+
+    class Slow(FileFormat):
+        def open(self, opening):
+            go_on.wait()
+            return Table("slow", [Attribute("a")])
+
+    monkeypatch.setattr(completion, "_PATIENCE", 0.01)
+    assert completion._columns_of(Slow(), Opening("x.slow")) == []
+    monkeypatch.setattr(completion, "_PATIENCE", 60)
+    go_on.set()
+    assert [each.name for each in completion._columns_of(Slow(), Opening("x.slow"))] == ["a"]
+    assert completion._columns_of(Slow(), Opening("x.slow.gz")) == []
