@@ -295,11 +295,12 @@ def bns_scores(X, kinds, y, classes, weights=None, positive=None):
     return scores
 
 
-def scale(X, kinds, scores, y, weights, zero):
+def scale(X, kinds, scores, y, weights, zero, multiply=False):
     """Each numeric column scaled to the range of its score ([F09] 2.2, 3.4): v -> (v - o) * score / (max - min).
 
-    max and min are over the training values, zeros included; o is 0 when zero is special, else min. A column
-    constant or empty in training becomes 0. Missing values and nominal columns stay as they are.
+    max and min are over the training values, zeros included; o is 0 when zero is special, else min. With
+    `multiply`, v -> v * score. A column constant or empty in training becomes 0. Missing values and nominal columns
+    stay as they are.
     """
     training = training_rows(y, weights)
 
@@ -308,6 +309,8 @@ def scale(X, kinds, scores, y, weights, zero):
         low, high = (Fraction(min(seen)), Fraction(max(seen))) if seen else (0, 0)
         offset = 0 if zero else low
         factor = Fraction(score) / (high - low) if low < high else 0
+        if multiply:
+            offset, factor = 0, Fraction(score) if low < high else 0
         return _image(lambda v: v if math.isnan(v) else (Fraction(v) - offset) * factor, column)
 
     new = [
@@ -352,6 +355,8 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
                 options["neighbors"] = int(words.pop(0))
             elif flag in ("--method", "--prior"):
                 options[flag[2:]] = words.pop(0)
+            elif flag == "--multiply":
+                options["multiply"] = True
             else:
                 options["zero"] = {"--zero": True, "--no-zero": False}[flag]
         if name == "shape":
@@ -360,7 +365,7 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
             kinds, zero, scores = ["numeric"] * len(plan), options["zero"], None
         elif name == "bns":
             scores = bns_scores(X, kinds, y, classes, weights, positive)
-            X = scale(X, kinds, scores, y, weights, zero)
+            X = scale(X, kinds, scores, y, weights, zero, options.get("multiply", False))
         else:
             X = {"l2": l2}[name](X, kinds)
     return plan, scores, X
