@@ -19,6 +19,7 @@ class Range(ColumnStage):
     name = "range"
     group = "Rescale and fill columns"
     needs_class = False
+    cancels_weights = True
     learns_from = Summary
 
     def fit_columns(self, summary: Summary) -> State:
@@ -39,6 +40,7 @@ class Standardize(ColumnStage):
     name = "standardize"
     group = "Rescale and fill columns"
     needs_class = False
+    cancels_weights = True
     learns_from = Moments
 
     def fit_columns(self, moments: Moments) -> State:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, Fitted, Schema, Stage, StageError, hookimpl, option
-from filterkit.plugin import Scaling, check_sum, check_weights, counted_rows, scaling_state
+from filterkit import Batch, Fitted, Schema, StageError, hookimpl, option
+from filterkit.plugin import Scaling, ScalingOptions, check_sum, check_weights, counted_rows, scaling_state
 
 Batches = Callable[[], Iterator[Batch]]
 
@@ -18,7 +18,7 @@ _AT_ONCE = 1 << 22  # distances, and differences, that are held at once
 _EQUAL = 1e-9  # distances that differ by no more are equal
 
 
-class ReliefF(Stage):
+class ReliefF(ScalingOptions):
     """Scale each column by ReliefF: how much more it differs between near rows of two classes than of one.
 
     For each training row, the nearest rows of its own class (hits) and of each other class (misses) are found. The
@@ -42,14 +42,12 @@ class ReliefF(Stage):
     """
 
     name = "relieff"
-    group = "Scale by a score"
     needs_class = True
     numeric_class = True
 
     neighbors: int = option(10, "Number of nearest rows of each class; of all, if it is numeric.", minimum=1)
     rows: int | None = option(None, "Score by N rows drawn at random, each compared with all.", minimum=1)
     seed: int = option(0, "Seed for drawing them.", minimum=0)
-    score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
@@ -60,7 +58,7 @@ class ReliefF(Stage):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
         score = rrelieff if training.y.dtype.kind == "f" else relieff
         scores = score(training, Space.of(training.X, schema), drawn, self.neighbors)
-        state = scaling_state(scores, low, high, schema.zero, schema.nominal)
+        state = scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
         return _ByScores(score_only=self.score_only).finish(schema, state, np.zeros(0))
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
@@ -286,5 +284,5 @@ def _sum_of_differences(space: Space, some: np.ndarray, others: np.ndarray, weig
 
 
 @hookimpl
-def filterkit_stages() -> list[type[Stage]]:
+def filterkit_stages() -> list[type[ReliefF]]:
     return [ReliefF]

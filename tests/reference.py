@@ -309,11 +309,12 @@ def bns_scores(X, kinds, y, classes, weights=None, positive=None):
     return scores
 
 
-def scale(X, kinds, scores, y, weights, zero):
+def scale(X, kinds, scores, y, weights, zero, multiply=False):
     """Each numeric column scaled to the range of its score ([F09] 2.2, 3.4): v -> (v - o) * score / (max - min).
 
-    max and min are over the training values, zeros included; o is 0 when zero is special, else min. A column
-    constant or empty in training becomes 0. Missing values and nominal columns stay as they are.
+    max and min are over the training values, zeros included; o is 0 when zero is special, else min. With
+    `multiply`, v -> v * score. A column constant or empty in training becomes 0. Missing values and nominal columns
+    stay as they are.
     """
     training = training_rows(y, weights)
 
@@ -322,6 +323,8 @@ def scale(X, kinds, scores, y, weights, zero):
         low, high = (Fraction(min(seen)), Fraction(max(seen))) if seen else (0, 0)
         offset = 0 if zero else low
         factor = Fraction(score) / (high - low) if low < high else 0
+        if multiply:
+            offset, factor = 0, Fraction(score) if low < high else 0
         return _image(lambda v: v if math.isnan(v) else (Fraction(v) - offset) * factor, column)
 
     new = [
@@ -368,6 +371,8 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
                 options["weight"] = float(words.pop(0))
             elif flag in ("--center", "--beside"):
                 options[flag[2:]] = True
+            elif flag == "--multiply":
+                options["multiply"] = True
             else:
                 options["zero"] = {"--zero": True, "--no-zero": False}[flag]
         if name == "shape":
@@ -377,7 +382,7 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
             zero, scores = options["zero"], None
         elif name == "bns":
             scores = bns_scores(X, kinds, y, classes, weights, positive)
-            X = scale(X, kinds, scores, y, weights, zero)
+            X = scale(X, kinds, scores, y, weights, zero, options.get("multiply", False))
         else:
             X = {"l2": l2}[name](X, kinds)
     return plan, scores, X

@@ -41,6 +41,7 @@ from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output
+from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 from filterkit.progress import FoldProgress
@@ -286,11 +287,17 @@ def _nth(given: tuple[str, ...], number: int) -> str | None:
 
 def _design(options: EvaluateOptions, known: Registry) -> Design:
     """How the options ask to compare chains."""
+    from filterkit.chains.cancelled import cancelled_weights
+    from filterkit.chains.chain import Chain
     from filterkit.evaluation.folds import Design
     from filterkit.evaluation.runner import named_chain
 
+    chains = tuple(named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains)
+    for name, text in chains:
+        for message in cancelled_weights(Chain.parse(text, known).stages):
+            say(f"filterkit: warning: chain {quoted(name)}: {message}")
     return Design(
-        tuple(named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains),
+        chains,
         options.folds,
         tuple(share_of("--train", text) for text in options.train.split(",")) if options.train is not None else (),
         options.one_against_rest,

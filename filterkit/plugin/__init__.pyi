@@ -102,6 +102,7 @@ from filterkit.stages.columns import State as State
 from filterkit.stages.interrupts import interruptible as interruptible
 from filterkit.stages.learner import counted_rows as counted_rows
 from filterkit.stages.metric_scaling import Scaling as Scaling
+from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions
 from filterkit.stages.metric_scaling import rescaled as rescaled
 from filterkit.stages.metric_scaling import scaling_state as scaling_state
 from filterkit.stages.models import LinearModel as LinearModel

@@ -90,6 +90,23 @@ class Stage(Configured):
     numbers_rows: ClassVar[bool] = False
 
     @property
+    def weighs_columns(self) -> bool:
+        """Whether it multiplies each column by a weight of its own, which stages after it should see.
+
+        A stage that always does declares it as a class variable: ``weighs_columns = True``.
+        """
+        return False
+
+    @property
+    def cancels_weights(self) -> bool:
+        """Whether it divides each column by its range or spread, so that weights given just before it have no effect.
+
+        The command line warns of a chain in which such a stage follows one that weighs columns. A stage that always
+        does declares it as a class variable: ``cancels_weights = True``.
+        """
+        return False
+
+    @property
     def needs_class(self) -> bool:
         """Whether fitting needs a class, nominal unless `numeric_class`; the chain checks before it reads any row.
 

@@ -13,7 +13,8 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns, scoring_bytes
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
-from filterkit.stages.base import unwritten
+from filterkit.errors import UsageError
+from filterkit.stages.base import Stage, unwritten
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.options import option
 
@@ -22,7 +23,11 @@ SCALING_HELP = """\
 A value v becomes (v − o) · score / (max − min), where max and min are those of the training values, zeros
 included. Where zero is special, o is 0, so that zeros stay zero; elsewhere, o is min. A 0/1 column thus
 becomes {0, score}, and a constant column 0. Missing values stay missing. A nominal column is scored, but
-keeps its values, which are not numbers. The score is left on the attribute."""
+keeps its values, which are not numbers. The score is left on the attribute.
+
+The division by the range cancels weights that a stage just before gave the columns, such as inverse
+document frequencies. With ``--multiply``, v becomes v · score instead, so that both weights count; a
+constant column becomes 0 here, too."""
 
 # How a metric, which scores features that a row has or lacks, scores a column.
 METRIC_HELP = f"""\
@@ -42,15 +47,33 @@ other classes count as one.
 {SCALING_HELP}"""
 
 
-class Scaling(ColumnStage):
-    """A stage that scales each column by its score (Forman, Scholz and Rajaram 2009, sections 2.2 and 3.4).
-
-    Write `scores`. `SCALING_HELP` describes how values are scaled.
-    """
+class ScalingOptions(Stage):
+    """The options of every stage that scales columns by a score; `SCALING_HELP` describes them."""
 
     group = "Scale by a score"
 
     score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
+    multiply: bool = option(False, "Multiply values by the score, and do not divide them by their range.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.score_only and self.multiply:
+            raise UsageError(f"{self.name}: --score-only changes no values, and --multiply does; leave one out")
+
+    @property
+    def weighs_columns(self) -> bool:
+        return not self.score_only
+
+    @property
+    def cancels_weights(self) -> bool:
+        return not self.score_only and not self.multiply
+
+
+class Scaling(ScalingOptions, ColumnStage):
+    """A stage that scales each column by its score (Forman, Scholz and Rajaram 2009, sections 2.2 and 3.4).
+
+    Write `scores`. `SCALING_HELP` describes how values are scaled.
+    """
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         """float64 (columns of the table,): the score of each column, finite."""
@@ -58,7 +81,7 @@ class Scaling(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal)
+        return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
@@ -82,7 +105,9 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
     return np.asarray(values * state["factor"][columns])
 
 
-def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray) -> State:
+def scaling_state(
+    score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
+) -> State:
     """The state that `rescaled` needs.
 
     Parameters
@@ -91,7 +116,12 @@ def scaling_state(score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bo
     low, high : float64 (columns,), the least and the largest training value.
     zero : whether zero is special and stays zero.
     nominal : bool (columns,), which columns keep their values.
+    multiply : whether values are multiplied by `score` as they are; a column whose `low` is its `high` becomes 0.
     """
+    if multiply:
+        one = np.ones(len(score))
+        factor = np.where(nominal, 1.0, np.where(low < high, score, 0.0))
+        return {"score": score, "unit": one, "offset": np.zeros(len(score)), "span": one.copy(), "factor": factor}
     unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
     span = high * unit - low * unit
     offset = np.zeros(len(score)) if zero else low * unit

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
+from filterkit import Batch, Fitted, Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     Csr,
     Scaling,
+    ScalingOptions,
     check_sum,
     check_weights,
     combined,
@@ -27,7 +28,7 @@ from .hyperplanes import check_products, normal_vector, quietly
 Batches = Callable[[], Iterator[Batch]]
 
 
-class Normal(Stage):
+class Normal(ScalingOptions):
     """Scale each column by |w|, its weight in a linear classifier trained on the rows.
 
     The classifier is trained on all training rows, or on a share of them that is drawn at random from each class (Brank
@@ -42,7 +43,6 @@ class Normal(Stage):
     """
 
     name = "normal"
-    group = "Scale by a score"
     needs_class = True
 
     subset: str = option("1", "Share of the rows to train on, as 1/4 or 0.25.")
@@ -50,7 +50,6 @@ class Normal(Stage):
     cost: float = option(1.0, "C, the cost of training errors relative to the size of w (not for perceptron).")
     combine: str = option("max", "How the weights of several classes become one.", choices=COMBINATIONS)
     seed: int = option(0, "Seed for drawing the subset and for perceptron.", minimum=0)
-    score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +82,7 @@ class Normal(Stage):
                 scores[:, i] = self._weights(X, y == task, weights)
         score = combined(np.where(schema.nominal[:, None], 0.0, scores), summary.totals[tasks], self.combine)
         low, high = summary.ranges()
-        state = scaling_state(score, low, high, schema.zero, schema.nominal)
+        state = scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
         return _ByWeights(score_only=self.score_only).finish(schema, state, summary.totals)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:

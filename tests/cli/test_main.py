@@ -642,6 +642,13 @@ def test_a_number_larger_than_needed_is_accepted(arguments):
     assert run("-o", os.devnull, *arguments).returncode == 0
 
 
+def test_weights_that_the_next_stage_cancels_are_told_once():
+    text = "filterkit: warning: bns cancels the weights that tfidf gives the columns; bns --multiply keeps them\n"
+    for words in (["--explain"], ["-o", os.devnull], ["-o", os.devnull, "--test", IRIS, os.devnull]):
+        assert run(*words, IRIS, "tfidf", "bns", "l2").stderr == text
+    assert run("-o", os.devnull, IRIS, "tfidf", "bns", "--multiply", "l2").stderr == ""
+
+
 def test_a_warning_of_a_library_is_one_line():
     ica = ("sklearn", "--class", "sklearn.decomposition.FastICA", "--set", "max_iter=1", "--set", "random_state=0")
     done = run("-o", os.devnull, IRIS, *ica)

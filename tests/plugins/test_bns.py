@@ -166,7 +166,7 @@ def test_zero_stays_special_after_shape_makes_it_special():
 
 
 @pytest.mark.parametrize("load", samples())
-@pytest.mark.parametrize("chain", ["bns", "shape bns"])
+@pytest.mark.parametrize("chain", ["bns", "bns --multiply", "shape bns", "shape bns --multiply l2"])
 def test_samples_agree(load, chain):
     assert_agrees(load(), chain)
 
@@ -174,6 +174,7 @@ def test_samples_agree(load, chain):
 @pytest.mark.parametrize("load", texts())
 def test_word_counts_agree(load):
     assert assert_agrees(load(), "bns").sparse
+    assert assert_agrees(load(), "bns --multiply").sparse
 
 
 @pytest.mark.parametrize("load", tables())
@@ -181,7 +182,7 @@ def test_tables_agree(load):
     assert_agrees(load(), "bns")
 
 
-@pytest.mark.parametrize("chain", ["bns", "shape --neighbors 5 bns", "shape --zero bns"])
+@pytest.mark.parametrize("chain", ["bns", "bns --multiply", "shape --neighbors 5 bns", "shape --zero bns"])
 def test_rows_not_fitted_on_agree(chain):
     assert_agrees(shared("uci/diabetes.arff"), chain, trained=400)
     assert_agrees(shared("uci/glass.arff"), chain, trained=120)
@@ -202,6 +203,7 @@ def test_zero_made_special_on_dense_rows_agrees():
 @given(batches(), st.integers(0, 14))
 def test_small_batches_agree(batch, trained):
     assert_agrees(batch, "bns", trained=min(trained, len(batch)))
+    assert_agrees(batch, "bns --multiply", trained=min(trained, len(batch)))
 
 
 @settings(deadline=None)

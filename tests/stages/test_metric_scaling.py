@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from filterkit import Attribute, Batch, Chain, Metric, PluginError, Schema
+from filterkit import Attribute, Batch, Chain, Metric, PluginError, Schema, UsageError
 from filterkit.plugin import ClassSums
 from filterkit.stages.metric_scaling import (
     ClassScaling,
@@ -18,9 +18,9 @@ from filterkit.stages.metric_scaling import (
 CLASS = Attribute("class", "nominal", ("no", "yes"))
 
 
-def image(values, score, low, high, zero=False, nominal=False):
+def image(values, score, low, high, zero=False, nominal=False, multiply=False):
     """One column of values, scaled."""
-    state = scaling_state(np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]))
+    state = scaling_state(np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]), multiply)
     return rescaled(np.array(values), np.zeros(len(values), np.int64), state).tolist()
 
 
@@ -51,6 +51,15 @@ def test_a_range_that_would_overflow_is_scaled():
     assert image([-1.5e308, 0.0, 1.5e308], 2.0, -1.5e308, 1.5e308) == [0.0, 1.0, 2.0]
 
 
+@pytest.mark.parametrize("zero", [False, True])
+def test_values_can_be_multiplied_by_the_score_whatever_their_range(zero):
+    assert image([1.0, 2.0, 0.0, -7.0], 6.0, 1.0, 4.0, zero=zero, multiply=True) == [6.0, 12.0, 0.0, -42.0]
+    assert image([-1.5e308, 1.5e308], 0.5, -1.5e308, 1.5e308, zero=zero, multiply=True) == [-7.5e307, 7.5e307]
+    assert image([5.0, 9.0], 2.0, 5.0, 5.0, zero=zero, multiply=True) == [0.0, 0.0]  # constant in training
+    assert image([0.0, 2.0], 3.0, 0.0, 2.0, zero=zero, nominal=True, multiply=True) == [0.0, 2.0]
+    assert np.isnan(image([np.nan], 2.0, 1.0, 4.0, zero=zero, multiply=True)).all()
+
+
 class Place(Scaling):
     """Score a column by its number."""
 
@@ -68,6 +77,11 @@ def test_a_scorer_leaves_its_score_on_the_attribute(score_only):
     out = Chain([Place(score_only=score_only)]).fit(batch).transform(batch)
     assert [a.scores for a in out.schema.features] == [(("place", 1.0),), (("place", 2.0),)]
     assert out.X.tolist() == (batch.X.tolist() if score_only else [[0.0, 0.0], [1.0, 2.0]])
+
+
+def test_a_scorer_multiplies_or_leaves_values_alone():
+    with pytest.raises(UsageError, match=r"^place: --score-only changes no values, and --multiply does; leave"):
+        Place(score_only=True, multiply=True)
 
 
 def acc(tp, fp, pos, neg):

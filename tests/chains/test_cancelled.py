@@ -1,0 +1,56 @@
+"""Weights of columns that the next stage cancels: which chains are warned of, and that they are cancelled."""
+
+import numpy as np
+import pytest
+from agreement import dense, sample
+
+import filterkit
+from filterkit.chains.cancelled import cancelled_weights
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("tfidf bns l2", ["tfidf bns"]),
+        ("tfidf --idf plain ig select --top 5", ["tfidf ig"]),
+        ("bns range", ["bns range"]),
+        ("bns chi standardize", ["bns chi", "chi standardize"]),
+        ("tfidf normal", ["tfidf normal"]),
+        ("bns --multiply ig", ["bns ig"]),
+        ("tfidf --idf none bns", []),
+        ("tfidf bns --multiply ig --multiply", []),
+        ("tfidf bns --score-only", []),
+        ("bns --score-only range", []),
+        ("tfidf l2 bns", []),
+        ("range bns", []),
+        ("tfidf bns --only 'a*'", []),
+        ("", []),
+    ],
+)
+def test_the_stages_that_are_warned_of(text, pairs):
+    found = cancelled_weights(filterkit.chain(text).stages)
+    said = [f"{each.split()[5]} {each.split()[0]}" for each in found]
+    assert said == pairs
+    for message, pair in zip(found, pairs):
+        last = pair.split()[1]
+        cured = message.endswith(f"columns; {last} --multiply keeps them")
+        assert cured == (last not in ("range", "standardize"))
+
+
+@pytest.mark.parametrize(
+    ("weighed", "plain"),
+    [
+        ("tfidf bns", "tfidf --idf none bns"),
+        ("bns range", "range"),
+        ("bns chi", "chi"),
+        ("ig standardize", "standardize"),
+    ],
+)
+def test_the_weights_have_no_effect(weighed, plain):
+    batch = sample("fortunes", positive="science")
+    kept = np.flatnonzero(np.diff(batch.csr.matrix().tocsc().indptr) > 3)[:200]
+    batch = batch.replace(
+        schema=batch.schema.with_features([batch.schema.features[i] for i in kept], kept), X=batch.csr.only(kept)
+    )
+    one, other = (dense(filterkit.chain(text).fit(batch).transform(batch)) for text in (weighed, plain))
+    np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
