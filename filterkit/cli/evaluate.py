@@ -39,6 +39,7 @@ from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
+from filterkit.evaluation.measures import MEASURES
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
@@ -60,6 +61,7 @@ class EvaluateOptions(InputOptions):
     repeats: int
     group: str | None
     test: str | None
+    choose: str | None
     classes: tuple[str, ...]
     positives: tuple[str, ...]
     by_class: bool
@@ -137,6 +139,14 @@ class EvaluateCommand(CommandWithMeasures):
     help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
 )
 @click.option("--test", metavar="FILE", **ONCE, help="Instead of cross-validation, fit on DATA and test on FILE.")
+@click.option(
+    "--choose",
+    metavar="MEASURE",
+    type=click.Choice(MEASURES),
+    **ONCE,
+    help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of its "
+    "rows alone, and show the results as the chain 'chosen'.",
+)
 @click.option(
     "--by-class",
     is_flag=True,
@@ -236,6 +246,7 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
         if not options.by_class:
             results = Results(row._replace(confusion=None) for row in results.rows)
         facts = [("folds dealt", f"{options.repeats} times"), ("seed", str(options.seed or 0))]
+        facts += [("chosen by", options.choose)] if options.choose is not None else []
         facts += [("chain", text) for text in options.chains]
         write_page(results, measures, options.output, facts)
         return
@@ -305,6 +316,7 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
         options.seed or 0,
         options.repeats,
         options.group,
+        options.choose,
     )
 
 

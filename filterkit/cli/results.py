@@ -131,6 +131,8 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
         "over": "tasks" if results.over_tasks else "folds",
         "means": _means(results, measures),
     }
+    if choices := results.choices():
+        found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
     if (pairs := pairs_to_test(len(results.chains))) and results.shares != _TESTED:
         found["differences"] = _differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
@@ -144,6 +146,8 @@ def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
     """The text of what `show` has found."""
     measures = found["measures"]
     yield from _lines_of_means(results, measures, found["means"])
+    if "choices" in found:
+        yield from _lines_of_choices(found["choices"])
     if "differences" in found:
         yield from _lines_of_differences(results, measures, found["differences"])
     if "ranks" in found:
@@ -191,6 +195,15 @@ def _positive(results: Results) -> str:
     texts = [f"{quoted(value) if value else 'each in turn'} in {data}" for (data, _), value in values.items()]
     texts = list(dict.fromkeys(texts))
     return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
+
+
+def _lines_of_choices(found: list[dict[str, Any]]) -> Iterator[str]:
+    yield ""
+    yield "How often each chain was chosen, by cross-validation of the training rows alone"
+    names = list(found[0]["chains"])
+    yield from aligned(
+        [["train", *names], *([_share(each["train"]), *map(str, each["chains"].values())] for each in found)], ()
+    )
 
 
 def _classes(results: Results) -> list[dict[str, Any]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from filterkit.chains.crossfit import draw_folds
 from filterkit.errors import UsageError, quoted
+
+_INNER = 1  # makes the seed of inner folds another than that of subsamples
+CHOSEN = "chosen"  # stands for the chain that each training part chooses
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Design:
     seed : the seed for folds and subsamples; stages that draw random numbers have their own seeds.
     repeats : how often the rows are dealt into folds anew.
     group : the name of an attribute whose equal values stay in one fold; no chain sees it. None if there is none.
+    choose : the measure by which each training part also chooses one of the chains, see `filterkit.evaluation.choice`;
+        None if none is chosen.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -35,6 +40,7 @@ class Design:
     seed: int = 0
     repeats: int = 1
     group: str | None = None
+    choose: str | None = None
 
     def __post_init__(self) -> None:
         if self.folds < 2:
@@ -51,6 +57,10 @@ class Design:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise UsageError(f"two chains are named {quoted(twice)}")
+        if self.choose is not None and len(names) < 2:
+            raise UsageError("there must be several chains to choose from")
+        if self.choose is not None and CHOSEN in names:
+            raise UsageError(f"a chain is named {quoted(CHOSEN)}, which is the name of what is chosen")
 
     @property
     def most(self) -> float:
@@ -75,7 +85,9 @@ class Splits:
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None, tested: int = 0) -> None:
+        self._strata = y
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
+        self._groups = groups
         self._design = design
         self.count = 1 if tested else design.folds * design.repeats
         if tested:
@@ -107,6 +119,20 @@ class Splits:
         whole = np.bincount(self._y)
         rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
         return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
+
+    def inner(self, fold: int, share: float | None, folds: int) -> Splits | None:
+        """Splits of the rows that `training` gives, as these are split: stratified, and groups in one fold.
+
+        There are `folds` of them, or fewer if there are fewer rows or groups, and None if there are not even two. Their
+        seed depends on the design's and on `fold`.
+        """
+        rows = self.training(fold, share)
+        groups = None if self._groups is None else self._groups[rows]
+        most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
+        if most < 2:
+            return None
+        seed = int(np.random.SeedSequence([self._design.seed, fold, _INNER]).generate_state(1)[0])
+        return Splits(self._strata[rows], replace(self._design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
 def _seed(seed: int, repeat: int) -> int:

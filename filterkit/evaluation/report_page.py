@@ -74,6 +74,16 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("rows trained on", _range(trained)),
         ("rows tested on", _range(tested)),
         ("time to fit and predict", f"{sum(row.seconds for row in rows):,.1f} s"),
+        *_choices(results),
+    ]
+
+
+def _choices(results: Results) -> list[tuple[str, str]]:
+    """How often each chain was chosen."""
+    found = results.choices()
+    return [
+        (f"chosen{f' of {share * 100:.3g}%' * (len(found) > 1)}", ", ".join(f"{name} {n}" for name, n in each.items()))
+        for share, each in found.items()
     ]
 
 

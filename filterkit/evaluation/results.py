@@ -20,6 +20,7 @@ from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
 _CONFUSION = "confusion"  # the last column, in files that have it
+_CHOICE = "choice"  # before it, in files of evaluations that choose a chain
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
@@ -159,17 +160,33 @@ class Results:
         chosen = np.isin(self._places[:, 2], (one, other)) & (self._places[:, 3] == share)
         return float(np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]))
 
+    def choices(self) -> dict[float, dict[str, int]]:
+        """How often each chain was chosen, by share and name; empty if none was chosen.
+
+        All chains are named for each share, in their order, also those that were never chosen.
+        """
+        chosen = [row for row in self.rows if row.choice]
+        names = list(dict.fromkeys([*self.chains, *(row.choice for row in chosen)]))
+        names = [name for name in names if name not in {row.chain for row in chosen}]
+        found = {share: dict.fromkeys(names, 0) for share in sorted({row.share for row in chosen})}
+        for row in chosen:
+            found[row.share][row.choice] += 1
+        return found
+
     def text(self, by_class: bool = False) -> str:
         """All results as CSV; `by_class` adds a column with `Result.confusion` as JSON."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*_KEYS, *MEASURES, *_LATER, *([_CONFUSION] if by_class else [])])
+        has_choices = any(row.choice for row in self.rows)
+        last = [*([_CHOICE] if has_choices else []), *([_CONFUSION] if by_class else [])]
+        writer.writerow([*_KEYS, *MEASURES, *_LATER, *last])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
             values = (row.values.get(name, np.nan) for name in MEASURES)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
+            choice = [row.choice] if has_choices else []
             counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
-            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *counts])
+            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *choice, *counts])
         return out.getvalue()
 
 
@@ -282,7 +299,8 @@ def read_results(path: str) -> list[Result]:
             found = _confusion_in(line)
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        rows.append(Result(*place, *counts, values, line.get("split") or "", line.get("positive") or "", found))
+        split, positive, choice = (line.get(name) or "" for name in (*_LATER, _CHOICE))
+        rows.append(Result(*place, *counts, values, split, positive, found, choice))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

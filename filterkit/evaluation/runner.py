@@ -24,19 +24,19 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import (
     NAME_A_CLASS,
     FilterkitError,
-    StageError,
     UsageError,
     not_nominal,
     quoted,
     suggestion,
-    unexpected,
 )
-from filterkit.evaluation.folds import Design, Splits
+from filterkit.evaluation.choice import FOLDS, choose
+from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.measures import confusions, measures
+from filterkit.evaluation.trial import try_chain
 from filterkit.messages import show_warnings
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.base import TrainingStage, transform
+from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, FittedLearner, Learner
 from filterkit.stages.models import Outcome, group_ends, tasks_of_labels
 
@@ -61,6 +61,7 @@ class Result(NamedTuple):
     positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
     confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
         numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
+    choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
     """
 
     data: str
@@ -75,6 +76,7 @@ class Result(NamedTuple):
     split: str = ""
     positive: str = ""
     confusion: list[Any] | None = None
+    choice: str = ""
 
 
 def named_chain(
@@ -279,48 +281,31 @@ class Evaluator:
         batch, splits = self._tasks[data, task]
         numbers = splits.test(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        results = []
+        place = f"{data}, {task}, fold {fold + 1}"
+        results: list[Result] = []
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
             shown = 1.0 if self.test is not None else share or self.design.most
+            of_chains = []
             for name, chain in self._chains:
                 began = time.perf_counter()
-                try:
-                    learner, outcome = _outcome(chain, training, test)
-                except (MemoryError, OSError):
-                    raise
-                except Exception as error:
-                    place = f"{data}, {task}, fold {fold + 1}, chain {quoted(name)}"
-                    raise _placed(error, place) from error
+                learner, outcome = try_chain(chain, training, test, f"{place}, chain {quoted(name)}")
                 seconds = time.perf_counter() - began
-                results.append(
+                of_chains.append(
                     Result(
                         *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
                         batch.schema.positive or "",
                         confusion(learner, outcome, batch.schema),
                     )
                 )
+            results += of_chains
+            if self.design.choose is not None:
+                began = time.perf_counter()
+                inner = splits.inner(fold, share, FOLDS)
+                best = of_chains[choose(self._chains, self.design.choose, training, inner, place)]
+                seconds = time.perf_counter() - began + best.seconds
+                results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
-
-
-def _outcome(chain: Chain, training: Batch, test: Batch) -> tuple[FittedLearner, Outcome]:
-    """The learner at the end of a chain that is fitted on training rows, and what it predicts of test rows."""
-    fitted = chain.fit(training)
-    learner = fitted.stages[-1]
-    assert isinstance(learner, FittedLearner)
-    outcome = learner.outcome(transform(fitted.stages[:-1], test))
-    if not len(outcome.truth):
-        raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
-    return learner, outcome
-
-
-def _placed(error: Exception, place: str) -> FilterkitError:
-    """An error of a chain that names where it happened; one of a plugin that nobody foresaw also says its kind."""
-    if isinstance(error, StageError):
-        error.row = None  # a number within the part, which means nothing to the user
-    if isinstance(error, FilterkitError):
-        return FilterkitError(f"{place}: {error}")
-    return FilterkitError(f"{place}: {unexpected(error)}")
 
 
 def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:

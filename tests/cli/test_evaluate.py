@@ -153,6 +153,74 @@ def test_the_same_command_resumes_from_the_journal(iris, run_in_process):
     assert other.stderr == "filterkit: j: this is of another evaluation (not the same seed); name another file\n"
 
 
+CHOOSE = ("evaluate", IRIS, "--chain", "small: standardize svm --c 0.001", "--chain", "k: neighbors", "--folds", "3")
+
+
+def test_what_is_chosen_is_one_more_chain(tmp_path, run_in_process):
+    """The table, the page, JSON and `report` say how often each chain was chosen."""
+    command = [*CHOOSE, "--choose", "auc", "--train", "20%,60%", "--measure", "auc"]
+    done = run_in_process(*command, "-o", "r.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    means, chosen, differences = done.stdout.split("\n\n")
+    assert [cells(line)[:2] for line in means.splitlines()[2:8]] == [
+        [chain, share] for share in ("20%", "60%") for chain in ("small", "k", "chosen")
+    ]
+    rows = rows_of(tmp_path / "r.csv")
+    assert list(rows[0])[-3:] == ["split", "positive", "choice"]
+    counts = {s: [0, 0] for s in ("0.2", "0.6")}
+    for row in rows:
+        assert (row["choice"] != "") == (row["chain"] == "chosen")
+        if row["choice"]:
+            counts[row["share"]][["small", "k"].index(row["choice"])] += 1
+    title, *lines = chosen.splitlines()
+    assert title == "How often each chain was chosen, by cross-validation of the training rows alone"
+    assert [cells(line) for line in lines] == [
+        ["train", "small", "k"],
+        *([f"{float(share):.0%}", *map(str, each)] for share, each in counts.items()),
+    ]
+    assert len(differences.splitlines()) == 2 + 2 * 3
+    again = run_in_process("report", "r.csv", "--measure", "auc", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    document = json.loads(run_in_process("report", "r.csv", "--json", cwd=tmp_path).stdout)
+    assert document["choices"] == [
+        {"train": float(share), "chains": dict(zip(("small", "k"), each))} for share, each in counts.items()
+    ]
+    assert run_in_process("report", "r.csv", "-o", "r.html", cwd=tmp_path).returncode == 0
+    said = dict(map(tuple, page_data(tmp_path / "r.html")["made"]["facts"]))
+    assert said["chosen of 20%"] == "small {}, k {}".format(*counts["0.2"])
+
+
+def test_a_choice_is_the_same_in_processes_and_from_a_journal(tmp_path, run_in_process):
+    command = [*CHOOSE[2:], "--choose", "f1", "--one-against-rest", "-o"]
+    alone = run_in_process("evaluate", IRIS, *command, "1.csv", "--jobs", "1", "--journal", "j", cwd=tmp_path)
+    many = with_changes(AT_ONCE, "evaluate", IRIS, *command, "2.csv", "--jobs", "2", cwd=tmp_path)
+    assert (many.returncode, many.stderr, many.stdout) == (0, "", alone.stdout)
+    assert without_seconds(tmp_path / "1.csv") == without_seconds(tmp_path / "2.csv")
+    lines = (tmp_path / "j").read_text().splitlines(keepends=True)
+    assert len(lines) == 1 + 9
+    (tmp_path / "j").write_text("".join(lines[:5]))
+    resumed = run_in_process("evaluate", IRIS, *command, "3.csv", "--journal", "j", cwd=tmp_path)
+    assert (resumed.stdout, resumed.stderr) == (alone.stdout, "")
+    assert without_seconds(tmp_path / "1.csv") == without_seconds(tmp_path / "3.csv")
+    command[command.index("f1")] = "auc"
+    other = run_in_process("evaluate", IRIS, *command, "4.csv", "--journal", "j", cwd=tmp_path)
+    assert other.stderr == "filterkit: j: this is of another evaluation (not the same choose); name another file\n"
+
+
+def test_a_chain_is_chosen_for_a_test_set(tmp_path, run_in_process):
+    done = run_in_process(*CHOOSE[:-2], "--test", IRIS, "--choose", "accuracy", "--measure", "auc", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    means, chosen = done.stdout.split("\n\n")
+    assert [cells(line)[0] for line in means.splitlines()[2:5]] == ["small", "k", "chosen"]
+    assert sorted(cells(chosen.splitlines()[2])[1:]) == ["0", "1"]
+
+
+def test_a_chain_that_cancels_weights_is_warned_of(tmp_path, run_in_process):
+    done = run_in_process("evaluate", IRIS, "--chain", "x: bns range svm", "--folds", "2", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == "filterkit: warning: chain 'x': range cancels the weights that bns gives the columns\n"
+
+
 def test_report_shows_the_tables_of_evaluate(iris):
     folder, shown = iris
     done = run("report", "r.csv", cwd=folder)
@@ -790,6 +858,13 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report {one} --figure confusion --plot {one}.svg", 2, "--figure confusion: the results do not have the cl"),
         ("report {one} -o p.csv", 2, "report: -o p.csv: the page must have a name that ends in .html"),
         ("report {one} -o {one}.svg --plot {one}.svg", 2, "two outputs go to"),
+        ("evaluate iris.arff --chain svm --choose f1", 2, "there must be several chains to choose from"),
+        ("evaluate iris.arff --chain svm --choose f2", 2, "evaluate: invalid value for '--choose': 'f2' is not one of"),
+        (
+            "evaluate iris.arff --chain svm --chain neighbors --choose brier --folds 3",
+            1,
+            "iris, class, fold 1, inner fold 1, chain 'svm': brier needs probabilities, and its learner gives scores",
+        ),
         ("evaluate iris.arff --chain svm --figure ranks", 2, "--figure ranks needs --plot FILE"),
     ],
 )

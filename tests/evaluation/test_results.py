@@ -177,12 +177,14 @@ def test_a_file_holds_all_results(tmp_path):
             dict(zip(MEASURES, column, strict=True)),
             "5f",
             name,
+            choice=ODD[i - 2],
         )
         for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(MEASURES), holes=0.2).tolist(), strict=True)
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
-    assert [type(part) for part in found[0]] == [str, str, int, float, str, int, int, float, dict, str, str, type(None)]
+    kinds = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str]
+    assert [type(part) for part in found[0]] == kinds
 
 
 @given(st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(MEASURES), max_size=len(MEASURES)), st.floats(1e-9, 0.99))

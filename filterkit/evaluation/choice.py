@@ -1,0 +1,89 @@
+"""The choice among chains by an inner cross-validation, which sees the training rows alone.
+
+The choice is part of the training: it is made anew for each training part, and measured on test rows that it has not
+seen (M. Stone, *Cross-validatory Choice and Assessment of Statistical Predictions*, 1974).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+
+import numpy as np
+
+from filterkit.chains.chain import Chain
+from filterkit.data.batch import Batch
+from filterkit.errors import FilterkitError, quoted
+from filterkit.evaluation.folds import Splits
+from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, measures
+from filterkit.evaluation.trial import try_chain
+
+FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
+_DIGITS = 12  # means that agree to so many decimal places are equal: folds leave differences of about 1e-16
+
+
+def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: Splits | None, place: str) -> int:
+    """The number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
+
+    Folds are left out whose training rows lack the positive class or a second one, or whose held-out rows have no
+    weight, and those on which the measure is undefined for a chain. If no fold is left, it is the first chain.
+
+    Parameters
+    ----------
+    chains : the names and the chains.
+    measure : one of `filterkit.evaluation.measures.MEASURES`.
+    rows : the training rows.
+    splits : of these rows; None if they cannot be split.
+    place : what messages begin with.
+
+    Raises
+    ------
+    FilterkitError : a chain fails on an inner fold, or gives scores where the measure needs probabilities.
+    """
+    merits = []
+    for number, training, held_out in _parts(rows, splits):
+        within = f"{place}, inner fold {number + 1}"
+        merits.append(
+            [_merit(chain, measure, training, held_out, f"{within}, chain {quoted(name)}") for name, chain in chains]
+        )
+    return best_of(np.array(merits).reshape(-1, len(chains)))
+
+
+def best_of(merits: np.ndarray) -> int:
+    """The number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
+    told = merits[~np.isnan(merits).any(axis=1)]
+    return int(np.argmax([round(fsum(column) / max(len(told), 1), _DIGITS) for column in told.T]))
+
+
+def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
+    """The number of each inner fold that tells something, the rows of the other folds, and its own."""
+    for number in range(splits.count if splits is not None else 0):
+        assert splits is not None
+        training, held_out = rows.take(splits.training(number, None)), rows.take(splits.test(number))
+        if _can_be_learned(training) and _weights(held_out).any():
+            yield number, training.replace(start=0), held_out
+
+
+def _can_be_learned(training: Batch) -> bool:
+    """Whether rows of the positive class, or of several classes, have a weight; of labels, whether any row has."""
+    schema, weights = training.schema, _weights(training)
+    target = schema.class_attribute
+    if target is None:
+        return bool(weights.any())
+    assert training.y is not None
+    totals = np.bincount(training.y, weights, len(target.values))
+    lacking = schema.positive is not None and not totals[target.values.index(schema.positive)]
+    return bool(np.count_nonzero(totals) > 1 and not lacking)
+
+
+def _weights(rows: Batch) -> np.ndarray:
+    return np.ones(len(rows)) if rows.weights is None else rows.weights
+
+
+def _merit(chain: Chain, measure: str, training: Batch, held_out: Batch, place: str) -> float:
+    """How good a chain is on an inner fold: larger is better."""
+    _, outcome = try_chain(chain, training, held_out, place)
+    if measure in OF_PROBABILITIES and not outcome.probabilities:
+        raise FilterkitError(f"{place}: {measure} needs probabilities, and its learner gives scores")
+    value = measures(outcome, (measure,))[measure]
+    return -value if measure in LOSSES else value
