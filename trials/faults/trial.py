@@ -24,7 +24,9 @@ COMMAND = str(Path(sys.executable).with_name("filterkit"))
 _MARK = "FILTERKIT_TRIAL"  # an environment variable, by which all processes of a run are known
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
-_SEMAPHORES = re.compile(r".*leaked semaphore objects.*\n  warnings\.warn.*\n")
+_SEMAPHORES = re.compile(  # what Python's resource tracker says
+    r".*leaked semaphore objects.*\n  warnings\.warn.*\n|Traceback .*\n  File .*resource_tracker\.py.*\n.*\nKeyError: .*\n"
+)
 _WARNING = re.compile(r"(filterkit: warning|<jemalloc>|OpenBLAS error): .*\n")  # of filterkit, or of libraries
 
 # What the command sends itself, at the moment that Python reports its n-th event of these kinds (PEP 578).
