@@ -1,8 +1,10 @@
 """The tools of a release: the lowest versions, and what must be in a wheel."""
 
+import email.message
 import re
 import runpy
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,48 @@ def test_links_and_what_pages_load_are_checked(link, image, style, expected, tmp
 
 def test_a_site_without_pages_is_a_mistake(tmp_path):
     assert runpy.run_path(str(TOOLS / "check_site.py"))["mistakes"](tmp_path) == [f"{tmp_path}: no pages"]
+
+
+@pytest.fixture
+def licences():
+    pytest.importorskip("packaging")
+    return runpy.run_path(str(TOOLS.parent / "docs" / "licences.py"))
+
+
+def listed(title):
+    """The cells of each row of a table of docs/licences.md."""
+    text = (TOOLS.parent / "docs" / "licences.md").read_text().partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"][2:]
+
+
+def test_the_list_of_licences_names_every_dependency(licences):
+    """Also those of extras. If this fails: python docs/licences.py > docs/licences.md."""
+    rows = listed("Needed by filterkit and its extras")
+    by = {
+        name: "filterkit" if "" in extras else ", ".join(f"`{e}`" for e in extras)
+        for name, extras in licences["required"]().items()
+    }
+    assert {row[0]: row[1] for row in rows} == by
+    assert [[row[1].strip("`"), row[0], *row[2:]] for row in listed("Inside filterkit")] == [
+        [file.strip("`"), *rest] for file, *rest in licences["vendored"]()
+    ]
+    every = rows + listed("Needed by these packages")
+    assert all(len(row) == 4 and row[2] and row[3] and row[3] != "see the package" for row in every)
+
+
+def test_packages_state_their_licences_in_several_ways(licences):
+    class Distribution:
+        files = ()
+
+        def __init__(self, **given):
+            self.metadata = email.message.Message()
+            for name, value in given.items():
+                self.metadata[name.replace("_", "-")] = value
+
+    licence_of = licences["licence_of"]
+    assert licence_of(Distribution(License_Expression="MIT AND ISC", License="x")) == "MIT AND ISC"
+    assert licence_of(Distribution(Classifier="License :: OSI Approved :: MIT License", License="x")) == "MIT"
+    assert licence_of(Distribution(Classifier="License :: OSI Approved", License="BSD")) == "BSD"
+    assert licence_of(Distribution(License="a\nwhole text")) == "see the package"
+    assert licence_of(metadata.distribution("click")) == "BSD-3-Clause"
+    assert {row[0] for row in listed("Inside filterkit")} == {"d3", "@observablehq/plot"}

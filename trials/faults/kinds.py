@@ -91,7 +91,8 @@ def worker(rng: random.Random, trials: Trials, job: Job) -> Fault | None:
 
     def act(process: subprocess.Popen[bytes], _: Place) -> None:
         seen: list[int] = []
-        while process.poll() is None and len(seen) <= which:
+        end = time.monotonic() + 60
+        while process.poll() is None and len(seen) <= which and time.monotonic() < end:
             seen += [each for each in children(process.pid) if each not in seen]
             time.sleep(0.002)
         if len(seen) > which:

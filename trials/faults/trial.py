@@ -22,10 +22,11 @@ from trials.faults.jobs import Job
 
 COMMAND = str(Path(sys.executable).with_name("filterkit"))
 _MARK = "FILTERKIT_TRIAL"  # an environment variable, by which all processes of a run are known
-_GRACE = 10.0  # seconds for processes to end after the one that started them
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
-_SEMAPHORES = re.compile(r".*leaked semaphore objects.*\n  warnings\.warn.*\n")
+_SEMAPHORES = re.compile(  # what Python's resource tracker says
+    r".*leaked semaphore objects.*\n  warnings\.warn.*\n|Traceback .*\n  File .*resource_tracker\.py.*\n.*\nKeyError: .*\n"
+)
 _WARNING = re.compile(r"(filterkit: warning|<jemalloc>|OpenBLAS error): .*\n")  # of filterkit, or of libraries
 
 # What the command sends itself, at the moment that Python reports its n-th event of these kinds (PEP 578).
@@ -124,12 +125,16 @@ class Trials:
     ----------
     base : the folder.
     given : the folder with the inputs.
-    command : what is run.
+    command : what is run, and expected to write what filterkit writes.
     patience : seconds after which a run hangs.
+    grace : seconds for processes to end after the one that started them.
     """
 
-    def __init__(self, base: Path, given: Path, command: str = COMMAND, patience: float = 120.0) -> None:
-        self._base, self._given, self._command, self._patience = base, given, command, patience
+    def __init__(
+        self, base: Path, given: Path, command: str = COMMAND, patience: float = 120.0, grace: float = 10.0
+    ) -> None:
+        self._base, self._given, self._command = base, given, command
+        self._patience, self._grace = patience, grace
         self._usual: dict[str, dict[str, bytes]] = {}
         self._events: dict[str, int] = {}
         self._seconds: dict[str, float] = {}
@@ -146,7 +151,7 @@ class Trials:
         """
         if job.name not in self._usual:
             place = Place.make(self._base / f"usual-{job.name}", self._given)
-            ended = self._run(job, Fault("none", frozenset([0]), event=(0, 0)), place)
+            ended = self._run(job, Fault("none", frozenset([0]), event=(0, 0)), place, COMMAND)
             assert ended.status == 0, (job, ended)
             self._usual[job.name] = place.files()
             self._seconds[job.name] = ended.seconds
@@ -179,7 +184,7 @@ class Trials:
             (place.work / name).chmod(0o666)
         try:
             with _context(fault, place):
-                ended = self._run(job, fault, place)
+                ended = self._run(job, fault, place, self._command)
                 found = _of_ending(ended, fault, self._patience)
                 found += _of_outputs(place, before, usual, ended.status, job, fault)
             if fault.killed and not found:
@@ -192,12 +197,12 @@ class Trials:
     def _after(self, job: Job, place: Place, usual: dict[str, bytes]) -> list[str]:
         """What is wrong with the next run, after one that could not clean up."""
         fault = Fault("none", frozenset([0]))
-        ended = self._run(job, fault, place)
+        ended = self._run(job, fault, place, self._command)
         found = _of_ending(ended, fault, self._patience)
         found += _of_outputs(place, {}, usual, ended.status, job._replace(stays=()), fault)
         return [f"the next run: {each}" for each in found]
 
-    def _run(self, job: Job, fault: Fault, place: Place) -> Ended:
+    def _run(self, job: Job, fault: Fault, place: Place, command: str) -> Ended:
         """Run a job; all its processes have ended then."""
         mark = uuid4().hex
         environment: dict[str, str | None] = {
@@ -213,11 +218,11 @@ class Trials:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
             environment["FILTERKIT_EVENTS"] = ":".join(map(str, (place.base / "events", *fault.event)))
         environment.update(fault.environment)
-        command = shlex.join([*fault.before, self._command])
+        words = shlex.join([*fault.before, command])
         began = time.monotonic()
         with open(place.base / "said", "w+b") as said:
             process = subprocess.Popen(
-                ["bash", "-c", f"exec {command} {job.words} {fault.redirections}"],
+                ["bash", "-c", f"exec {words} {job.words} {fault.redirections}"],
                 cwd=place.work,
                 env={name: value for name, value in environment.items() if value is not None},
                 stdin=subprocess.PIPE if job.feed else subprocess.DEVNULL,
@@ -228,7 +233,7 @@ class Trials:
             if job.feed:
                 threading.Thread(target=_feed, args=(process.stdin, place.given / job.feed), daemon=True).start()
             try:
-                if fault.act is not None and _heeds_signals(process):
+                if fault.act is not None and _heeds_signals(process, self._patience):
                     fault.act(process, place)
                 status: int | None = process.wait(self._patience)
             except subprocess.TimeoutExpired:
@@ -236,7 +241,7 @@ class Trials:
             seconds = time.monotonic() - began
             said.seek(0)
             text = said.read().decode("utf-8", "replace")
-        left = _processes_left(mark, _GRACE if status is not None else 0)
+        left = _processes_left(mark, self._grace if status is not None else 0)
         for number in left:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
@@ -319,9 +324,10 @@ def _feed(pipe: IO[bytes], path: Path) -> None:
         pipe.write(path.read_bytes())
 
 
-def _heeds_signals(process: subprocess.Popen[bytes]) -> bool:
-    """Wait until a process handles signals; False if it ends before."""
-    while process.poll() is None:
+def _heeds_signals(process: subprocess.Popen[bytes], patience: float) -> bool:
+    """Wait until a process handles signals; False if it ends before, or does not within so many seconds."""
+    end = time.monotonic() + patience
+    while process.poll() is None and time.monotonic() < end:
         with suppress(OSError, IndexError, ValueError):
             about = Path("/proc", str(process.pid), "status").read_text()
             caught = int(about.partition("SigCgt:")[2].split()[0], 16)

@@ -1,0 +1,104 @@
+"""The machine of faults: it finds nothing in a short run, and finds defects that are put in on purpose."""
+
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not installed
+
+from trials.faults import kinds
+from trials.faults.jobs import JOBS, make_inputs
+from trials.faults.machine import faults
+from trials.faults.trial import COMMAND, Fault, Trials
+
+pytestmark = [pytest.mark.posix, pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")]
+
+ROWS = next(job for job in JOBS if job.name == "rows")
+NONE = Fault("none", frozenset([0, 1]))
+
+
+def test_a_few_faults_of_each_kind_do_no_harm():
+    quick = ["rows", "load", "print", "pipe", "packed"]
+    some = ["event", "moment", "stopped", "full", "limited", "closed", "read_only", "changed", "cut", "unread"]
+    counts, wrong = faults(60, 7, some, quick, tries=12)
+    assert wrong == []
+    assert sum(counts.values()) == 12
+    assert len(counts) > 5
+
+
+def test_a_worker_that_is_killed_does_no_harm():
+    counts, wrong = faults(60, 1, ["worker"], ["processes"], tries=2)
+    assert wrong == []
+    assert counts["worker"] == 2
+
+
+@pytest.fixture
+def trials(tmp_path):
+    """Makes a machine for a command that is given as text for a shell, in which "$0" is filterkit."""
+    (tmp_path / "given").mkdir()
+    make_inputs(tmp_path / "given", 500)
+
+    def making(text):
+        path = tmp_path / "command"
+        path.write_text(f'#!/bin/bash\nset -- {COMMAND} "$@"\n{text}\n')
+        path.chmod(0o755)
+        return Trials(tmp_path, tmp_path / "given", str(path), 5, 0.5)
+
+    return making
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('"$@"; touch "$TMPDIR/kept"', "kept is left in the temporary folder"),
+        ('"$@"; touch .hidden', ".hidden is left"),
+        ('"$@"; echo more >> out.arff', "status 0, and out.arff is "),
+        ("true", "status 0, and out.arff is "),
+        ('echo half > out.arff; echo "filterkit: oh no" >&2; exit 1', "status 1, and out.arff is 5 bytes"),
+        ('echo "filterkit: unexpected KeyError" >&2; exit 1', "status 1: 'filterkit: unexpected KeyError"),
+        ('printf "Traceback:\\n x\\n" >&2; exit 1', "status 1: 'Traceback"),
+        ('printf "filterkit: a\\nb\\nc\\n" >&2; exit 1', "the message is 'filterkit: a"),
+        ("exit 1", "the message is ''"),
+        ("exit 3", "status 3 and not [0, 1]"),
+        ("kill -SEGV $$", "status -11 and not [0, 1]"),
+        ("sleep 60", "it has not ended after 5 s"),
+        ('sleep 60 & exec "$@"', "left: 1 processes"),
+    ],
+)
+def test_a_defect_is_found(text, wanted, earlier, trials):
+    found = trials(text).wrong(ROWS, NONE, earlier)
+    assert found
+    assert any(wanted in line for line in found), found
+
+
+def test_the_command_itself_is_without_defects(trials):
+    assert trials('exec "$@"').wrong(ROWS, NONE, True) == []
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_what_a_signal_leaves_is_found(name, trials):
+    """The command writes to the name of its output at once; after SIGKILL the next run finds the place occupied."""
+    machine = trials(
+        'trap "exit 143" TERM; echo half > out.arff; touch .filterkit-1; [[ -e out.txt ]] || sleep 3 & wait'
+    )
+    number = int(getattr(signal, name))
+
+    def act(process, _):
+        process.send_signal(number)
+
+    statuses = frozenset([-9] if name == "SIGKILL" else [143])
+    found = machine.wrong(ROWS, Fault(name, statuses, act=act, killed=name == "SIGKILL"), True)
+    assert any("out.arff is 5 bytes" in line for line in found), found
+
+
+def test_each_kind_makes_faults(trials):
+    machine = trials('exec "$@"')
+    rng = random.Random(1)
+    for name, kind in kinds.KINDS.items():
+        made = [kind(rng, machine, ROWS) for _ in range(30)]
+        names = {fault.name for fault in made if fault is not None}
+        assert len(names) > 3 or (name in ("worker", "full", "read_only") and not kinds.IS_ROOT) or name == "worker"
