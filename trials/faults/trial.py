@@ -25,7 +25,8 @@ _MARK = "FILTERKIT_TRIAL"  # an environment variable, by which all processes of 
 _SIGTERM = 1 << (signal.SIGTERM - 1)
 _TROUBLE = re.compile(r"Traceback|Exception ignored|unexpected|Fatal Python|  File \"|leaked")
 _SEMAPHORES = re.compile(  # what Python's resource tracker says
-    r".*leaked semaphore objects.*\n  warnings\.warn.*\n|Traceback .*\n  File .*resource_tracker\.py.*\n.*\nKeyError: .*\n"
+    r".*leaked semaphore objects.*\n  warnings\.warn.*\n"
+    r"|Traceback .*\n  File .*resource_tracker\.py.*\n.*\nKeyError: .*\n"
 )
 _WARNING = re.compile(r"(filterkit: warning|<jemalloc>|OpenBLAS error): .*\n")  # of filterkit, or of libraries
 
