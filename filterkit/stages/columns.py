@@ -172,8 +172,7 @@ class ColumnStage(SelectiveStage):
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         """The curve at some values; parameters and result as for `apply`, which is the default.
 
-        Override it if `apply` moves the curve so that zero stays zero, or if some of the outgoing columns have none:
-        their values become NaN.
+        Override it if `apply` moves the curve so that zero stays zero.
         """
         return self.apply(values, columns, state)
 
