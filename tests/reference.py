@@ -111,9 +111,9 @@ def _image(function, column):
 # ---- shape ---------------------------------------------------------------------------------------
 
 
-def _laplace(pos, rows, prior=1):
-    """The Laplace-corrected share of positives ([F09] 3.2); `prior` of 2 rows are positive to begin with."""
-    return Fraction(pos + prior) / (rows + 2)
+def _laplace(pos, rows, prior=(1, 2)):
+    """The Laplace-corrected share of positives ([F09] 3.2); `prior` has (pos, rows) to begin with."""
+    return Fraction(pos + prior[0]) / (rows + prior[1])
 
 
 def _monotone(table):
@@ -179,7 +179,14 @@ def _interpolate(known, p, x):
     return p[low] + (p[high] - p[low]) * (Fraction(x) - Fraction(low)) / (Fraction(high) - Fraction(low))
 
 
-def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
+def _side(neighbors, rows):
+    """The rows of a window on each side of a value: a number, or a share of all rows such as '5%', at least one."""
+    if str(neighbors).endswith("%"):
+        return max(Fraction(1), Fraction(neighbors[:-1]) / 100 * rows)
+    return int(neighbors)
+
+
+def _shaper(table, missing, total, kind, zero, neighbors=15, method=None, prior="laplace", strength=2, center=False):
     """The map of one column for one task, value -> exact output ([F09] 3.2, 3.3, and 3.5 for zero).
 
     `table` is {value: (pos, rows)}; `missing` and `total` are such pairs of the missing and of all rows.
@@ -187,9 +194,12 @@ def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
     if not table:  # empty in training
         return lambda x: Fraction(0)
 
-    start = Fraction(1)
+    n, strength = _side(neighbors, total[1]), Fraction(strength)
+    method = method or ("logodds" if center else "lp")
+    middle = Fraction(1, 2)
     if prior == "class" and 0 < total[0] < total[1]:
-        start = 2 * Fraction(total[0]) / total[1]
+        middle = Fraction(total[0]) / total[1]
+    start = (strength * middle, strength)
     share = _laplace(*total, start)
     p_missing = _laplace(*missing, start) if missing[1] else share
 
@@ -198,7 +208,7 @@ def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
 
     if kind == "nominal":
         p = {v: _laplace(*counts, start) for v, counts in table.items()}
-        image_of_zero = T(p.get(0.0, share)) if zero else 0
+        image_of_zero = T(p.get(0.0, share)) if zero else T(middle) if center else 0
         return lambda x: T(p_missing if math.isnan(x) else p.get(x, share)) - image_of_zero
 
     # Zero, when special, neither is nor has a neighbour, and is left out of the interpolation.
@@ -206,7 +216,7 @@ def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
     p = _monotone(others) if method == "isotonic" else _local_probabilities(others, n, start)
     known = sorted(p)
     if not zero:
-        image_of_zero = 0
+        image_of_zero = T(middle) if center else 0
     elif 0.0 in table:
         image_of_zero = T(_laplace(*table[0.0], start))
     else:
@@ -222,11 +232,12 @@ def _shaper(table, missing, total, kind, n, zero, method="lp", prior="laplace"):
     return output
 
 
-def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None, method="lp", prior="laplace"):
+def shape(X, kinds, y, classes, weights, zero=False, positive=None, weight=1, beside=False, **how):
     """Feature shaping, the local probability shaper LP ([F09] 3.2, 3.3, 3.5). Returns (plan, new X).
 
-    `plan` has (input column, suffix of its name) for each output column, all of them numeric: the suffix
-    is '' with one positive class; for multi-class '@class', all classes of a column following each other.
+    `plan` has (input column, suffix of its name) for each output column: the suffix is '' with one positive class;
+    for multi-class '@class', all classes of a column following each other. With `beside`, the column itself comes
+    first, with the suffix '', and '@class' is the suffix of the others in any case. `weight` multiplies these.
 
     `zero` makes zero special: a bin of its own, subtracted, so that zero stays zero. If no training row has
     one, its estimate is that of the training value nearest zero, for a nominal column the class share.
@@ -235,18 +246,21 @@ def shape(X, kinds, y, classes, weights, neighbors=15, zero=False, positive=None
     - if a numeric column is nothing but zeros in training, and zero is special, other numbers map to 0;
     - a column with no value at all in training maps all, missing included, to 0.
     """
-    multi = positive_class(y, classes, weights, positive) is None
+    named = beside or positive_class(y, classes, weights, positive) is None
     chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
     totals = _totals(training, classes)
     plan, new = [], []
     for j, (kind, column) in enumerate(zip(kinds, _columns(X, kinds), strict=True)):
         values, missing = _count(column, training, classes)
+        if beside:
+            plan.append((j, ""))
+            new.append(column)
         for task in chosen:
             table = {v: _of_task(counts, task) for v, counts in values.items()}
             missing_, total = _of_task(missing, task), _of_task(totals, task)
-            output = _shaper(table, missing_, total, kind, neighbors, zero, method, prior)
-            plan.append((j, "@" + classes[task] if multi else ""))
-            new.append(_image(output, column))
+            output = _shaper(table, missing_, total, kind, zero, **how)
+            plan.append((j, "@" + classes[task] if named else ""))
+            new.append(_image(lambda v, output=output: Fraction(weight) * Fraction(output(v)), column))
     return plan, [[column[i] for column in new] for i in range(len(X))]
 
 
@@ -351,10 +365,12 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
         name, options = words.pop(0), {"zero": zero}
         while words and words[0].startswith("--"):
             flag = words.pop(0)
-            if flag == "--neighbors":
-                options["neighbors"] = int(words.pop(0))
-            elif flag in ("--method", "--prior"):
+            if flag in ("--neighbors", "--method", "--prior", "--strength"):
                 options[flag[2:]] = words.pop(0)
+            elif flag == "--weight":
+                options["weight"] = float(words.pop(0))
+            elif flag in ("--center", "--beside"):
+                options[flag[2:]] = True
             elif flag == "--multiply":
                 options["multiply"] = True
             else:
@@ -362,7 +378,8 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
         if name == "shape":
             made, X = shape(X, kinds, y, classes, weights, positive=positive, **options)
             plan = [(plan[j][0], plan[j][1] + suffix) for j, suffix in made]
-            kinds, zero, scores = ["numeric"] * len(plan), options["zero"], None
+            kinds = [kinds[j] if options.get("beside") and not suffix else "numeric" for j, suffix in made]
+            zero, scores = options["zero"], None
         elif name == "bns":
             scores = bns_scores(X, kinds, y, classes, weights, positive)
             X = scale(X, kinds, scores, y, weights, zero, options.get("multiply", False))

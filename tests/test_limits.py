@@ -17,6 +17,7 @@ XRFF = (
     "<body><instances><instance><value>{}</value></instance></instances></body></dataset>"
 )
 ELSEWHERE = {  # limits whose tests need other means, and what is in the names of those
+    "an index in libsvm, if `features` is not given": ("plugins/test_svmlight.py", "make_millions_of_attributes"),
     "values too many in a row": ("arff/test_errors.py", "1,2,3"),
     "time of a regular expression": ("stages/test_patterns.py", "def test_the_limit_grows_with_the_texts"),
 }

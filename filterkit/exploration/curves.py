@@ -30,7 +30,8 @@ class Curves(NamedTuple):
     ----------
     values, rows : the distinct values of each column, thinned to `_MOST_VALUES`, and the weight of the rows with a
         value up to each and above the one before.
-    columns : int64 (n,), ascending: the incoming column of each outgoing one; several classes give several.
+    columns : int64 (n,), ascending: the incoming column of each outgoing one that has a curve; several classes give
+        several.
     images : float64 (most values of a column, n), by the number of the value.
     words : the stage and its options.
     what : what an image is, such as p(v).
@@ -90,7 +91,9 @@ def curves(rows: TrainingRows, columns: np.ndarray, stage: ColumnStage, memory: 
     chosen = MappedRows(rows, OnlyColumns(rows.schema, columns))
     thinned, fitted = yield from fitting_column_stages([_Thinned(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
-    return Curves(values, weights, fitted.columns, _images(fitted, values), " ".join(stage.words()), stage.curve_name)
+    images, columns = _images(fitted, values), fitted.columns
+    drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
+    return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
 def _images(fitted: FittedColumns, values: Ragged) -> np.ndarray:

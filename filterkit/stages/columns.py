@@ -172,7 +172,8 @@ class ColumnStage(SelectiveStage):
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         """The curve at some values; parameters and result as for `apply`, which is the default.
 
-        Override it if `apply` moves the curve so that zero stays zero.
+        Override it if `apply` moves the curve so that zero stays zero, or if some of the outgoing columns have none:
+        their values become NaN.
         """
         return self.apply(values, columns, state)
 

@@ -1,58 +1,140 @@
 """Estimates of the probability of the positive class at each training value.
 
 In all of them, `cells` is a table of k columns, with zero among its values unless zero is special. `tasks` are the
-codes of the classes that count as positive, one after the other. `prior`, float64 (tasks,), is the number of positive
-rows, of 2, with which each estimate starts.
+codes of the classes that count as positive, one after the other.
 """
 
 from __future__ import annotations
 
+from math import ceil, lcm
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
-from filterkit.plugin import ContingencyTable, Ragged, sum_over_classes
+from filterkit import UsageError
+from filterkit.plugin import ContingencyTable, Ragged, quoted, sum_over_classes
 
-_ALL = 1 << 43  # more rows are never counted
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _CHUNK = 1 << 16  # cells that are worked on at once, to save memory
+_EXACT = 1 << 53  # whole numbers up to here are float64
+_LONGEST = 1000  # characters of a number of rows
+_LEAST, _LARGEST = np.nextafter(0, 1), np.nextafter(1, 0)  # estimates that have log odds
 
 
-def prior_counts(table: ContingencyTable, tasks: list[int], prior: str) -> np.ndarray:
-    """float64 (tasks,): the positive rows, of 2, with which each estimate starts.
+def rows_on_each_side(neighbors: str, rows: float) -> Fraction:
+    """The rows of a window on each side of a value, exactly.
 
     Parameters
     ----------
-    prior : ``laplace`` for 1; ``class`` for twice the share of the class among all rows, or 1 if that is 0 or 1.
+    neighbors : a number of rows such as ``15``, or a share of all rows such as ``5%``, which is at least one row.
+    rows : the weight of all rows.
+
+    Raises
+    ------
+    UsageError : `neighbors` is neither.
     """
-    total = table.totals.sum()
-    if prior == "laplace" or total <= 0:
-        return np.ones(len(tasks))
-    share = table.totals[tasks] / total
-    return np.where((share > 0) & (share < 1), 2 * share, 1.0)
+    from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
+
+    number = neighbors.removesuffix("%")
+    plain = number.isascii() and number.replace(".", "", number != neighbors).isdigit() and len(number) <= _LONGEST
+    if not plain or (number != neighbors and Fraction(number) > 100):
+        raise UsageError(
+            "shape: --neighbors must be a number of rows such as 15, or a share of all rows such as 5%, "
+            f"not {quoted(neighbors)}"
+        )
+    if number == neighbors:
+        return Fraction(number)
+    return max(Fraction(1), Fraction(number) / 100 * Fraction(rows))
 
 
-def corrected(counts: np.ndarray, tasks: list[int], prior: np.ndarray) -> np.ndarray:
-    """float64 (n, tasks): (positives + prior) / (rows + 2) of the class weights `counts`, float64 (n, classes)."""
-    return np.asarray((counts[:, tasks] + prior) / (sum_over_classes(counts)[:, None] + 2))
+class Smoothing(NamedTuple):
+    """What an estimate is made of beside the rows with a value: the window, and the prior of few rows.
+
+    All are counted in units, of which a row has so many that they are whole numbers, where that is possible. Numerators
+    and denominators of estimates are then whole numbers, too, and equal fractions are equal float64.
+
+    Attributes
+    ----------
+    unit : the units of a row.
+    reach : the units of the window on each side of a value.
+    positives : float64 (tasks,), the units of positive rows with which each estimate starts.
+    rows : the units of rows with which it starts.
+    """
+
+    unit: float
+    reach: float
+    positives: np.ndarray
+    rows: float
+
+    @property
+    def center(self) -> np.ndarray:
+        """float64 (tasks,): what estimates from few rows are drawn to."""
+        return np.asarray(self.positives / self.rows)
+
+
+def smoothing(table: ContingencyTable, tasks: list[int], neighbors: str, prior: str, strength: float) -> Smoothing:
+    """The window and the prior for the rows of a table.
+
+    Parameters
+    ----------
+    neighbors : as for `rows_on_each_side`.
+    prior : ``laplace`` draws estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that is 0
+        or 1.
+    strength : how many rows the prior counts as.
+    """
+    from fractions import Fraction
+
+    total = Fraction(table.totals.sum())
+    reach = min(rows_on_each_side(neighbors, float(total)), Fraction(ceil(total)))  # a wider window holds no more rows
+    rows = Fraction(strength)
+    half = Fraction(1, 2)
+    shares = [half] * len(tasks)
+    if prior == "class" and total > 0:
+        shares = [Fraction(count) / total for count in table.totals[tasks].tolist()]
+        shares = [share if 0 < share < 1 else half for share in shares]
+    positives = [rows * share for share in shares]
+    unit = lcm(*(number.denominator for number in (reach, rows, *positives)))
+    if unit * (2 * total + reach + rows) > _EXACT:
+        unit = 1
+    return Smoothing(
+        float(unit), float(unit * reach), np.array([float(unit * p) for p in positives]), float(unit * rows)
+    )
+
+
+def corrected(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.ndarray:
+    """float64 (n, tasks): the shares of positive rows in the class weights `counts`, float64 (n, classes), corrected
+    by the prior."""
+    numerator = _times(counts[:, tasks], by.unit) + by.positives
+    return np.asarray(numerator / (_times(sum_over_classes(counts), by.unit)[:, None] + by.rows))
+
+
+def _times(values: np.ndarray, unit: float) -> np.ndarray:
+    return values if unit == 1 else values * unit
 
 
 def log_odds(p: np.ndarray) -> np.ndarray:
-    """log p − log(1 − p)."""
+    """log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
+    p = np.clip(p, _LEAST, _LARGEST)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def local_estimates(cells: ContingencyTable, tasks: list[int], prior: np.ndarray, neighbors: int) -> np.ndarray:
+def local_estimates(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:
     """float64 (cells, tasks): p of each training value (section 3.2).
 
-    A window is a range of ranks, the running count of rows in the order of values: `neighbors` below and above those of
-    the value itself. It holds some values whole and, at either end, a part of one. Numerator and denominator are made
-    whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal fractions are equal.
+    A window is a range of ranks, the running count of rows in the order of values: ``by.reach`` below and above those
+    of the value itself. It holds some values whole and, at either end, a part of one. Numerator and denominator are
+    made whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal fractions are
+    equal.
     """
     upto = cells.cumulative()
-    ranks = Ragged(cells.indptr, sum_over_classes(upto))
+    ranks = Ragged(cells.indptr, _times(sum_over_classes(upto), by.unit))
     upto, positives = upto[:, tasks], cells.counts[:, tasks]
     estimates = np.empty((len(cells.values), len(tasks)))
     for begin in range(0, len(estimates), _CHUNK):
         some = slice(begin, begin + _CHUNK)
-        estimates[some] = _in_windows(cells, some, upto, positives, ranks, prior, neighbors)
+        estimates[some] = _in_windows(cells, some, upto, positives, ranks, by)
     return estimates
 
 
@@ -62,55 +144,55 @@ def _in_windows(
     upto: np.ndarray,
     positives: np.ndarray,
     ranks: Ragged,
-    prior: np.ndarray,
-    neighbors: int,
+    by: Smoothing,
 ) -> np.ndarray:
     """The estimates of some cells.
 
     Parameters
     ----------
-    cells, prior, neighbors : as for `local_estimates`.
+    cells, by : as for `local_estimates`.
     some : which cells.
     upto, positives : float64 (cells, tasks), the positive rows up to each cell of a column, and of each cell.
-    ranks : all rows up to each cell of each column.
+    ranks : all rows up to each cell of each column, in units.
     """
-    rows_upto, all_of_rows = ranks.values, cells.rows
-    rows, column = all_of_rows[some], cells.column_of_cell[some]
+    units_upto, rows_of_cell = ranks.values, cells.rows
+    units, column = _times(rows_of_cell[some], by.unit), cells.column_of_cell[some]
     last = cells.indptr[1:][column] - 1
-    all_rows = rows_upto[last]
-    reach = np.where(cells.nominal[column], 0.0, float(min(neighbors, _ALL)))
-    low = np.maximum(rows_upto[some] - rows - reach, 0.0)
-    high = np.minimum(rows_upto[some] + reach, all_rows)
+    all_units = units_upto[last]
+    reach = np.where(cells.nominal[column], 0.0, by.reach)
+    low = np.maximum(units_upto[some] - units - reach, 0.0)
+    high = np.minimum(units_upto[some] + reach, all_units)
     # The window of a rare word's value holds its whole column.
-    estimates: np.ndarray = (upto.take(last, axis=0) + prior) / (all_rows + 2)[:, None]
-    own = np.flatnonzero((low > 0) | (high < all_rows))
+    whole = _times(upto.take(last, axis=0), by.unit) + by.positives
+    estimates: np.ndarray = whole / (all_units + by.rows)[:, None]
+    own = np.flatnonzero((low > 0) | (high < all_units))
     narrower = own + some.start
     column, last, low, high = column[own], last[own], low[own], high[own]
-    rows = all_of_rows
     inside = positives.take(narrower, axis=0)  # positive rows of the values that the window holds whole
     before = upto.take(narrower, axis=0) - inside
     through = before + inside
-    taken, size, part_positives = [], [], []  # of the value cut by each end: rows inside, all rows, positive rows
+    taken, size, part_positives = [], [], []  # of the value cut by each end: units inside, all rows, positive rows
     for rank, is_low in ((low, True), (high, False)):
         cut = np.minimum(ranks.search(column, rank), last)
-        rows_cut, positives_cut, upto_cut = rows[cut], positives.take(cut, axis=0), upto.take(cut, axis=0)
-        rows_inside = rows_upto[cut] - rank if is_low else rank - rows_upto[cut] + rows_cut
-        is_whole = rows_inside == rows_cut
+        rows_cut, positives_cut, upto_cut = rows_of_cell[cut], positives.take(cut, axis=0), upto.take(cut, axis=0)
+        units_cut = _times(rows_cut, by.unit)
+        units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
+        is_whole = units_inside == units_cut
         inside += before - upto_cut if is_low else upto_cut - positives_cut - through
         inside += np.where(is_whole[:, None], positives_cut, 0.0)
-        is_part = ~is_whole & (rows_inside > 0)
-        taken.append(np.where(is_part, rows_inside, 0.0)[:, None])
+        is_part = ~is_whole & (units_inside > 0)
+        taken.append(np.where(is_part, units_inside, 0.0)[:, None])
         size.append(np.where(is_part, rows_cut, 1.0)[:, None])
         part_positives.append(positives_cut)
-    denominator = (high - low + 2)[:, None] * size[0] * size[1]
-    numerator = (inside + prior) * size[0] * size[1]
+    denominator = (high - low + by.rows)[:, None] * size[0] * size[1]
+    numerator = (_times(inside, by.unit) + by.positives) * size[0] * size[1]
     numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
     estimates[own] = numerator / denominator
     return estimates
 
 
 def zero_estimates(
-    cells: ContingencyTable, tasks: list[int], prior: np.ndarray, estimates: np.ndarray, share: np.ndarray
+    cells: ContingencyTable, tasks: list[int], by: Smoothing, estimates: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
     """float64 (k, tasks): p(0) where zero is special (section 3.5).
 
@@ -119,7 +201,7 @@ def zero_estimates(
     estimates : float64 (cells, tasks), of the other training values.
     share : float64 (tasks,), the estimate from all rows, for nominal columns without zeros.
     """
-    zero = corrected(cells.zeros, tasks, prior)
+    zero = corrected(cells.zeros, tasks, by)
     absent = sum_over_classes(cells.zeros) == 0
     zero[absent] = share  # of empty columns too, which the caller takes care of
     columns = np.flatnonzero(absent & ~cells.nominal & (np.diff(cells.indptr) > 0))

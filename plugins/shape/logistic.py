@@ -27,7 +27,20 @@ class WeightedRows(NamedTuple):
     total: np.ndarray
 
 
-def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> np.ndarray:
+class Losses(NamedTuple):
+    """Log losses in nats.
+
+    Attributes
+    ----------
+    positive : float64 (n,), those of a positive row with each value.
+    negative : float64 (n,), those of a negative row.
+    """
+
+    positive: np.ndarray
+    negative: np.ndarray
+
+
+def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> Losses:
     """How badly each column alone predicts the class of held-out rows.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
@@ -41,7 +54,7 @@ def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> 
 
     Returns
     -------
-    float64 (columns,), the sum of the log losses of the held-out rows, in nats.
+    The losses of a row with each value of the held-out rows.
     """
     training, held_out = _brought_near_one(columns, training, held_out)
     weight = np.maximum(np.bincount(training.column, training.total, columns), 1e-300)
@@ -52,8 +65,7 @@ def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> 
     z = (training.value - mean[training.column]) / spread[training.column]
     intercept, slope = _fitted(columns, training, z, weight)
     column = held_out.column
-    eta = intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column]
-    return np.bincount(column, _losses(eta, held_out), columns)
+    return _losses(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
 def _brought_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
@@ -85,7 +97,9 @@ def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndar
         return np.bincount(column, values, columns)
 
     def objective(intercept: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        return total(_losses(intercept[column] + slope[column] * z, training)) + slope**2 / 2
+        losses = _losses(intercept[column] + slope[column] * z)
+        positive, negative = training.positive, training.total - training.positive
+        return total(positive * losses.positive + negative * losses.negative) + slope**2 / 2
 
     share = np.clip(total(training.positive) / weight, 1e-12, 1 - 1e-12)
     intercept, slope = np.log(share / (1 - share)), np.zeros(columns)
@@ -115,7 +129,6 @@ def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndar
     return intercept, slope
 
 
-def _losses(eta: np.ndarray, rows: WeightedRows) -> np.ndarray:
-    """float64 (n,): the log loss of the rows whose log odds are predicted as `eta`."""
-    losses = rows.positive * np.logaddexp(0, -eta) + (rows.total - rows.positive) * np.logaddexp(0, eta)
-    return np.asarray(losses)
+def _losses(eta: np.ndarray) -> Losses:
+    """The log losses of rows whose log odds are predicted as `eta`, float64 (n,)."""
+    return Losses(np.logaddexp(0, -eta), np.logaddexp(0, eta))

@@ -10,13 +10,18 @@ import numpy as np
 from filterkit.plugin import ContingencyTable, Fold, State, sum_over_classes
 
 if TYPE_CHECKING:
-    from .logistic import WeightedRows
+    from .logistic import Losses, WeightedRows
 
 Shaped = Callable[[np.ndarray, np.ndarray, int, State], np.ndarray]
 
+_MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
+_ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
+_LEAST = 1e-12  # share of a class that no training row has
 
-def predicts_no_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
-    """bool (columns,): whether a column's shaped values predict the held-out rows no better than its own values.
+
+def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
+    """bool (columns,): whether a column's shaped values predict the held-out rows better, by more than the margin, than
+    its own values do and than the share of each class does.
 
     Parameters
     ----------
@@ -26,19 +31,80 @@ def predicts_no_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     from .logistic import log_losses  # which few chains need
 
     table = folds[0].training
-    own_losses, shaped_losses = np.zeros(len(table)), np.zeros(len(table))
+    width, tasks = len(table), table.tasks()
+    over_own, over_share = _Gain(width), _Gain(width)
     for fold in folds:
-        training, held_out = _Values(fold.training), _Values(fold.held_out)
-        means = training.means()
-        for number, task in enumerate(table.tasks()):
-            own = [each.rows(each.filled(means), task) for each in (training, held_out)]
-            own_losses += log_losses(len(table), *own)
-            images = [
-                each.rows(shaped(each.values, each.columns, number, fold.state), task) for each in (training, held_out)
-            ]
-            shaped_losses += log_losses(len(table), *images)
-    # Losses equal in theory, as those of a column with two values, may differ by rounding.
-    return shaped_losses >= own_losses * (1 - 1e-9)
+        parts = [_Values(fold.training), _Values(fold.held_out)]
+        means = parts[0].means()
+        own, image = [], []
+        for number, task in enumerate(tasks):
+            own.append(log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
+            images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
+            image.append(log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
+        held_out = parts[1]
+        losses = _by_class(image, tasks, held_out.counts)
+        over_own.add(held_out, _by_class(own, tasks, held_out.counts), losses)
+        over_share.add(held_out, _by_class(_of_shares(fold.training, tasks), tasks, held_out.counts), losses)
+    return np.asarray(over_own.exceeds_margin() & over_share.exceeds_margin())
+
+
+class _Gain:
+    """How much lower the losses of held-out rows are by one model of each column than by another, with its standard
+    error over these rows.
+
+    Parameters
+    ----------
+    width : how many columns there are.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._rows, self._losses, self._sum, self._squares = (np.zeros(width) for _ in range(4))
+
+    def add(self, held_out: _Values, before: np.ndarray, after: np.ndarray) -> None:
+        """Count the rows of a fold, whose losses by both models are `before` and `after`, float64 (values, classes)."""
+        gain, rows = before - after, held_out.counts
+        with np.errstate(over="ignore", invalid="ignore"):  # a value far from those of training; it exceeds no margin
+            for total, each in (
+                (self._rows, rows),
+                (self._losses, rows * before),
+                (self._sum, rows * gain),
+                (self._squares, rows * gain**2),
+            ):
+                total += np.bincount(held_out.columns, sum_over_classes(each), self._width)
+
+    def exceeds_margin(self) -> np.ndarray:
+        """bool (columns,)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = self._squares - self._sum**2 / np.maximum(self._rows, 1e-300)
+            error = np.sqrt(np.maximum(spread, 0.0))
+            return np.asarray(self._sum > _MARGIN * error + _ROUNDING * self._losses)
+
+
+def _by_class(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
+    """float64 (values, classes): the loss of a row of each class, summed over the tasks.
+
+    Parameters
+    ----------
+    losses : those of each task.
+    tasks : the classes that are positive in each.
+    counts : float64 (values, classes), an array of the shape of the result.
+    """
+    of_class = np.zeros_like(counts)
+    for each in losses:
+        of_class[:, 0] += each.negative
+    of_class[:, 1:] = of_class[:, :1]
+    for each, task in zip(losses, tasks):
+        of_class[:, task] += each.positive - each.negative
+    return of_class
+
+
+def _of_shares(training: ContingencyTable, tasks: list[int]) -> list[Losses]:
+    """The losses by the share of each class among the training rows; arrays of one value, for all."""
+    from .logistic import Losses
+
+    shares = np.clip(training.totals[tasks] / max(training.totals.sum(), 1e-300), _LEAST, 1 - _LEAST)
+    return [Losses(-np.log(share), -np.log1p(-share)) for share in shares[:, None]]
 
 
 class _Values:
@@ -48,6 +114,7 @@ class _Values:
     ----------
     columns : int64 (values,), the column of each value, counted within the table.
     values : float64 (values,), NaN for missing.
+    counts : float64 (values, classes), the weight of the rows of each class.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
@@ -55,12 +122,12 @@ class _Values:
         missing = np.flatnonzero(full.missing.any(axis=1))
         self.columns = np.concatenate([full.column_of_cell, missing])
         self.values = np.concatenate([full.values, np.full(len(missing), np.nan)])
-        self._counts = np.concatenate([full.counts, full.missing[missing]])
+        self.counts = np.concatenate([full.counts, full.missing[missing]])
         self._width = len(table)
 
     def means(self) -> np.ndarray:
         """float64 (columns,): the mean of the values that are not missing, 0 if all are."""
-        rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self._counts))
+        rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self.counts))
         total = np.bincount(self.columns, rows, self._width)
         values = np.nan_to_num(self.values)
         unit = np.ones(self._width)
@@ -76,4 +143,4 @@ class _Values:
         """The rows counted, with `values` in place of their own, for the positive class `task`."""
         from .logistic import WeightedRows
 
-        return WeightedRows(self.columns, values, self._counts[:, task], sum_over_classes(self._counts))
+        return WeightedRows(self.columns, values, self.counts[:, task], sum_over_classes(self.counts))

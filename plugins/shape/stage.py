@@ -24,11 +24,14 @@ from .estimates import (
     isotonic_estimates,
     local_estimates,
     log_odds,
-    prior_counts,
+    rows_on_each_side,
     shapes_curve,
+    smoothing,
     zero_estimates,
 )
-from .policies import predicts_no_better
+from .policies import predicts_better
+
+_RENAMED = {"state.kept": "state.unchanged", "state.zero": "state.base"}
 
 
 class Shape(ColumnStage):
@@ -45,11 +48,22 @@ class Shape(ColumnStage):
     neighbors. A missing or nominal value that training did not see gets the share of positives in all training rows.
     A column that is empty in training becomes 0.
 
+    `--neighbors 5%` takes 5 % of all training rows, and at least one, on each side. `--prior class` draws estimates
+    from few rows to the share π of positives, (positives + 2π) / (rows + 2), instead of to 1/2. With `--strength M`
+    the prior counts as M rows: (positives + M/2) / (rows + M), or (positives + Mπ) / (rows + M).
+
     `--method logodds` produces log p − log(1 − p) (section 3.3). `--method isotonic` produces the rising or falling
     function of the value that fits the share of positives best by squared error (pool adjacent violators). It uses
     neither windows nor a correction, but nominal values, zero and missing values are treated as above.
-    `--prior class` draws estimates from few rows to the share π of positives, (positives + 2π) / (rows + 2), instead of
-    to 1/2.
+
+    `--center` produces log odds less those of the prior, so that a value that says nothing about the class becomes 0;
+    with `--method lp` or `isotonic`, the estimate less the prior. Where zero is special, it makes log odds, too, and
+    p(0) is what is subtracted. `--weight W` multiplies what comes out by W.
+
+    `--beside` keeps each column, unchanged and under its name, and puts the shaped one behind it, named
+    ``attribute@class`` after the positive class. A linear classifier then loses nothing where shaping does not help.
+    Put ``range`` or ``standardize`` before it to bring the kept columns to the scale of the others. Missing values of
+    kept columns stay missing.
 
     With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
     ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer behind it
@@ -61,19 +75,28 @@ class Shape(ColumnStage):
     into K folds and transforms each training row by what was learned from the other folds. Later rows, as with
     ``--test``, are transformed by what was learned from all training rows; so is the only row of a class.
 
-    `--auto` leaves a numeric column unchanged unless its shaped values predict the class better. It compares the
-    log losses of two logistic regressions on this column alone, before and after shaping, over the held-out rows of K
-    folds (5 without `--cross-fit`). Their values are standardised, missing ones replaced by the mean, and the penalty
-    is scikit-learn's default. (Section 5 asks for such automated policies.)
+    `--auto` leaves a numeric column unchanged unless its shaped values predict the class better, by more than two
+    standard errors, than its own values do and than the share of each class does. It compares the log losses of
+    logistic regressions on this column alone, before and after shaping, on the held-out rows of K folds (5 without
+    `--cross-fit`). Their values are standardised, missing ones replaced by the mean, and the penalty is scikit-learn's
+    default. (Section 5 asks for such automated policies.)
     """
 
     name = "shape"
     group = "Shape values"
     fills_missing = True  # a missing value has a probability, too
 
-    method: str = option("lp", "What a value becomes.", choices=("lp", "logodds", "isotonic"))
-    neighbors: int = option(15, "Rows of the window on each side of a value.", minimum=0)
+    method: str | None = option(
+        None,
+        "What a value becomes; by default lp, with --center logodds.",
+        choices=("lp", "logodds", "isotonic"),
+    )
+    neighbors: str = option("15", "Rows of the window on each side of a value, or a share of all rows such as 5%.")
     prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
+    strength: float = option(2.0, "How many rows the prior counts as.", minimum=1e-9, maximum=1e9)
+    center: bool = option(False, "Subtract the log odds of the prior.")
+    weight: float = option(1.0, "Multiply shaped values by this.", minimum=1e-9, maximum=1e9)
+    beside: bool = option(False, "Keep each column, and put the shaped one behind it.")
     zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
     cross_fit: int | None = option(
         None, "Number of folds for cross-fitting the training rows; by default none.", minimum=2
@@ -81,13 +104,22 @@ class Shape(ColumnStage):
     auto: bool = option(False, "Leave columns unchanged unless shaping makes them predict better.")
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rows_on_each_side(self.neighbors, 0)
+        self._log_odds = self.method == "logodds" or (self.method is None and self.center)
+
     @property
     def curve_name(self) -> str:
-        return "T(p(v))" if self.method == "logodds" else "p(v)"
+        return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        column, task = np.divmod(columns, max(state["zero"].shape[1], 1))
-        return np.asarray(self._shaped(values, column, task, state) + state["zero"][column, task])
+        column, task = self._origins(columns, state)
+        drawn = task >= 0
+        column, task = column[drawn], task[drawn]
+        images = np.full(len(values), np.nan)
+        images[drawn] = self._shaped(values[drawn], column, task, state) + state["base"][column, task]
+        return images
 
     def folds(self) -> int:
         return self.cross_fit or (5 if self.auto else 0)
@@ -105,43 +137,43 @@ class Shape(ColumnStage):
         return schema.zero if self.zero is None else self.zero
 
     def working_bytes(self, statistic: Statistic) -> int:
-        # The table of the shaped values is larger, because each column becomes one for each class.
-        grown = statistic.nbytes * len(statistic.totals) if self._one_a_class(statistic.schema) else 0
-        return super().working_bytes(statistic) + grown
+        # The table of the shaped values is larger, because each column becomes several.
+        several = len(statistic.totals) if self._one_a_class(statistic.schema) else 0
+        return super().working_bytes(statistic) + statistic.nbytes * (several + self.beside)
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
         special = self._special(table.schema)
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
-        prior = prior_counts(table, tasks, self.prior)
-        share = (table.totals[tasks] + prior) / (table.totals.sum() + 2)
-        estimates = local_estimates(cells, tasks, prior, self.neighbors)
+        by = smoothing(table, tasks, self.neighbors, self.prior, self.strength)
+        share = corrected(table.totals[None], tasks, by)[0]
+        estimates = local_estimates(cells, tasks, by)
         if self.method == "isotonic":
             estimates = np.where(
                 cells.nominal[cells.column_of_cell][:, None], estimates, isotonic_estimates(cells, tasks)
             )
-        missing = corrected(table.missing, tasks, prior)
+        missing = corrected(table.missing, tasks, by)
         missing[sum_over_classes(table.missing) == 0] = share
-        zero = np.zeros((len(table), len(tasks)))
+        base = np.tile(by.center, (len(table), 1)) if self.center else np.zeros((len(table), len(tasks)))
         if special:
-            zero = zero_estimates(cells, tasks, prior, estimates, share)
+            base = zero_estimates(cells, tasks, by, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
-        if self.method == "logodds":
+        if self._log_odds:
             share, missing = log_odds(share), log_odds(missing)
-            zero = log_odds(zero) if special else zero
+            base = log_odds(base) if special or self.center else base
         empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
-        missing[empty] = zero[empty] = 0.0
-        images = estimates if self.method == "logodds" else estimates - zero[cells.column_of_cell]
+        missing[empty] = base[empty] = 0.0
+        images = estimates if self._log_odds else estimates - base[cells.column_of_cell]
         kept = np.flatnonzero(shapes_curve(images, cells.indptr) | cells.nominal[cells.column_of_cell])
         indptr = np.searchsorted(kept, cells.indptr)
         return {
             "unchanged": np.zeros(len(table), bool),
             "knots": Ragged(indptr, cells.values[kept]),
             "images": Ragged(indptr * len(tasks), images[kept].ravel()),  # of each knot, one for each task
-            "zero": zero,
-            "missing": missing - zero,
-            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - zero, 0.0),
+            "base": base,  # what is subtracted: T(p(0)) where zero is special, and that of the prior if centered
+            "missing": missing - base,
+            "unseen": np.where(table.nominal[:, None] & ~empty[:, None], share - base, 0.0),
             "nominal": table.nominal,
             "special": np.full(len(table), special),
         }
@@ -150,40 +182,41 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        no_better = predicts_no_better(folds, self._shaped)
-        return {"unchanged": folds[0].state["unchanged"] | (no_better & ~folds[0].training.nominal)}
+        better = predicts_better(folds, self._shaped)
+        return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
         tasks = schema.positive_classes(totals)
-        if tasks and not self._one_a_class(schema):
+        if tasks and not self._one_a_class(schema) and not self.beside:
             return None
-        return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks)))
+        return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks) + self.beside))
 
     def compares_columns(self) -> bool:
         return False
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
-        target, shaped = schema.class_attribute, ~state["unchanged"][columns]
-        attributes = Attributes.of(schema.features)
-        if not self._one_a_class(schema):
-            return attributes.as_numeric(shaped)
+        target, attributes = schema.class_attribute, Attributes.of(schema.features)
+        if not self._one_a_class(schema) and not self.beside:
+            return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
         tasks = schema.positive_classes(totals)
         suffixes = Texts.of([*(f"@{target.values[task]}" for task in tasks), ""])
         first = np.searchsorted(columns, np.arange(schema.width)).astype(np.int32)
-        number = np.arange(len(columns), dtype=np.int32) - first[columns]  # among those of the same column
-        names = Texts.joined((attributes.names, columns), (suffixes, np.where(shaped, number, np.int32(len(tasks)))))
+        task = np.arange(len(columns), dtype=np.int32) - first[columns]  # by the place among those of the same column
+        task -= np.int32(self.beside)
+        shaped = ~state["unchanged"][columns] & (task >= 0)
+        names = Texts.joined((attributes.names, columns), (suffixes, np.where(shaped, task, np.int32(len(tasks)))))
         return attributes.take(columns, names).as_numeric(shaped)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.asarray(schema.nominal & state["unchanged"])
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, the unchanged columns are called kept.
+        """As `ColumnStage.from_state`, also for chains that 0.1.0 saved, where some entries have other names.
 
-        In these, the columns that `--only` and `--except` leave unchanged are among them.
+        In these, the columns that `--only` and `--except` leave unchanged are among the unchanged ones.
         """
-        renamed = {"state.unchanged" if key == "state.kept" else key: value for key, value in state.items()}
+        renamed = {_RENAMED.get(key, key): value for key, value in state.items()}
         return super().from_state(renamed, schema)
 
     def _one_a_class(self, schema: Schema) -> bool:
@@ -192,14 +225,29 @@ class Shape(ColumnStage):
         return schema.positive is None and target is not None and len(target.values) > 2
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        unchanged, tasks = state["unchanged"], state["unseen"].shape[1]
-        if not unchanged.any():
+        tasks = state["unseen"].shape[1]
+        if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
-            return self._shaped(values, column, task, state)
-        first = np.concatenate([[0], np.cumsum(np.where(unchanged, 1, tasks))])
+            return self._weighted(self._shaped(values, column, task, state))
+        column, task = self._origins(columns, state)
+        image, shaped = values.copy(), np.flatnonzero(task >= 0)
+        if len(shaped):
+            task = 0 if tasks == 1 else task[shaped]
+            image[shaped] = self._weighted(self._shaped(values[shaped], column[shaped], task, state))
+        return image
+
+    def _weighted(self, image: np.ndarray) -> np.ndarray:
+        return image if self.weight == 1 else image * self.weight
+
+    def _origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """For outgoing columns, the incoming column and the number of the task, -1 where the column is kept: int64."""
+        unchanged, several = state["unchanged"], state["unseen"].shape[1] + self.beside
+        if not unchanged.any():
+            column, number = np.divmod(columns, several)
+            return column, number - self.beside
+        first = np.concatenate([[0], np.cumsum(np.where(unchanged, 1, several))])
         column = np.searchsorted(first, columns, "right") - 1
-        image = self._shaped(values, column, columns - first[column], state)
-        return np.where(unchanged[column], values, image)
+        return column, np.where(unchanged[column], -1, columns - first[column] - self.beside)
 
     def _shaped(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
         """The shaped values.
@@ -239,8 +287,8 @@ class Shape(ColumnStage):
             low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
             way = _way(values[between], knots.values[below], upper[between])
             image[between] = low + way * (image[between] - low)
-        if self.method == "logodds":
-            image = log_odds(image) - state["zero"][column, task]
+        if self._log_odds:
+            image = log_odds(image) - state["base"][column, task]
         is_unseen = (knots.lengths == 0)[column]
         if state["nominal"].any():
             is_unseen |= state["nominal"][column] & (upper != values)

@@ -154,6 +154,17 @@ def test_a_curve_has_the_options_of_the_chain():
     assert shown["curves"][0]["stage"] == "shape --neighbors 3"
 
 
+def test_a_column_that_stays_beside_has_no_curve():
+    batch = sample("wine", class_="first")
+    plain = gathered(batch, "shape --center", by=["bns"], best=3)["details"]
+    found = gathered(batch, "shape --center --beside --weight 0.15", by=["bns"], best=3)["details"]
+    for each, other in zip(found, plain, strict=True):
+        assert [(curve["task"], curve["p"]) for curve in each["curves"]] == [
+            (curve["task"], curve["p"]) for curve in other["curves"]
+        ]
+        assert {curve["what"] for curve in each["curves"]} == {"T(p(v))"}
+
+
 def test_correlations_equal_those_of_numpy_and_skip_missing_values():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) * [1, 1e-3, 1e5, 1] + [0, 5, 1e5, 0]
