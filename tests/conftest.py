@@ -26,8 +26,8 @@ settings.load_profile("filterkit")
 
 
 def pytest_configure():
-    """Let the commands that tests start heed an interrupt, even if a shell runs the tests in the background."""
-    for name in ("SIGINT", "SIGQUIT"):
+    """Let the commands that tests start heed signals, even if the tests run in the background or under nohup."""
+    for name in ("SIGINT", "SIGQUIT", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)

@@ -86,7 +86,7 @@ def test_a_chain_from_text():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("bsn", "did you mean 'bns'"), ("shape --neighbors x", "not a valid integer"), ("shape 3", "no stage '3'")],
+    [("bsn", "did you mean 'bns'"), ("shape --seed x", "not a valid integer"), ("shape 3", "no stage '3'")],
 )
 def test_an_invalid_chain_is_refused(text, message):
     with pytest.raises(UsageError, match=message):

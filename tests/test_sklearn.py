@@ -19,7 +19,7 @@ import filterkit
 from filterkit.chains.chain import Chain
 from filterkit.plugin.registry import registry
 from filterkit.sklearn import ChainTransformer
-from filterkit.stages.options import options_of, types_of
+from filterkit.stages.options import INT_OR_TEXT, options_of, types_of
 
 
 @pytest.mark.parametrize("chain", ["", "shape bns l2", "bins onehot chi"])
@@ -209,7 +209,7 @@ def another(stage, field):
         return next(choice for choice in field.metadata["choices"] if choice != value)
     if type_ is bool:
         return not value
-    if type_ is int:
+    if type_ in (int, INT_OR_TEXT):
         return (value or 2) + 1
     if type_ is float:
         return 0.25

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from filterkit.errors import PATH, UsageError, file_error, quoted, suggestion
-from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.parsing import IntOrText, stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.options import check_value, fields_of
@@ -131,7 +131,12 @@ class Defaults:
     def _single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
         type_ = _type_of(option)
         if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
-            kinds = {bool: "true or false", int: "a whole number", (int, float): "a number", (int, str): "a size"}
+            kinds = {
+                bool: "true or false",
+                int: "a whole number",
+                (int, float): "a number",
+                (int, str): "a number or a text",
+            }
             raise self._wrong(table, key, value, f"must be {kinds.get(type_, 'a text')}")
         try:
             option.type.convert(value, option, click.Context(command))
@@ -165,7 +170,7 @@ def _type_of(option: click.Option) -> Any:
         return (int, float)
     if isinstance(option.type, click.types.IntParamType):
         return int
-    return (int, str) if option.type.name == "SIZE" else str
+    return (int, str) if option.type.name in ("SIZE", IntOrText.name) else str
 
 
 def _shown(value: Any) -> str:

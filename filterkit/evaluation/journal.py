@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import IO, Any
@@ -38,6 +39,10 @@ class Journal:
         self.results: list[Result] = []
         about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
         try:
+            if (
+                os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+            ):  # a device may have no end, and a pipe waits
+                raise FilterkitError(f"{path}: this is no file, and a journal must be one")
             self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)

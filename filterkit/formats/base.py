@@ -20,7 +20,7 @@ from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
-from filterkit.stages.options import Configured, types_of
+from filterkit.stages.options import INT_OR_TEXT, Configured, types_of
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
 LOSSES = ("names", "kinds", "labels", "weights", "columns")
@@ -299,7 +299,7 @@ def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
     try:
         if type_ is bool:
             return _WORDS[text.lower()]
-        return text if type_ in (str, tuple) else type_(text)
+        return text if type_ in (str, INT_OR_TEXT, tuple) else type_(text)
     except (KeyError, ValueError):
         meaning = {bool: "yes or no", int: "a whole number", float: "a number"}[type_]
         raise UsageError(f"{kind.name}: {name} must be {meaning}, not {quoted(text)}") from None

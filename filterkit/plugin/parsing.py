@@ -15,7 +15,13 @@ from filterkit.errors import UsageError, file_error
 from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.options import fields_of, flag_of, types_of
+from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
+
+
+class IntOrText(click.ParamType):  # type: ignore[type-arg]
+    """Whole numbers, and texts that the stage checks."""
+
+    name = "integer or text"
 
 
 def stage_command(stage: type[Stage]) -> click.Command:
@@ -44,8 +50,8 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
         help_text += " Repeatable."
         metavar = field.metadata["names"].upper() or "NAME"
         return click.Option(names, multiple=True, type=click.STRING, metavar=metavar, help=help_text)
-    kind: Any = {int: click.INT, float: click.FLOAT}.get(type_, click.STRING)
-    metavar = field.metadata["names"].upper() or {int: "N", float: "X"}.get(type_, "TEXT")
+    kind: Any = {int: click.INT, INT_OR_TEXT: IntOrText(), float: click.FLOAT}.get(type_, click.STRING)
+    metavar = field.metadata["names"].upper() or {int: "N", INT_OR_TEXT: "N", float: "X"}.get(type_, "TEXT")
     if field.metadata["bare"]:
         return click.Argument([field.name], type=kind, metavar=field.name.upper())
     if field.metadata["choices"]:

@@ -40,7 +40,7 @@ def option(
     default : the value if the option is not given; None means that the data decide, which `help` explains.
     help : one sentence for ``--help`` and the reference page.
     choices : for a text option, the words allowed.
-    minimum, maximum : the least and the largest number allowed.
+    minimum, maximum : the least and the largest number allowed. Texts have none.
     bare : whether the value follows the stage's options without a flag and is required; at most one option is bare.
     output : whether it names a file that the stage writes. The command line then refuses another output to the same
         file before any work.
@@ -49,7 +49,8 @@ def option(
         shows it, and a shell completes such names.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
-    ``tuple[str, ...]`` is an option that may be repeated. The attribute `top_rows` is ``--top-rows`` on the
+    ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` takes whole numbers as such and other texts,
+    such as 5%, which the class checks. The attribute `top_rows` is ``--top-rows`` on the
     command line; a bool is a pair ``--x/--no-x``, or a plain flag ``--x`` if it defaults to False.
     """
     return dataclasses.field(
@@ -141,7 +142,8 @@ def options_of(stage: Any) -> dict[str, Any]:
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:
-    """The types of the options of a class, by name: int, float, str, bool, or tuple for a repeatable option.
+    """The types of the options of a class, by name: int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable
+    option.
 
     Raises
     ------
@@ -160,13 +162,13 @@ def _held(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
     """The type of the values of an option, from its annotation."""
     parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     others = [part for part in parts if part is not type(None)]
-    found = typing.get_origin(others[0]) or others[0]
+    found = INT_OR_TEXT if set(others) == {int, str} else typing.get_origin(others[0]) or others[0]
     texts = found is tuple and typing.get_args(others[0]) not in ((), (str, ...))
-    if len(others) > 1 or found not in _MEANING or texts:
+    if (len(others) > 1 and found is not INT_OR_TEXT) or found not in _MEANING or texts:
         shown = getattr(hint, "__name__", None) if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
         raise TypeError(
             f"{stage.__name__}.{field.name}: an option cannot hold {shown}; "
-            "declare int, float, str, bool, tuple[str, ...], or one of these | None"
+            "declare int, float, str, bool, int | str, tuple[str, ...], or one of these | None"
         )
     default = field.default
     if default is not None and (_texts(default) if found is tuple else _plain(found, default)) != default:
@@ -174,7 +176,16 @@ def _held(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
     return found
 
 
-_MEANING = {int: "a whole number", float: "a number", str: "a text", bool: "True or False", tuple: "a list of texts"}
+INT_OR_TEXT = int | str
+_DIGITS = 20  # more make no number that an option could take
+_MEANING = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "True or False",
+    INT_OR_TEXT: "a whole number or a text",
+    tuple: "a list of texts",
+}
 
 
 def _converted(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
@@ -208,6 +219,11 @@ def _texts(values: Any) -> tuple[str, ...] | None:
 def _plain(type_: Any, value: Any) -> Any:
     """`value` as bool, int, float or str; None if it is not of that type."""
     boolean = isinstance(value, (bool, np.bool_))
+    if type_ is INT_OR_TEXT:
+        if not isinstance(value, str):
+            return _plain(int, value)
+        is_number = value.isascii() and value.removeprefix("-").isdigit() and len(value) < _DIGITS
+        return int(value) if is_number else value
     if type_ is bool:
         return bool(value) if boolean else None
     if type_ is str:
@@ -234,9 +250,11 @@ def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: An
         raise UsageError(f"{name}: {shown} is missing")
     if choices and value is not None and value not in choices:
         raise UsageError(f"{name}: {shown} must be one of {', '.join(choices)}, not {quoted(str(value))}")
-    if minimum is not None and value is not None and not value >= minimum:
+    if value is None or isinstance(value, str):
+        return
+    if minimum is not None and not value >= minimum:
         raise UsageError(f"{name}: {shown} must be at least {_limit(minimum)}, not {value}")
-    if maximum is not None and value is not None and not value <= maximum:
+    if maximum is not None and not value <= maximum:
         raise UsageError(f"{name}: {shown} must be at most {_limit(maximum)}, not {value}")
 
 
@@ -262,4 +280,11 @@ def described(kind: type[Configured]) -> list[dict[str, Any]]:
     ]
 
 
-_NAMES = {int: "integer", float: "number", str: "string", bool: "boolean", tuple: "string"}  # as JSON Schema has them
+_NAMES = {  # as JSON Schema has them
+    int: "integer",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    INT_OR_TEXT: ["integer", "string"],
+    tuple: "string",
+}

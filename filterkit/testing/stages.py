@@ -25,7 +25,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage, FittedColumns
-from filterkit.stages.options import DECLARE, fields_of, flag_of, options_of, types_of
+from filterkit.stages.options import DECLARE, INT_OR_TEXT, fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
 from filterkit.testing.findings import own as separate
 from filterkit.testing.findings import place
@@ -559,6 +559,8 @@ def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
         return ("a b", "c'd")
     if kind is str:
         return "a b"
+    if kind is INT_OR_TEXT:
+        return value + 1 if isinstance(value, int) else 1
     least, most = field.metadata["minimum"], field.metadata["maximum"]
     start = value if value is not None else least if least is not None else 1
     if most is None or start + 1 <= most:

@@ -23,12 +23,12 @@ _LONGEST = 1000  # characters of a number of rows
 _LEAST, _LARGEST = np.nextafter(0, 1), np.nextafter(1, 0)  # estimates that have log odds
 
 
-def rows_on_each_side(neighbors: str, rows: float) -> Fraction:
+def rows_on_each_side(neighbors: int | str, rows: float) -> Fraction:
     """The rows of a window on each side of a value, exactly.
 
     Parameters
     ----------
-    neighbors : a number of rows such as ``15``, or a share of all rows such as ``5%``, which is at least one row.
+    neighbors : a number of rows such as 15, or a share of all rows such as ``5%``, which is at least one row.
     rows : the weight of all rows.
 
     Raises
@@ -37,14 +37,15 @@ def rows_on_each_side(neighbors: str, rows: float) -> Fraction:
     """
     from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
 
-    number = neighbors.removesuffix("%")
-    plain = number.isascii() and number.replace(".", "", number != neighbors).isdigit() and len(number) <= _LONGEST
-    if not plain or (number != neighbors and Fraction(number) > 100):
+    text = str(neighbors)
+    number = text.removesuffix("%")
+    plain = number.isascii() and number.replace(".", "", number != text).isdigit() and len(number) <= _LONGEST
+    if not plain or (number != text and Fraction(number) > 100):
         raise UsageError(
             "shape: --neighbors must be a number of rows such as 15, or a share of all rows such as 5%, "
-            f"not {quoted(neighbors)}"
+            f"not {quoted(text)}"
         )
-    if number == neighbors:
+    if number == text:
         return Fraction(number)
     return max(Fraction(1), Fraction(number) / 100 * Fraction(rows))
 
@@ -74,7 +75,9 @@ class Smoothing(NamedTuple):
         return np.asarray(self.positives / self.rows)
 
 
-def smoothing(table: ContingencyTable, tasks: list[int], neighbors: str, prior: str, strength: float) -> Smoothing:
+def smoothing(
+    table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float
+) -> Smoothing:
     """The window and the prior for the rows of a table.
 
     Parameters

@@ -20,8 +20,8 @@ _LEAST = 1e-12  # share of a class that no training row has
 
 
 def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
-    """bool (columns,): whether a column's shaped values predict the held-out rows better, by more than the margin, than
-    its own values do and than the share of each class does.
+    """bool (columns,): whether a column's shaped values predict the held-out rows better than its own values do, and
+    better than the share of each class does, by more than chance and the margin.
 
     Parameters
     ----------
@@ -32,25 +32,26 @@ def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
 
     table = folds[0].training
     width, tasks = len(table), table.tasks()
-    over_own, over_share = _Gain(width), _Gain(width)
+    own_losses, shaped_losses, gain = np.zeros(width), np.zeros(width), _Gain(width)
     for fold in folds:
-        parts = [_Values(fold.training), _Values(fold.held_out)]
-        means = parts[0].means()
+        parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
+        means = training.means()
         own, image = [], []
         for number, task in enumerate(tasks):
             own.append(log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
             images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
             image.append(log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
-        held_out = parts[1]
         losses = _by_class(image, tasks, held_out.counts)
-        over_own.add(held_out, _by_class(own, tasks, held_out.counts), losses)
-        over_share.add(held_out, _by_class(_of_shares(fold.training, tasks), tasks, held_out.counts), losses)
-    return np.asarray(over_own.exceeds_margin() & over_share.exceeds_margin())
+        own_losses += held_out.total(_by_class(own, tasks, held_out.counts))
+        shaped_losses += held_out.total(losses)
+        of_shares = _by_class(_of_shares(fold.training, tasks), tasks, held_out.counts)
+        gain.add(held_out, of_shares, losses, fold.training.totals)
+    return np.asarray((shaped_losses < own_losses * (1 - _ROUNDING)) & gain.is_large())
 
 
 class _Gain:
-    """How much lower the losses of held-out rows are by one model of each column than by another, with its standard
-    error over these rows.
+    """By how much the losses of held-out rows are lower than by the share of each class, and by how much they would be
+    if a column said nothing: if the class of each row was drawn by these shares.
 
     Parameters
     ----------
@@ -58,27 +59,28 @@ class _Gain:
     """
 
     def __init__(self, width: int) -> None:
-        self._width = width
-        self._rows, self._losses, self._sum, self._squares = (np.zeros(width) for _ in range(4))
+        self._losses, self._found, self._expected, self._variance = (np.zeros(width) for _ in range(4))
 
-    def add(self, held_out: _Values, before: np.ndarray, after: np.ndarray) -> None:
-        """Count the rows of a fold, whose losses by both models are `before` and `after`, float64 (values, classes)."""
-        gain, rows = before - after, held_out.counts
-        with np.errstate(over="ignore", invalid="ignore"):  # a value far from those of training; it exceeds no margin
-            for total, each in (
-                (self._rows, rows),
-                (self._losses, rows * before),
-                (self._sum, rows * gain),
-                (self._squares, rows * gain**2),
-            ):
-                total += np.bincount(held_out.columns, sum_over_classes(each), self._width)
+    def add(self, held_out: _Values, of_shares: np.ndarray, losses: np.ndarray, totals: np.ndarray) -> None:
+        """Count the rows of a fold.
 
-    def exceeds_margin(self) -> np.ndarray:
+        Parameters
+        ----------
+        of_shares, losses : float64 (values, classes), the losses of a row of each class with each value.
+        totals : float64 (classes,), the weight of the training rows of each class.
+        """
+        gain, shares = of_shares - losses, totals / max(totals.sum(), 1e-300)
+        expected = sum_over_classes(gain * shares)[:, None]
+        variance = sum_over_classes((gain - expected) ** 2 * shares)[:, None]
+        self._losses += held_out.total(losses)
+        self._found += held_out.total(gain)
+        self._expected += held_out.total(expected)
+        self._variance += held_out.total(variance)
+
+    def is_large(self) -> np.ndarray:
         """bool (columns,)."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = self._squares - self._sum**2 / np.maximum(self._rows, 1e-300)
-            error = np.sqrt(np.maximum(spread, 0.0))
-            return np.asarray(self._sum > _MARGIN * error + _ROUNDING * self._losses)
+        beyond_chance = self._found - self._expected > _MARGIN * np.sqrt(self._variance)
+        return np.asarray(beyond_chance & (self._found > self._losses * _ROUNDING))
 
 
 def _by_class(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
@@ -134,6 +136,11 @@ class _Values:
         unit[self.columns[np.abs(values) > 1e280]] = 2.0**-64  # the sum may overflow
         sums = np.bincount(self.columns, rows * (values * unit[self.columns]), self._width)
         return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0)) / unit
+
+    def total(self, of_rows: np.ndarray) -> np.ndarray:
+        """float64 (columns,): the sum over all rows of what is given for a row of each class with each value, float64
+        (values, classes), or (values, 1) for all classes alike."""
+        return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
 
     def filled(self, means: np.ndarray) -> np.ndarray:
         """The values, with the mean of the column in place of a missing one."""

@@ -75,9 +75,9 @@ class Shape(ColumnStage):
     into K folds and transforms each training row by what was learned from the other folds. Later rows, as with
     ``--test``, are transformed by what was learned from all training rows; so is the only row of a class.
 
-    `--auto` leaves a numeric column unchanged unless its shaped values predict the class better, by more than two
-    standard errors, than its own values do and than the share of each class does. It compares the log losses of
-    logistic regressions on this column alone, before and after shaping, on the held-out rows of K folds (5 without
+    `--auto` leaves a numeric column unchanged unless its shaped values predict the class better than its own values do,
+    and better than the shares of the classes, by two standard errors more than chance does. It compares the log losses
+    of logistic regressions on this column alone, before and after shaping, on the held-out rows of K folds (5 without
     `--cross-fit`). Their values are standardised, missing ones replaced by the mean, and the penalty is scikit-learn's
     default. (Section 5 asks for such automated policies.)
     """
@@ -91,7 +91,9 @@ class Shape(ColumnStage):
         "What a value becomes; by default lp, with --center logodds.",
         choices=("lp", "logodds", "isotonic"),
     )
-    neighbors: str = option("15", "Rows of the window on each side of a value, or a share of all rows such as 5%.")
+    neighbors: int | str = option(
+        15, "Rows of the window on each side of a value, or a share of all rows such as 5%.", minimum=0
+    )
     prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
     strength: float = option(2.0, "How many rows the prior counts as.", minimum=1e-9, maximum=1e9)
     center: bool = option(False, "Subtract the log odds of the prior.")

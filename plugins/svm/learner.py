@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Outcome, Training, measures, predicted
+from filterkit.plugin import LinearModel, Model, Outcome, Tasks, Training, measures, predicted
 
 from .hyperplanes import Hyperplanes
 
@@ -22,7 +23,9 @@ class Svm(Learner):
     From several values of C, ``--c 0.01,0.1,1,10,100``, a stratified inner cross-validation on the training rows
     chooses the best one, the same for all tasks, and the smallest on a tie (Weka's rule). All stages before this one
     are fitted again in each inner fold. ``--calibrate`` turns scores into probabilities by Platt's sigmoid, which is
-    fitted on the scores of held-out rows.
+    fitted on the scores of held-out rows. ``--threshold f1`` moves the threshold, and the scores with it, so that F1 is
+    best on the held-out rows of all folds together, for each label by itself. Rare classes, of which an SVM predicts
+    too few rows, gain most; ``--criterion auc`` then chooses a C whose scores rank well, wherever their threshold is.
 
     The training rows are held in memory. Up to 4,000 rows are solved by libsvm, from the products of all pairs of
     rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same
@@ -35,6 +38,9 @@ class Svm(Learner):
     c: str = option("1", "C, the cost of training errors, or several values to choose from.")
     criterion: str = option("accuracy", "Measure by which C is chosen.", choices=("accuracy", "f1", "auc"))
     calibrate: bool = option(False, "Produce probabilities, and predict what has more than one half.")
+    threshold: str | None = option(
+        None, "Move the threshold from 0 to where this measure is best on held-out rows.", choices=("f1",)
+    )
     folds: int | None = option(None, "Number of folds of the inner cross-validation.  [default: 5]", minimum=2)
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
     class_weights: str | None = option(
@@ -51,9 +57,14 @@ class Svm(Learner):
             raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{self.c}'")
 
         self._class_weights = _parsed(self.class_weights)
+        if self.calibrate and self.threshold is not None:
+            raise UsageError(
+                "svm: --calibrate predicts what has more than one half, and --threshold moves that; leave one out"
+            )
 
     def inner_folds(self) -> int:
-        return (self.folds or 5) if self.calibrate or len(self._costs) > 1 else 0
+        has_trials = self.calibrate or self.threshold is not None or len(self._costs) > 1
+        return (self.folds or 5) if has_trials else 0
 
     def inner_seed(self) -> int:
         return self.seed
@@ -85,6 +96,12 @@ class Svm(Learner):
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
             raise StageError(self.name, f"{self.folds} folds: there are only {rows} rows")
+        if self.threshold is not None and _exclude_each_other(training.tasks):
+            raise StageError(
+                self.name,
+                "--threshold needs two classes, or labels: of several classes the highest score is predicted; "
+                "name one of them with --positive",
+            )
         trials = []
         for inner, outer in inner_splits:
             planes = Hyperplanes(self.name, self._weighted(inner))
@@ -93,24 +110,56 @@ class Svm(Learner):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
             if not np.isfinite(scores).all():
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
-            trials.append((outer._replace(X=None), scores))
+            trials.append(Trial(outer._replace(X=None), scores))
         if not trials:
             raise StageError(self.name, "no class has two training rows, so that one could be held out")
-        merits = np.array([[_merit(outer, each, self.criterion) for each in scores] for outer, scores in trials])
+        merits = np.array([[_merit(held_out, each, self.criterion) for each in scores] for held_out, scores in trials])
         told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
         best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
         model = Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[best])
-        if not self.calibrate:
-            return model
-        truth = np.concatenate([outer.truth for outer, _ in trials])
+        return self._moved_or_calibrated(model, training, trials, best)
+
+    def _moved_or_calibrated(
+        self, model: LinearModel, training: Training, trials: list[Trial], best: int
+    ) -> LinearModel:
+        """The model with the threshold or the probabilities that the scores of all held-out rows ask for."""
+        truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best] for _, scores in trials])
         weights = None
         if training.weights is not None:
-            weights = np.concatenate([_weights(outer) for outer, _ in trials])
-        from .calibration import sigmoid
+            weights = np.concatenate([_weights(held_out) for held_out, _ in trials])
+        if self.threshold is not None:
+            from .threshold import best_threshold
 
-        sigmoids = np.array([sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
-        return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
+            thresholds = np.array([best_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
+            return LinearModel(model.coefficients, model.intercepts - thresholds)
+        if self.calibrate:
+            from .calibration import sigmoid
+
+            sigmoids = np.array([sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
+            return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
+        return model
+
+
+class Trial(NamedTuple):
+    """What a fold of the inner cross-validation tells.
+
+    Attributes
+    ----------
+    held_out : the rows of the fold; X is None.
+    scores : float64 (costs, rows, tasks), their scores by the SVMs of the other folds, for each C.
+    """
+
+    held_out: Training
+    scores: np.ndarray
+
+
+def _exclude_each_other(tasks: Tasks) -> bool:
+    """Whether a row is positive in exactly one of several tasks."""
+    groups = tasks.exclusive
+    if isinstance(groups, np.ndarray):
+        return len(np.unique(groups)) < len(groups)
+    return groups and len(tasks.names) > 1
 
 
 def _parsed(text: str | None) -> dict[str, float] | None:

@@ -39,7 +39,7 @@ def test_stages_say_what_their_options_take():
     (neighbors,) = (each for each in shape["options"] if each["option"] == "--neighbors")
     assert neighbors | {"help": ""} == {
         "option": "--neighbors",
-        "type": "integer",
+        "type": ["integer", "string"],
         "repeatable": False,
         "default": 15,
         "choices": None,

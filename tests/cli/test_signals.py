@@ -57,7 +57,16 @@ def filterkit_stages():
 def start(*arguments, folder, before="", **options):
     command = ["sh", "-c", f'{before} exec "$@"', "sh", *COMMAND, *arguments]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen(command, cwd=folder, text=True, **options)
+    return Killed(command, cwd=folder, text=True, **options)
+
+
+class Killed(subprocess.Popen):
+    """A process that is killed if a test of it fails, and not waited for."""
+
+    def __exit__(self, kind, *error):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *error)
 
 
 def wait_for(condition):

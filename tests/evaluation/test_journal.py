@@ -4,6 +4,7 @@ import errno
 import hashlib
 import io
 import json
+import os
 import re
 
 import numpy as np
@@ -136,6 +137,15 @@ def test_lines_that_are_nested_too_deep_are_refused(whole):
         whole.write_bytes(text)
         with pytest.raises(FilterkitError, match=message):
             go_on(whole, data(), design())
+
+
+@pytest.mark.posix
+def test_a_journal_is_a_file(tmp_path):
+    """/dev/full can be read without an end, and a pipe would be waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/full", "/dev/null"):
+        with pytest.raises(FilterkitError, match=r"this is no file, and a journal must be one$"):
+            go_on(path, data(), design())
 
 
 def test_an_empty_file_becomes_a_journal(tmp_path):

@@ -192,9 +192,9 @@ def test_one_pass_serves_a_scorer_and_select():
     passes = []
 
     class Counted(InMemoryRows):
-        def map(self, function, last=False):
+        def map(self, function, *options, **named):
             passes.append(1)
-            return super().map(function, last)
+            return super().map(function, *options, **named)
 
     rows = Counted(words().schema, [words()], LocalEngine(1), 1 << 20)
     filterkit.chain("shape bns select --top 2 l2").fit(rows)

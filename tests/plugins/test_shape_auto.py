@@ -10,9 +10,10 @@ from filterkit.chains.crossfit import draw_folds
 from filterkit.plugin import ContingencyTable
 
 
-def losses_of_rows(batch, folds, seed):
-    """float64 (columns, rows, 3): the log loss of each row by the share of its class, by the column unshaped and by
-    the column shaped, each a model of the rows of the other folds; summed over the tasks. By scikit-learn."""
+def models(batch, folds, seed):
+    """float64 (columns, rows, 3, classes): the log loss of each row if it was of each class, by the share of the class,
+    by the column unshaped and by the column shaped, each a model of the rows of the other folds; summed over the
+    tasks. By scikit-learn. And float64 (rows, classes): the shares."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -22,54 +23,61 @@ def losses_of_rows(batch, folds, seed):
     tasks = (
         [batch.schema.class_attribute.values.index(batch.schema.positive)] if batch.schema.positive else range(classes)
     )
-    losses = np.zeros((width, len(batch), 3))
+    losses, shares = np.zeros((width, len(batch), 3, classes)), np.zeros((len(batch), classes))
     X = dense(batch)
     for number in range(folds):
         others, own = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        shares[own] = np.bincount(batch.y[others], minlength=classes) / len(others)
         part = filterkit.chain("shape").fit(batch.take(others))
         image = dense(part.transform(batch)).reshape(len(batch), width, len(tasks))
         for j in range(width):
             known = X[others, j][~np.isnan(X[others, j])]
             plain = np.where(np.isnan(X[:, j]), known.mean(), X[:, j])
             for i, task in enumerate(tasks):
-                positive = batch.y == task
-                p = [np.full(len(own), positive[others].mean())]
+                positive = batch.y[others] == task
+                p = [np.full(len(own), positive.mean())]
                 for values in (plain, image[:, j, i]):
                     model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky", tol=1e-9))
-                    model.fit(values[others, None], positive[others])
-                    p.append(model.predict_proba(values[own, None])[:, 1])
+                    p.append(model.fit(values[others, None], positive).predict_proba(values[own, None])[:, 1])
                 for k, each in enumerate(p):
-                    losses[j, own, k] -= np.log(np.where(positive[own], each, 1 - each))
-    return losses
+                    for label in range(classes):
+                        losses[j, own, k, label] -= np.log(each if label == task else 1 - each)
+    return losses, shares
 
 
-def in_standard_errors(gain):
-    """The sum of the gains of all rows, divided by the standard error of the sum."""
-    return gain.sum() / np.sqrt(((gain - gain.mean()) ** 2).sum())
+def chosen(losses, shares, y):
+    """Whether a column is to be shaped, and the standard errors beyond chance; row by row."""
+    found = expected = variance = own = shaped = 0.0
+    for row, label in enumerate(y):
+        gain = losses[row, 0] - losses[row, 2]
+        mean = sum(share * each for share, each in zip(shares[row], gain, strict=True))
+        found, expected = found + gain[label], expected + mean
+        variance += sum(share * (each - mean) ** 2 for share, each in zip(shares[row], gain, strict=True))
+        own, shaped = own + losses[row, 1, label], shaped + losses[row, 2, label]
+    errors = (found - expected) / np.sqrt(variance)
+    return shaped < own and found > 0 and errors > 2, errors, own / shaped - 1
 
 
 @pytest.mark.parametrize(
     ("name", "positive"), [("iris", None), ("wine", None), ("breast-cancer", "malignant"), ("iris", "versicolor")]
 )
 @pytest.mark.parametrize("folds", [5, 3])
-def test_a_column_is_shaped_if_that_gains_two_standard_errors(name, positive, folds):
+def test_a_column_is_shaped_if_that_predicts_better_by_more_than_chance(name, positive, folds):
     batch = sample(name, class_="first" if name == "wine" else None, positive=positive)
     if name != "iris":
-        batch = columns(batch, np.arange(0, len(batch.schema.features), 2))
-    losses = losses_of_rows(batch, folds, 0)
-    over_share, over_own = (
-        np.array([in_standard_errors(each[:, k] - each[:, 2]) for each in losses]) for k in range(2)
-    )
-    assert (np.abs(np.minimum(over_share, over_own) - 2) > 1e-4).all()  # rounding decides none
-    better = (over_share > 2) & (over_own > 2)
+        batch = columns(batch, np.arange(0, len(batch.schema.features), 3))
+    noisy = np.random.default_rng(1).normal(size=(len(batch), 2))
+    X = np.column_stack([batch.X, noisy])
+    features = [*batch.schema.features, filterkit.Attribute("noise"), filterkit.Attribute("more noise")]
+    schema = batch.schema.with_features(features, np.minimum(np.arange(X.shape[1]), batch.schema.width - 1))
+    batch = batch.replace(schema=schema, X=X)
+    losses, shares = models(batch, folds, 0)
+    found = [chosen(each, shares, batch.y) for each in losses]
+    assert all(abs(errors - 2) > 1e-4 and abs(margin) > 1e-6 for _, errors, margin in found)  # rounding decides none
     options = "--auto" if folds == 5 else f"--auto --cross-fit {folds}"
-    fitted = filterkit.chain(f"shape {options}").fit(batch)
-    kept = [a.name for a, helps in zip(batch.schema.features, better, strict=True) if not helps]
-    out = fitted.schema
-    assert [a.name for a in out.features if a in batch.schema.features and "@" not in a.name] == kept or positive
-    if positive:
-        changed = (dense(fitted.transform(batch)) != dense(batch)).any(axis=0)
-        np.testing.assert_array_equal(changed, better)
+    fitted = filterkit.chain(f"shape {options}").fit(batch).stages[0]
+    unchanged = getattr(fitted, "whole", fitted).state["unchanged"]
+    assert unchanged.tolist() == [not better for better, *_ in found]
 
 
 def noise(kind, rows, number, rng):
@@ -115,29 +123,26 @@ def test_the_scale_of_values_does_not_matter():
     assert all((each == unchanged[0]).all() for each in unchanged)
 
 
-@pytest.mark.parametrize(
-    ("gains", "large"),
-    [
-        ([1, 1, 1, 0], True),  # 3, and the standard error is the root of 3/16 + 9/16, .87
-        ([1, 1, -1, 0], False),  # 1, and it is the root of 2.75
-        ([2, 2, 2, 2], True),
-        ([0, 0, 0, 0], False),
-        ([1e-12, 1e-12, 1e-12, 1e-12], False),  # rounding, of losses of 1
-        ([-1, -1, -1, -1], False),
-    ],
-)
-def test_the_margin_by_hand(gains, large):
-    """Two rows of a class with one value each way, and rows of weight 2 as two rows."""
-    gains = np.array(gains, float)
-    one = by_values(np.ones((4, 2)))
-    exceeds = _Gain(1)
-    exceeds.add(one, np.ones((4, 2)), 1 - np.column_stack([gains, gains]))
-    twice = _Gain(1)
-    twice.add(by_values(np.array([[2.0, 0]] * 4)), np.ones((4, 2)), 1 - np.column_stack([gains, gains + 9]))
-    assert exceeds.exceeds_margin().tolist() == twice.exceeds_margin().tolist()
-    single = _Gain(1)
-    single.add(by_values(np.array([[0.0, 1]] * 4)), np.ones((4, 2)), 1 - np.column_stack([gains + 9, gains]))
-    assert single.exceeds_margin().tolist() == [large]
+def test_the_margin_by_hand():
+    """100 held-out rows of a column with one value, of two classes of equal shares.
+
+    The model gains a if a row is of the second class, and loses b if it is of the first: with k rows of the second,
+    the gain is k a − (100 − k) b. Chance gives 50 a − 50 b, with the standard error sqrt(100) (a + b) / 2; so the
+    gain is beyond chance by 2 standard errors if k − 50 > 10.
+    """
+    for k, a, b, large in (
+        (61, 0.2, 0.2, True),
+        (60, 0.2, 0.2, False),
+        (61, 0.1, 0.2, False),  # beyond chance, and no gain: 6.1 − 7.8
+        (90, 0.01, 0.0, True),
+        (39, -0.2, -0.2, True),  # the other way round
+        (45, -0.2, -0.2, False),
+        (100, 1e-12, 1e-12, False),  # rounding
+    ):
+        gain = _Gain(1)
+        of_shares = np.full((1, 2), np.log(2))
+        gain.add(by_values(np.array([[100.0 - k, k]])), of_shares, of_shares - [[-b, a]], np.array([7.0, 7.0]))
+        assert gain.is_large().tolist() == [large]
 
 
 def by_values(counts):

@@ -449,7 +449,11 @@ def test_keyword_arguments_take_numbers_and_texts():
         text = RECIPE.replace("5%", "5")
         np.testing.assert_array_equal(out.X, filterkit.chain(text).fit(batch).transform(batch).X)
     with pytest.raises(UsageError, match=r"--neighbors must be a number of rows such as 15, or .*, not '0.05'"):
+        stage(neighbors="0.05")
+    with pytest.raises(UsageError, match=r"--neighbors must be a whole number or a text, not '0.05'"):
         stage(neighbors=0.05)
+    with pytest.raises(UsageError, match=r"--neighbors must be at least 0, not -1"):
+        stage(neighbors=-1)
 
 
 @pytest.mark.parametrize(

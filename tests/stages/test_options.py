@@ -1,5 +1,6 @@
 """Options: the types that they hold."""
 
+import numpy as np
 import pytest
 
 from filterkit import RowStage, UsageError, option
@@ -20,6 +21,8 @@ def declared(hint, default):
         (bool, False, bool),
         (tuple[str, ...], (), tuple),
         (int, None, int),
+        (int | str, 3, int | str),
+        (str | int, "5%", int | str),
     ],
 )
 def test_types_that_options_hold(hint, default, held):
@@ -32,10 +35,10 @@ def test_types_that_options_hold(hint, default, held):
         (
             list[int],
             (),
-            r"Mine\.o: an option cannot hold list\[int\]; declare int, float, str, bool, tuple\[str, ...\]",
+            r"Mine\.o: an option cannot hold list\[int\]; declare int, float, str, bool, int \| str, tuple\[str, ...\]",
         ),
         (dict, None, r"Mine\.o: an option cannot hold dict"),
-        (int | str, 3, r"Mine\.o: an option cannot hold int \| str"),
+        (int | float, 3, r"Mine\.o: an option cannot hold int \| float"),
         (tuple[int, ...], (), r"Mine\.o: an option cannot hold tuple\[int, \.\.\.\]"),
         (int, "3", r"Mine\.o: the default '3' is not a whole number"),
         (bool, 1, r"Mine\.o: the default 1 is not True or False"),
@@ -76,3 +79,13 @@ def test_limits_hold_for_a_stage_that_does_not_call_its_base():
     assert Mine(low=0.25).what == 0.5
     with pytest.raises(UsageError, match="mine: --low must be at least 0, not -2"):
         Mine(low=-2)
+
+
+def test_an_option_of_numbers_and_texts_takes_numbers_as_numbers():
+    kind = declared(int | str, 3)
+    for given, held in ((5, 5), ("5", 5), (np.int8(7), 7), ("5%", "5%"), ("-5", -5), ("-", "-"), ("", "")):
+        value = kind(o=given).o
+        assert value == held and type(value) is type(held)
+    for given in (2.5, True, None, ["5"]):
+        with pytest.raises(UsageError, match="mine: --o must be a whole number or a text, not "):
+            kind(o=given)
