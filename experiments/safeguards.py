@@ -88,7 +88,8 @@ def _surely(one: np.ndarray, other: np.ndarray, share: float) -> int:
 
 
 def _with_p(pair: Sequence[float]) -> str:
-    return f"{pair[0]:+.3f} (p {pair[1]:.1g})"
+    mean, p = pair
+    return f"{mean:+.3f}" + (f" (p {p:.1g})" if p == p else "")  # of a single data set there is no p
 
 
 def choices(results: Results, names: Sequence[str]) -> str:

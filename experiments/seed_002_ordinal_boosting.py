@@ -49,11 +49,12 @@ def spreads(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
 def main() -> None:
     given = arguments(__doc__)
     train, test = (reuters(given.data, part) for part in ("train", "test"))
-    rows = []
+    rows, widths = [], {}
     for key, chain in CHAINS.items():
         began = time.perf_counter()
         fitted = filterkit.chain(chain).fit(train, jobs=given.jobs)
         seconds = time.perf_counter() - began
+        widths[key[1]] = len(fitted.stages[0].schema.features)
         outcome = fitted.stages[-1].outcome(transform(fitted.stages[:-1], test))
         values = averages(outcome.truth, outcome.predicted)
         for place, error in zip((2, 5), spreads(outcome.truth, outcome.predicted)):
@@ -61,9 +62,9 @@ def main() -> None:
         rows.append([f"{key[0]}, {key[1]}", *values, f"{seconds:.0f}"])
         if key in PAPER:
             rows.append(["… paper", *PAPER[key], ""])
-    write(
-        given, HEAD.format(train=len(train), test=len(test), words=len(train.schema.features)) + markdown(HEADS, rows)
-    )
+    words, observed, levels = (widths[each] for each in ("binary", "ordinal", "ordinal, 1 to the largest"))
+    counts = {"words": words, "observed": observed, "levels": levels, "per": levels / words, "less": observed / words}
+    write(given, HEAD.format(train=len(train), test=len(test), **counts) + markdown(HEADS, rows))
 
 
 HEAD = """# Seed 002: ordinal features for boosting
@@ -77,6 +78,13 @@ The paper's SVM is SVM-light with its defaults; ours is libsvm with C = 1, SVM-l
 and a free intercept. Precision of a category without a prediction counts as 1 in the macro average, without which the
 paper's macro precisions could not be as high as they are; macro F1 is the mean of the categories' F1. The paper's row
 of MP-Boost on binary features is illegible but for one number.
+
+The paper's 20,123 stems make 47,087 ordinal features, 2.34 a stem. Ours make {levels:,} with a feature for each count
+from 1 to the largest, {per:.2f} a stem, and {observed:,} with one for each count that occurs, {less:.2f} a stem. So the
+paper has a feature for each count up to the largest. Which words it counts cannot be found out: of 376 ways to make
+stems of the texts (kinds of token, stemmers, lists of stop words, the shortest word), none has both of its numbers. The
+nearest have 20,003 and 47,018 (words of letters and digits, three or more; Porter's stemmer; scikit-learn's stop words)
+and 20,128 and 47,373 (Porter's stemmer with his later changes; the stop words of SMART).
 
 """
 

@@ -18,6 +18,7 @@ SMALL = {
     "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
     "seed_002_ordinal_boosting": {},
     "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
+    "safeguards": {"SHARES": (), "FOLDS": 3, "INNER": 2, "FEWEST": 20, "SVM": "svm --c 1 --folds {inner}"},
     "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
 }
 
@@ -68,7 +69,7 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     script.main()
     text = written.read_text()
-    assert text.startswith("# Seed 00") and text.count("| --- |") >= 1
+    assert text.startswith(("# Seed 00", "# Safeguards")) and text.count("| --- |") >= 1
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     assert len(rows) > 5 and "nan" not in text
     assert all(line.count("|") > 2 for line in rows)
@@ -96,7 +97,7 @@ def test_selection_runs_on_split_documents(lab, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("costs", ["1", "0.1,1"])
 def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
-    registry().add_file(str(ROOT / "experiments/uncrossed.py"))
+    registry().add_file(str(ROOT / "experiments/sigmoids.py"))
     batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
     scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
@@ -104,3 +105,27 @@ def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
     assert a < 0
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
     assert made.schema.attributes[-2].name == "probability@virginica"
+
+
+@pytest.mark.parametrize("costs", ["1", "0.1,1"])
+def test_a_sigmoid_is_fitted_on_the_scores_of_halves(lab, costs):
+    registry().add_file(str(ROOT / "experiments/sigmoids.py"))
+    module = sys.modules["filterkit_plugin_file_sigmoids"]
+    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
+    truth = batch.labels() == "virginica"
+    halves = module._halves(truth[:, None], 0)
+    assert halves.sum() == 75 and truth[halves].sum() == 25
+    chosen = filterkit.chain(f"svm --c {costs}").fit(batch).stages[0].model
+    c = next(c for c in costs.split(",") if chosen.coefficients.tolist() == model(batch, c).coefficients.tolist())
+    scores = np.empty(150)
+    for half in (True, False):
+        other = model(batch.take(np.flatnonzero(halves != half)), c)
+        scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
+    a, b = sys.modules["filterkit_plugins.svm.calibration"].sigmoid(scores, truth)
+    made = filterkit.chain(f"svm-halved --c {costs}").fit(batch).transform(batch).X[:, -1]
+    own = filterkit.chain(f"svm --c {costs}").fit(batch).transform(batch).X[:, -1]
+    np.testing.assert_allclose(made, 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
+
+
+def model(batch, c):
+    return filterkit.chain(f"svm --c {c}").fit(batch).stages[0].model
