@@ -309,7 +309,7 @@ def test_the_text_of_a_chain_parses_to_the_same_chain(given, shown):
     [
         ("shap", "no stage 'shap'; did you mean 'shape'?"),
         ("shape --neighbours 3", "shape: no such option"),
-        ("shape --neighbors few", "shape: .*'few' is not a valid integer"),
+        ("shape --seed few", "shape: .*'few' is not a valid integer"),
         ("shape --neighbors", "shape: .*requires an argument"),
         ("l2 3", "no stage '3'"),
     ],
