@@ -39,9 +39,8 @@ class Journal:
         self.results: list[Result] = []
         about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
         try:
-            if (
-                os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-            ):  # a device may have no end, and a pipe waits
+            other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+            if other:  # a device may have no end, and a pipe waits
                 raise FilterkitError(f"{path}: this is no file, and a journal must be one")
             self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
             self._file.seek(0)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from filterkit.evaluation.runner import Result, add_confusion
 from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
+_PROPERTIES = ("train_positives", "columns", "nonzeros")  # after these, because 0.1.0 did not write them
 _CONFUSION = "confusion"  # the last column, in files that have it
 _CHOICE = "choice"  # before it, in files of evaluations that choose a chain
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
@@ -179,14 +180,15 @@ class Results:
         writer = csv.writer(out, lineterminator="\n")
         has_choices = any(row.choice for row in self.rows)
         last = [*([_CHOICE] if has_choices else []), *([_CONFUSION] if by_class else [])]
-        writer.writerow([*_KEYS, *MEASURES, *_LATER, *last])
+        writer.writerow([*_KEYS, *MEASURES, *_LATER, *_PROPERTIES, *last])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
             values = (row.values.get(name, np.nan) for name in MEASURES)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
+            properties = ["" if each is None else each for each in (row.positives, row.columns, row.nonzeros)]
             choice = [row.choice] if has_choices else []
             counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
-            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *choice, *counts])
+            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *properties, *choice, *counts])
         return out.getvalue()
 
 
@@ -250,6 +252,20 @@ def _cell(line: dict[str, str], name: str) -> str:
     return line[name] if name in EARLY_MEASURES else line.get(name, "")
 
 
+def _known(line: dict[str, str], name: str, kind: Callable[[str], Any]) -> Any:
+    """A property in a line of a results file, None if it has none.
+
+    Raises
+    ------
+    ValueError : it is negative, infinite or no number.
+    """
+    text = line.get(name) or ""
+    found = kind(text) if text else None
+    if found is not None and not 0 <= found < math.inf:
+        raise ValueError
+    return found
+
+
 def _confusion_in(line: dict[str, str]) -> list[Any] | None:
     """The confusion in a line of a results file, None if it has none.
 
@@ -297,10 +313,11 @@ def read_results(path: str) -> list[Result]:
             if abs(place[2]) >= _MOST_FOLDS:
                 raise ValueError
             found = _confusion_in(line)
+            properties = [_known(line, name, kind) for name, kind in zip(_PROPERTIES, (int, int, float))]
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
         split, positive, choice = (line.get(name) or "" for name in (*_LATER, _CHOICE))
-        rows.append(Result(*place, *counts, values, split, positive, found, choice))
+        rows.append(Result(*place, *counts, values, split, positive, found, choice, *properties))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

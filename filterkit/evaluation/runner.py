@@ -32,6 +32,7 @@ from filterkit.errors import (
 from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.measures import confusions, measures
+from filterkit.evaluation.properties import properties_of
 from filterkit.evaluation.trial import try_chain
 from filterkit.messages import show_warnings
 from filterkit.plugin.parsing import parse_stages
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
         numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
+    positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions.
     """
 
     data: str
@@ -77,6 +79,9 @@ class Result(NamedTuple):
     positive: str = ""
     confusion: list[Any] | None = None
     choice: str = ""
+    positives: int | None = None
+    columns: int | None = None
+    nonzeros: float | None = None
 
 
 def named_chain(
@@ -118,8 +123,13 @@ def named_chain(
     return name, str(chain)
 
 
-def _known(data: Batch) -> Batch:
-    """The rows whose class or labels are known."""
+def known_rows(data: Batch) -> Batch:
+    """The rows whose class or labels are known.
+
+    Raises
+    ------
+    FilterkitError : there is neither a nominal class nor labels.
+    """
     target = data.schema.class_attribute
     if target is not None and target.kind != "nominal":
         raise FilterkitError(f"there is no nominal class to predict: {not_nominal(target.name, target.kind)}")
@@ -236,7 +246,7 @@ class Evaluator:
         self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
         for name, rows in self.data:
             try:
-                self._add(name, _known(rows))
+                self._add(name, known_rows(rows))
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
         self.parts = [(*key, fold) for key, (_, splits) in self._tasks.items() for fold in range(splits.count)]
@@ -245,7 +255,7 @@ class Evaluator:
         """Add the tasks of a data set."""
         design, groups, tested = self.design, None, 0
         if self.test is not None:
-            test = _known(self.test)
+            test = known_rows(self.test)
             tested = len(test)
             if not tested:
                 raise FilterkitError("the class of no row to test on is known")
@@ -286,6 +296,7 @@ class Evaluator:
         for share in self.design.shares or (None,):
             training = batch.take(splits.training(fold, share)).replace(start=0)
             shown = 1.0 if self.test is not None else share or self.design.most
+            properties = properties_of([training])
             of_chains = []
             for name, chain in self._chains:
                 began = time.perf_counter()
@@ -296,6 +307,8 @@ class Evaluator:
                         *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
                         batch.schema.positive or "",
                         confusion(learner, outcome, batch.schema),
+                        "",
+                        *properties[1:],
                     )
                 )
             results += of_chains

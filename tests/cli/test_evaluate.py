@@ -37,6 +37,7 @@ from filterkit.evaluation.results import Results
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS, WINE, DIGITS = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine", "digits"))
 SHOWN = ("accuracy", "precision", "recall", "f1", "auc")
+PROPERTIES = ("train_positives", "columns", "nonzeros")
 MICRO = ()  # of a nominal class, micro F1 is accuracy
 
 # Makes an evaluation use processes from its second part on, however small it is.
@@ -96,7 +97,7 @@ def iris(tmp_path_factory):
 def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
     rows = rows_of(iris[0] / "r.csv")
     assert list(rows[0])[:8] == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
-    assert list(rows[0])[8:] == [*MEASURES, "split", "positive"]
+    assert list(rows[0])[8:] == [*MEASURES, "split", "positive", *PROPERTIES]
     places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
     assert places == [("iris", "class", fold, chain) for fold in "123" for chain in ("svm", "std")]
     assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
@@ -166,7 +167,7 @@ def test_what_is_chosen_is_one_more_chain(tmp_path, run_in_process):
         [chain, share] for share in ("20%", "60%") for chain in ("small", "k", "chosen")
     ]
     rows = rows_of(tmp_path / "r.csv")
-    assert list(rows[0])[-3:] == ["split", "positive", "choice"]
+    assert list(rows[0])[-5:] == ["positive", *PROPERTIES, "choice"]
     counts = {s: [0, 0] for s in ("0.2", "0.6")}
     for row in rows:
         assert (row["choice"] != "") == (row["chain"] == "chosen")
@@ -781,6 +782,44 @@ def test_an_error_of_a_plugin_names_fold_and_chain(tmp_path, run_in_process):
 
 
 # ---- help and mistakes ----------------------------------------------------------------------------
+
+
+def test_chains_are_compared_on_tasks_like_a_file(tmp_path):
+    chains = ("--chain", "plain: range svm", "--chain", "near: range neighbors")
+    options = ("--one-against-rest", "--folds", "2", "--train", "20%,50%", "-o", "r.csv")
+    assert run("evaluate", IRIS, WINE, "-c", "last", "-c", "first", *chains, *options, cwd=tmp_path).returncode == 0
+    done = run("report", "r.csv", "--like", DIGITS, "--measure", "f1", cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    about = "1,797 rows, 174 positive, 64 columns, 32.7 values other than zero in a row"
+    assert lines[0].endswith(f"digits.arff: {about}")
+    assert lines[1].startswith("The 6 tasks of 2 data sets most like it: ")
+    assert lines[3].split("  ")[0] == "chain" and {line.split()[0] for line in lines[4:]} == {"plain", "near"}
+    found = json.loads(run("report", "r.csv", "--like", IRIS, "--positive", "setosa", "--json", cwd=tmp_path).stdout)
+    assert found["data"] == {"rows": 150, "positives": 50, "columns": 4, "nonzeros": 4.0}
+    assert found["measure"] == "accuracy" and found["tasks"] == 6 and found["ranges"]["columns"] == [4, 13]
+    assert [each["rank"] for each in found["chains"]] == sorted(each["rank"] for each in found["chains"])
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("--class", "1"), 2, "--class is for DATA, which --like names"),
+        (("--positive", "x"), 2, "--positive is for DATA, which --like names"),
+        (("--like", IRIS, "--within", "1%"), 2, "--within and --like cannot be combined"),
+        (("--like", IRIS, "--by-class"), 2, "--by-class and --like cannot be combined"),
+        (("--like", IRIS, "--class", "1"), 1, "there is no nominal class to predict"),
+        (("--like", "none.arff"), 1, "none.arff: No such file"),
+        (("--like", "bare.arff"), 1, "bare.arff: the class of no row is known"),
+        (("--like", IRIS), 1, "the results do not say how many rows were positive; evaluate again"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(words, status, message, tmp_path):
+    (tmp_path / "bare.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,?\n")
+    (tmp_path / "r.csv").write_text(Results([result("a", 0.5), result("b", 0.25)]).text())
+    done = run("report", "r.csv", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (status, "") and message in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate), ("report", report)])

@@ -183,7 +183,7 @@ def test_a_file_holds_all_results(tmp_path):
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
-    kinds = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str]
+    kinds = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str, *[type(None)] * 3]
     assert [type(part) for part in found[0]] == kinds
 
 
@@ -192,6 +192,17 @@ def test_numbers_come_back_to_the_last_bit(tmp_path_factory, values, share):
     row = Result("d", "t", 3, share, "c", 1, 2, 0.1 + 0.2, dict(zip(MEASURES, values, strict=True)))
     written, found = round_trip([row], tmp_path_factory.getbasetemp() / "r.csv")
     assert repr(found) == repr(written) == repr([row])
+
+
+def test_properties_come_back(tmp_path):
+    known = result("a", 0.5)._replace(positives=7, columns=3, nonzeros=1 / 3)
+    written, found = round_trip([known, result("b", 0.5)], tmp_path / "r.csv")
+    assert found == written and (found[0].positives, found[0].columns, found[0].nonzeros) == (7, 3, 1 / 3)
+    text = (tmp_path / "r.csv").read_text()
+    for wrong in ("-7", "x", "7.5", "nan"):
+        (tmp_path / "r.csv").write_text(text.replace(",7,3,", f",{wrong},3,"))
+        with pytest.raises(FilterkitError, match=r"r\.csv:2: these are no results"):
+            read_results(str(tmp_path / "r.csv"))
 
 
 def test_a_file_is_plain_csv():
@@ -209,6 +220,9 @@ def test_a_file_is_plain_csv():
         *MEASURES,
         "split",
         "positive",
+        "train_positives",
+        "columns",
+        "nonzeros",
     ]
     assert row[:8] == ["d", "t", "1", "0.9", "a, b", "90", "10", "1.5"]
     assert dict(zip(head, row, strict=True))["auc"] == ""

@@ -1,0 +1,62 @@
+"""What training rows are like, as far as it may tell which chain to take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.stages.models import tasks_of_labels
+
+
+class Properties(NamedTuple):
+    """Properties of rows whose class or labels are known.
+
+    Attributes
+    ----------
+    rows : how many there are.
+    positives : the rows of the positive class; without one, of the rarest class or label that has rows.
+    columns : the number of features.
+    nonzeros : the mean number of values in a row that are not zero. Of dense rows all nominal values count.
+    """
+
+    rows: int
+    positives: int
+    columns: int
+    nonzeros: float
+
+    def distance(self, other: Properties) -> float:
+        """How different two are: the root of the summed squares of the differences of logarithms."""
+        return float(np.linalg.norm(np.log1p(self) - np.log1p(other)))
+
+
+def properties_of(batches: Iterable[Batch]) -> Properties:
+    """The properties of all rows, whose class or labels must be known; all 0 if there are none."""
+    rows, nonzeros, columns, counts = 0, 0, 0, np.zeros(0, np.int64)
+    for batch in batches:
+        rows, columns = rows + len(batch), batch.schema.width
+        nonzeros += _nonzeros(batch)
+        found = _counts(batch)
+        counts = np.pad(counts, (0, len(found) - len(counts))) + found
+    return Properties(rows, int(counts[counts > 0].min(initial=rows)), columns, nonzeros / max(rows, 1))
+
+
+def _nonzeros(batch: Batch) -> int:
+    if batch.sparse:
+        return int(np.count_nonzero(batch.csr.data))
+    nominal = batch.schema.nominal
+    return int(np.count_nonzero(batch.X[:, ~nominal])) + int(np.count_nonzero(nominal)) * len(batch)
+
+
+def _counts(batch: Batch) -> np.ndarray:
+    """The rows of the positive class, of each class, or of each label."""
+    schema, y = batch.schema, batch.y
+    assert y is not None
+    if y.ndim > 1:
+        return np.asarray(tasks_of_labels(batch).truth(batch).sum(axis=0))
+    target = schema.class_attribute
+    assert target is not None
+    counts = np.bincount(y, minlength=len(target.values))
+    return counts if schema.positive is None else counts[[target.values.index(schema.positive)]]
