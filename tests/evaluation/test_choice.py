@@ -144,17 +144,17 @@ def test_a_smaller_loss_is_better():
 
 
 def test_on_noise_the_chosen_chain_is_as_good_as_chance():
-    """Each of twenty chains knows one column of noise. The best on the test rows looks good; the chosen one cannot."""
-    texts = [f"c{j}: keep --attribute a{j} svm" for j in range(20)]
+    """Each of ten chains knows one column of noise. The best on the test rows looks good; the chosen one cannot."""
+    texts = [f"c{j}: keep --attribute a{j} svm" for j in range(10)]
     chosen, best = [], []
     for seed in range(4):
-        results = evaluated(noise(120, 20, seed), design(*texts, choose="auc", folds=5))
-        aucs = np.array([[r.values["auc"] for r in of_chain(results, f"c{j}")] for j in range(20)])
+        results = evaluated(noise(80, 10, seed), design(*texts, choose="auc", folds=4))
+        aucs = np.array([[r.values["auc"] for r in of_chain(results, f"c{j}")] for j in range(10)])
         chosen += [r.values["auc"] for r in of_chain(results, CHOSEN)]
         best += aucs.max(axis=0).tolist()
         # What the choice sees is no better than what it gets: it would be if test rows had a part in it.
         assert {r.choice for r in of_chain(results, CHOSEN)} - {"c0"}
-    assert np.mean(best) > 0.7
+    assert np.mean(best) > 0.65
     assert abs(np.mean(chosen) - 0.5) < 2.5 * np.std(chosen, ddof=1) / np.sqrt(len(chosen))
 
 
