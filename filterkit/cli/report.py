@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.options import CLASS, ONCE, POSITIVE, SETTINGS
+from filterkit.cli.options import CLASS, ONCE, POSITIVE, SETTINGS, InputOptions
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.cli.printing import JSON, print_found
 from filterkit.cli.results import (
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from filterkit.evaluation.results import Results
-    from filterkit.plugin.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,10 @@ def report(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> N
     if options.output == "-":  # the page instead of the tables
         return
     if options.like is not None:
-        _compare_like(options, results, measures[0], context.obj)
+        from filterkit.cli.alike import compare_like
+
+        about = InputOptions(class_=options.class_, positive=options.positive)
+        compare_like(options.like, about, results, measures[0], context.obj, options.as_json)
         return
     if within is not None:
         _advise(results, measures, within, options.as_json)
@@ -142,73 +144,6 @@ def _check(paths: tuple[str, ...], options: ReportOptions) -> None:
     for flag, value in {"--class": options.class_, "--positive": options.positive}.items():
         if value is not None and options.like is None:
             raise UsageError(f"{flag} is for DATA, which --like names")
-
-
-def _compare_like(options: ReportOptions, results: Results, measure: str, known: Registry) -> None:
-    """Print how the chains did on the tasks that are most like the rows of a file."""
-    from filterkit.cli.inputs import open_input
-    from filterkit.cli.options import InputOptions
-    from filterkit.engines.local import LocalEngine
-    from filterkit.evaluation.advice import nearest, rated
-    from filterkit.evaluation.properties import Properties, properties_of
-    from filterkit.evaluation.runner import known_rows
-    from filterkit.plugin.formats import Formats
-
-    assert options.like is not None
-    given = InputOptions(class_=options.class_, positive=options.positive)
-    with open_input(options.like, given, Formats(known.formats, None)) as reader:
-        like = properties_of(reader.map(known_rows, LocalEngine(1)))
-    if not like.rows:
-        raise FilterkitError(f"{options.like}: the class of no row is known")
-    cases = nearest(results, like)
-    if not cases:
-        raise FilterkitError("--like: the results do not say how many rows were positive; evaluate again")
-    found = rated(results, cases, measure)
-    if not found:
-        raise FilterkitError(f"--like: on none of the tasks all chains have a value of {measure}; name fewer files")
-    sets = len({results.tasks[case.task][0] for case in cases})
-    ends = [Properties(*map(end, zip(*(case.properties for case in cases)))) for end in (min, max)]
-    ranges = {name: [low, high] for name, low, high in zip(Properties._fields, *ends)}
-
-    def lines() -> Iterator[str]:
-        yield f"{options.like}: " + ", ".join(f"{_count(like[i])} {what}" for i, what in enumerate(_PROPERTIES))
-        several = f"{len(cases)} task{'s' * (len(cases) > 1)} of {sets} data set{'s' * (sets > 1)}"
-        of_tasks = (f"{_range(*ranges[name])} {what}" for name, what in zip(Properties._fields, _PROPERTIES))
-        yield f"The {several} most like it: " + ", ".join(of_tasks)
-        yield ""
-        rows = [
-            [each.chain, f"{each.rank:.2f}", f"{each.mean:.3f} ±{each.error:.3f}"]
-            + (
-                [""] * 2
-                if number == 0
-                else [f"{each.gap:+.3f} p={each.p:.2g}", f"{each.better}, {each.equal}, {each.worse}"]
-            )
-            for number, each in enumerate(found)
-        ]
-        yield from aligned([["chain", "rank", measure, "minus the first", "better, equal, worse"], *rows], range(1))
-
-    def all_found() -> dict[str, Any]:
-        return {
-            "data": like._asdict(),
-            "tasks": len(cases),
-            "sets": sets,
-            "ranges": ranges,
-            "measure": measure,
-            "chains": [each._asdict() for each in found],
-        }
-
-    print_found(options.as_json, all_found, lines)
-
-
-_PROPERTIES = ("rows", "positive", "columns", "values other than zero in a row")
-
-
-def _count(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
-
-
-def _range(low: float, high: float) -> str:
-    return _count(low) if low == high else f"{_count(low)} to {_count(high)}"
 
 
 def _advise(results: Results, measures: list[str], tolerance: float, as_json: bool) -> None:

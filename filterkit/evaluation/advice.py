@@ -85,7 +85,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
     there = np.flatnonzero(~np.isnan(values).all(axis=0))
     values = values[:, there]
     values = values[~np.isnan(values).any(axis=1)]
-    if not len(values):
+    if not values.size:
         return []
     gains = np.round(-values if measure in LOSSES else values, _DIGITS)
     of_chains = ranks(gains).mean(axis=0)

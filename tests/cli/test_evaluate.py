@@ -808,7 +808,7 @@ def test_chains_are_compared_on_tasks_like_a_file(tmp_path):
         (("--positive", "x"), 2, "--positive is for DATA, which --like names"),
         (("--like", IRIS, "--within", "1%"), 2, "--within and --like cannot be combined"),
         (("--like", IRIS, "--by-class"), 2, "--by-class and --like cannot be combined"),
-        (("--like", IRIS, "--class", "1"), 1, "there is no nominal class to predict"),
+        (("--like", IRIS, "--class", "1"), 1, "iris.arff: there is no nominal class to predict"),
         (("--like", "none.arff"), 1, "none.arff: No such file"),
         (("--like", "bare.arff"), 1, "bare.arff: the class of no row is known"),
         (("--like", IRIS), 1, "the results do not say how many rows were positive; evaluate again"),

@@ -111,6 +111,7 @@ def test_a_chain_without_results_is_left_out():
     cases = nearest(found, Properties(300, 50, 40, 20.0))
     assert {each.chain for each in rated(found, cases, "f1")} == {"a", "a/c"}
     assert rated(found, cases[:0], "f1") == []
+    assert rated(Results(row._replace(values={}) for row in found.rows), cases, "f1") == []
 
 
 def test_chains_that_never_meet_are_not_compared():
