@@ -29,6 +29,7 @@ LEARNERS = {  # instead of probabilities above a half, with the baseline
 MEASURES = ("f1", "auc", "accuracy", "p20")
 SHARES = (0.1, 0.2, 0.5)
 FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done
+CHOOSING_FOLDS = 3  # to choose among chains, each is fitted six times
 UCI_ROWS, POSITIVES, FEWEST = 1000, 50, 30  # as in seed 000
 
 
@@ -71,7 +72,8 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
     gaps = np.round(units[:, 0] - units[:, 1], 3)
     names = [data for data, _ in results.tasks]
     sets = np.array([units[[name == each for name in names]].mean(axis=0) for each in dict.fromkeys(names)])
-    sure = [_surely(cube[task, :, one], cube[task, :, other], results.shares[share]) for task in range(len(units))]
+    ratios = [row.test_rows / row.train_rows for row in results.rows if row.share == results.shares[share]]
+    sure = [_surely(cube[task, :, one], cube[task, :, other], float(np.mean(ratios))) for task in range(len(units))]
     return [
         _with_p(signed_rank(*units.T)),
         _with_p(signed_rank(*sets.T)),
@@ -81,9 +83,9 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
     ]
 
 
-def _surely(one: np.ndarray, other: np.ndarray, share: float) -> int:
-    """1 or −1 if folds differ by the corrected resampled t-test at .05, else 0."""
-    gap, p = paired(one, other, ratio=1 / FOLDS / share)
+def _surely(one: np.ndarray, other: np.ndarray, ratio: float) -> int:
+    """1 or −1 if folds differ at .05 by the corrected resampled t-test, else 0; `ratio` is of test to training rows."""
+    gap, p = paired(one, other, ratio=ratio)
     return int(np.sign(gap)) if p < 0.05 else 0
 
 
@@ -104,23 +106,27 @@ def choices(results: Results, names: Sequence[str]) -> str:
 def main() -> None:
     given = arguments(__doc__)
     data, tasks = uci_sets(given.data, UCI_ROWS, POSITIVES)
+    kinds = {"UCI": (data, UCI_CHAINS, FEWEST), "Text": (text_sets(given.data), TEXT_CHAINS, POSITIVES)}
+    design = {"one_against_rest": True}
+    whole = design | {"folds": FOLDS, "shares": (*SHARES, 1 - 1 / FOLDS), "repeats": REPEATS if given.full else 1}
+    few = design | {"folds": CHOOSING_FOLDS, "shares": (*SHARES, 1 - 1 / CHOOSING_FOLDS)}
     parts = [HEAD.format(folds=FOLDS, repeats="three times" if given.full else "once", full=" --full" * given.full)]
-    for title, sets, of, fewest in (
-        ("UCI", data, UCI_CHAINS, FEWEST),
-        ("Text", text_sets(given.data), TEXT_CHAINS, POSITIVES),
-    ):
-        design = {"one_against_rest": True, "folds": FOLDS, "repeats": REPEATS if given.full else 1}
-        design |= {"shares": (*SHARES, 1 - 1 / FOLDS), "min_positives": fewest}
-        name = f"safeguards-{title.lower()}"
-        results = compare(given, name, sets, [*chains(of), *ways_to_decide(of)], **design)
-        chosen = compare(given, f"{name}-chosen", sets, chains(of), choose="f1", **design)
-        results = Results([*results.rows, *(row for row in chosen.rows if row.chain == "chosen")])
-        results = of_tasks(results, tasks) if title == "UCI" else results
+    for kind, (sets, of, fewest) in kinds.items():
+        name = f"safeguards-{kind.lower()}"
+        results = compare(given, name, sets, [*chains(of), *ways_to_decide(of)], min_positives=fewest, **whole)
+        results = of_tasks(results, tasks) if kind == "UCI" else results
         store(given, name, results, MEASURES)
-        parts += [f"## {title}: {len(results.tasks)} tasks\n", means(results), "Minus the baseline:\n"]
+        parts += [f"## {kind}: {len(results.tasks)} tasks\n", means(results), "Minus the baseline:\n"]
         parts += [against(results, measure) for measure in MEASURES]
-        parts += ["How often each was chosen:\n", choices(results, list(of))]
-    write(given, "\n".join(parts))
+        write(given, "\n".join(parts))  # at once, because the next part takes long
+    for kind, (sets, of, fewest) in kinds.items():
+        name = f"safeguards-{kind.lower()}-chosen"
+        results = compare(given, name, sets, chains(of), min_positives=fewest, choose="f1", **few)
+        results = of_tasks(results, tasks) if kind == "UCI" else results
+        store(given, name, results, MEASURES)
+        parts += [CHOSEN.format(kind=kind, folds=CHOOSING_FOLDS), means(results), "Minus the baseline:\n"]
+        parts += [against(results, "f1"), "How often each was chosen:\n", choices(results, list(of))]
+        write(given, "\n".join(parts))
 
 
 HEAD = """# Safeguards
@@ -130,12 +136,16 @@ Made by `python experiments/safeguards.py --data DATA{full}`.
 Tasks, folds and learner are those of [seed 000](seed_000_shaping.md); {folds} folds {repeats}. `beside` keeps each
 column in [0, 1] and puts its shrunken log odds beside it; `auto` shapes a column only where that helps. `threshold`,
 `criterion-auc` and `class-weights` are the baseline with another way to decide: a threshold for F, C by AUC, balanced
-classes. `chosen` takes, in each training part, the chain of the others that has the best F in a cross-validation of
-that part.
+classes.
 
 Over tasks: the mean difference, p of Wilcoxon's signed-rank test; over data sets: the same with the mean of a set as
 one observation, because tasks of a set share their rows. A difference below .0005 is a tie. Surely: on how many tasks
 the folds differ at .05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
+"""
+
+CHOSEN = """## {kind}: a choice in training
+
+`chosen` takes, in each training part, the chain that has the best F in a cross-validation of that part. {folds} folds.
 """
 
 if __name__ == "__main__":

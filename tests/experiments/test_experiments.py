@@ -18,7 +18,14 @@ SMALL = {
     "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
     "seed_002_ordinal_boosting": {},
     "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
-    "safeguards": {"SHARES": (), "FOLDS": 3, "INNER": 2, "FEWEST": 20, "SVM": "svm --c 1 --folds {inner}"},
+    "safeguards": {
+        "SHARES": (),
+        "FOLDS": 3,
+        "CHOOSING_FOLDS": 2,
+        "INNER": 2,
+        "FEWEST": 20,
+        "SVM": "svm --c 1 --folds {inner}",
+    },
     "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
 }
 
