@@ -26,6 +26,16 @@ LEARNERS = {  # instead of probabilities above a half, with the baseline
     "criterion-auc": "--calibrate --criterion auc",
     "class-weights": "--calibrate --class-weights balanced",
 }
+MEANINGS = {
+    "baseline": "the values as they are, in [0, 1] or as presence in rows of length 1",
+    "beside": "the same, with shrunken log odds beside each column",
+    "auto": "columns that predict better so are shaped, and all are scaled by BNS",
+    "shaping": "the paper's chain",
+    "scaling": "presence of words, scaled by BNS",
+    "threshold": "the baseline with the threshold that is best for F1 in training",
+    "criterion-auc": "the baseline with the C that is best for AUC in training",
+    "class-weights": "the baseline with both classes of equal weight",
+}
 MEASURES = ("f1", "auc", "accuracy", "p20")
 SHARES = (0.1, 0.2, 0.5)
 FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done

@@ -56,15 +56,15 @@ class Rated(NamedTuple):
 def nearest(results: Results, like: Properties, count: int = NEAREST) -> list[Case]:
     """The cases most like some rows, the nearest first, each task once; without those whose properties are unknown."""
     best: dict[int, tuple[float, Case]] = {}
-    for case in _cases(results):
+    for case in cases_of(results):
         distance = like.distance(case.properties)
         if case.task not in best or distance < best[case.task][0]:
             best[case.task] = distance, case
     return [case for _, case in sorted(best.values(), key=lambda each: each[0])[:count]]
 
 
-def _cases(results: Results) -> list[Case]:
-    """All cases whose properties are known."""
+def cases_of(results: Results) -> list[Case]:
+    """All cases whose properties are known, in the order of the results."""
     tasks = {task: number for number, task in enumerate(results.tasks)}
     shares = {share: number for number, share in enumerate(results.shares)}
     found: dict[tuple[int, int], list[Properties]] = {}

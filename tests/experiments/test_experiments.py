@@ -1,6 +1,8 @@
 """The experiments, each on a small sample with fewer chains: they run, and write tables of numbers."""
 
 import importlib
+import itertools
+import lzma
 import re
 import sys
 from pathlib import Path
@@ -8,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import columns, sample
+from made_results import result
 
 import filterkit
+from filterkit.evaluation.results import Results
 from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +37,7 @@ SMALL = {
 @pytest.fixture
 def lab(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "experiments"))
-    for name in ("lab", *SMALL):
+    for name in ("lab", "advice", *SMALL):
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield importlib.import_module("lab")
     registry.cache_clear()  # of the plugins of an experiment
@@ -132,6 +136,29 @@ def test_a_sigmoid_is_fitted_on_the_scores_of_halves(lab, costs):
     made = filterkit.chain(f"svm-halved --c {costs}").fit(batch).transform(batch).X[:, -1]
     own = filterkit.chain(f"svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     np.testing.assert_allclose(made, 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
+
+
+def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, capsys):
+    """Ten tasks at two shares: with 5 positive rows the paper's chain is best, with 50 the safeguarded one."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for task, (share, positives, best) in itertools.product(range(10), [(0.1, 5, "shaping"), (0.9, 50, "beside")]):
+        for chain in ("baseline", "beside", "shaping"):
+            value = (0.8 if chain == best else 0.5) + rng.random() / 100
+            row = result(chain, value, f"d{task // 2}", f"t{task}", share=share)
+            rows.append(row._replace(train_rows=10 * positives, positives=positives, columns=4, nonzeros=4.0))
+    (tmp_path / "safeguards-uci.csv.xz").write_bytes(lzma.compress(Results(rows).text().encode()))
+    advice = importlib.import_module("advice")
+    monkeypatch.setattr(advice, "RESULTS", tmp_path)
+    advice.main()
+    text = capsys.readouterr().out
+    tables = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert "Counts of words" not in text
+    few, _, more, _ = tables[2:6]
+    assert few[:5] == ["1 to 10", "50 to 50", "10 of 5", "f1", "`shaping`"]
+    assert few[-2].startswith("+0.30") and few[-2].endswith("(p 0.002; 10, 0, 0)") and few[-1] == "none"
+    assert more[:5] == ["31 to 100", "500 to 500", "10 of 5", "f1", "`beside`"]
+    assert "svm --c 0.01,0.1,1,10,100 --folds 5 --threshold f1" in text
 
 
 def model(batch, c):

@@ -1,0 +1,98 @@
+"""Prints docs/advice.md, which chain to take first, from the results of the experiments.
+
+python experiments/advice.py > docs/advice.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from safeguards import MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
+
+from filterkit.evaluation.advice import Case, Rated, cases_of, rated
+from filterkit.evaluation.results import Results, read_results
+
+RESULTS = Path(__file__).with_name("results")
+KINDS = {
+    "Tables of numbers and labels": ("safeguards-uci", UCI_CHAINS),
+    "Counts of words": ("safeguards-text", TEXT_CHAINS),
+}
+ENDS = (0, 10, 30, 100, 1 << 40)  # of groups, by the number of positive rows
+MEASURES = ("f1", "auc")
+FEW = 8  # tasks; fewer make no line
+SURE = 0.05
+
+INTRODUCTION = """\
+# Which chain to take first
+
+Printed by `python experiments/advice.py` from the results of
+[the experiment on safeguards](../experiments/safeguards.md).
+
+Each line is for so many positive rows to train on. A task counts once in it, with the largest part of its rows that has
+so many positive ones. The chains are ranked on each task; *first* has the best mean rank. ± is the standard error over
+tasks. *Minus baseline* is the gain of the first over the chain `baseline`, with p of Wilcoxon's signed-rank test and on
+how many tasks it is better, equal and worse. *Not told from it* are the chains that the same test does not tell from
+the first at .05. Tasks of one data set share its rows, so p is too small.
+
+For a file of yours, this compares the chains on the 20 tasks that are most like it:
+
+    filterkit report experiments/results/safeguards-uci.csv.xz --like my.arff --measure f1
+
+The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours.
+"""
+
+
+def groups(results: Results) -> Iterator[tuple[str, list[Case]]]:
+    """The cases with so many positive rows, each task at its largest share."""
+    cases = sorted(cases_of(results), key=lambda case: case.share)
+    for low, high in pairwise(ENDS):
+        found = {case.task: case for case in cases if low < case.properties.positives <= high}
+        if len(found) >= FEW:
+            yield f"{low + 1} to {high}" if high < ENDS[-1] else f"more than {low}", list(found.values())
+
+
+def line(results: Results, title: str, cases: list[Case], measure: str, baseline: str) -> list[str]:
+    """A row of the table."""
+    found = rated(results, cases, measure)
+    first = found[0]
+    rows = sorted(case.properties.rows for case in cases)
+    sets = {results.tasks[case.task][0] for case in cases}
+    alike = [each.chain for each in found[1:] if each.p >= SURE]
+    cells = [title, f"{rows[0]:,.0f} to {rows[-1]:,.0f}", f"{len(cases)} of {len(sets)}", measure, f"`{first.chain}`"]
+    return [*cells, f"{first.mean:.3f} ± {first.error:.3f}", gain(found, baseline), ", ".join(alike) or "none"]
+
+
+def gain(found: list[Rated], baseline: str) -> str:
+    """The first chain minus the baseline."""
+    other = next(each for each in found if each.chain == baseline)
+    if other is found[0]:
+        return "it is the baseline"
+    return f"{-other.gap:+.3f} (p {other.p:.1g}; {other.worse}, {other.equal}, {other.better})"
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def main() -> None:
+    print(INTRODUCTION)
+    heads = ["positive rows", "rows", "tasks, sets", "by", "first", "its mean", "minus baseline", "not told from it"]
+    for title, (name, of) in KINDS.items():
+        path = RESULTS / f"{name}.csv.xz"
+        if not path.exists():
+            continue
+        results = Results(read_results(str(path)))
+        baseline = results.chains[0]
+        print(f"## {title}\n")
+        rows = [line(results, *group, measure, baseline) for group in groups(results) for measure in MEASURES]
+        print(table(heads, rows))
+        named = dict(text.split(": ", 1) for text in [*chains(of), *ways_to_decide(of)])
+        print(table(["chain", "what it is", ""], [[f"`{n}`", MEANINGS[n], f"`{text}`"] for n, text in named.items()]))
+
+
+if __name__ == "__main__":
+    main()
