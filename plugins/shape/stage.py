@@ -61,7 +61,7 @@ class Shape(ColumnStage):
     p(0) is what is subtracted. `--weight W` multiplies what comes out by W.
 
     `--beside` keeps each column, unchanged and under its name, and puts the shaped one behind it, named
-    ``attribute@class`` after the positive class. A linear classifier then loses nothing where shaping does not help.
+    ``attribute@class`` after the positive class. A linear classifier then loses little where shaping does not help.
     Put ``range`` or ``standardize`` before it to bring the kept columns to the scale of the others. Missing values of
     kept columns stay missing.
 
