@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+_TARGETS = ["header", "rows", "words", "expression", "saved", "formats"]
+
 
 @click.group(help="Look for what is wrong. Exit status 1: something was found, and it is printed.")
 def main() -> None:
@@ -14,7 +16,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("target", type=click.Choice(["header", "rows", "words", "expression", "saved", "formats"]))
+@click.argument("target", type=click.Choice(_TARGETS))
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @click.option("--seconds", default=60, show_default=True, help="How long.")
 @click.option("--seed", default=1, show_default=True, help="Of chance.")
@@ -36,6 +38,18 @@ def fuzz(target: str, files: tuple[str, ...], seconds: int, seed: int, blind: bo
         print(f"{target}: {tried} inputs, {'found' if text else 'nothing found'}\n{text}".strip())
         sys.exit(bool(text))
     machine.coverage_guided(target, seconds, seed, Path(corpus or f"fuzz-{target}"))
+
+
+@main.command()
+@click.argument("target", type=click.Choice(_TARGETS))
+@click.option("--corpus", default="", help="The folder to keep.  [default: fuzz-TARGET]")
+def keep(target: str, corpus: str) -> None:
+    """Keep what atheris has found for TARGET, so that the next run starts with it."""
+    from trials.fuzz import pack
+    from trials.targets import CORPUS
+
+    count = pack(Path(corpus or f"fuzz-{target}"), CORPUS / f"{target}.tar.xz")
+    print(f"{target}: {count} files kept")
 
 
 @main.command("against-weka")

@@ -8,8 +8,10 @@ A finding ends the run. Its bytes are left in a file, which ``python -m trials f
 
 from __future__ import annotations
 
+import io
 import random
 import sys
+import tarfile
 import time
 import warnings
 from pathlib import Path
@@ -26,7 +28,7 @@ def coverage_guided(target: str, seconds: int, seed: int, corpus: Path) -> None:
     target : a name among `trials.targets.TARGETS`.
     seconds : how long.
     seed : of chance.
-    corpus : a folder; the project's own files are read besides.
+    corpus : a folder; the project's own files are read besides. What was kept is unpacked into it, if it is new.
     """
     import atheris
 
@@ -35,11 +37,31 @@ def coverage_guided(target: str, seconds: int, seed: int, corpus: Path) -> None:
 
         TARGETS[target](b"")  # imports what it needs
     warnings.simplefilter("error", RuntimeWarning)
-    corpus.mkdir(parents=True, exist_ok=True)
+    if not corpus.exists():
+        unpack(CORPUS / f"{target}.tar.xz", corpus)
     limits = [f"-max_total_time={seconds}", f"-timeout={_SECONDS_OF_ONE}", f"-rss_limit_mb={_MEGABYTES}"]
     more = [f"-seed={seed or 1}", "-max_len=4096", f"-artifact_prefix={target}-", "-print_final_stats=1"]
     atheris.Setup([sys.argv[0], *limits, *more, str(corpus), str(CORPUS / target)], TARGETS[target])
     atheris.Fuzz()
+
+
+def pack(folder: Path, archive: Path) -> int:
+    """Keep the files of a folder in an archive, in the place of what it had; returns their number."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    with tarfile.open(archive, "w:xz") as out:
+        for path in files:
+            about, data = tarfile.TarInfo(path.name), path.read_bytes()
+            about.size = len(data)
+            out.addfile(about, io.BytesIO(data))
+    return len(files)
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Make a folder of the files in an archive; an empty one if there is no archive."""
+    folder.mkdir(parents=True)
+    if archive.exists():
+        with tarfile.open(archive) as kept:
+            kept.extractall(folder, filter="data")
 
 
 def blind(target: str, seconds: float, seed: int, tries: int | None = None) -> tuple[int, bytes | None, str]:
