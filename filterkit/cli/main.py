@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import re
@@ -310,6 +311,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return "out of memory; a smaller --memory or --jobs may help", 1
     if any(text in str(error) for text in ("can't start new thread", "Failed to launch worker thread")):
         return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
+        return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
     return unexpected(error), 1
 
 

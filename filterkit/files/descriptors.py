@@ -33,12 +33,13 @@ def descriptor_of(path: str) -> int | None:
 
 
 def pipe_of(path: str) -> tuple[int, int] | None:
-    """Two numbers that identify the pipe or device at `path`; None if it is a file, or does not exist."""
+    """Two numbers that identify the pipe or device at `path`; None if it is a file or folder, or does not exist."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
         return None
-    return None if stat.S_ISREG(about.st_mode) else (about.st_dev, about.st_ino)
+    is_read_again = stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)
+    return None if is_read_again else (about.st_dev, about.st_ino)
 
 
 def is_read_only(number: int) -> bool:

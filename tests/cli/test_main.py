@@ -376,6 +376,7 @@ def test_a_row_that_a_stage_refuses_is_named(tmp_path):
             'RuntimeError("can\'t start new thread")',
             "the system starts no more threads; fewer --jobs, or a higher limit",
         ),
+        ("OSError(24, 'Too many open files', 'x.py')", "too many files are open; fewer --jobs, or a higher limit"),
         ("OSError('Unknown error: Failed to launch worker thread: x')", "the system starts no more threads; "),
     ],
 )

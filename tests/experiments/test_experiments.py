@@ -161,5 +161,11 @@ def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, ca
     assert "svm --c 0.01,0.1,1,10,100 --folds 5 --threshold f1" in text
 
 
+def test_the_page_of_advice_is_printed_from_the_results(lab, capsys):
+    """If this fails: python experiments/advice.py > docs/advice.md"""
+    importlib.import_module("advice").main()
+    assert capsys.readouterr().out == (ROOT / "docs" / "advice.md").read_text(encoding="utf-8")
+
+
 def model(batch, c):
     return filterkit.chain(f"svm --c {c}").fit(batch).stages[0].model

@@ -59,6 +59,7 @@ def test_inputs_that_can_be_read_only_once_are_recognised(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     assert pipe_of(str(tmp_path / "file")) is None is pipe_of(str(tmp_path / "none"))
+    assert pipe_of(str(tmp_path)) is None
     assert pipe_of(str(tmp_path / "pipe")) == pipe_of(str(tmp_path / "link")) is not None
 
 

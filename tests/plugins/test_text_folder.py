@@ -38,6 +38,13 @@ def test_from_texts_to_scored_rows_in_one_command(folder):
     assert (again.returncode, again.stdout) == (0, done.stdout)
 
 
+def test_a_folder_may_be_tested_on_itself(folder):
+    done = run("--test", "texts", "t.arff", "-o", "o.arff", "texts", "words", "l2", cwd=folder.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [(folder.parent / name).read_text().partition("@data")[2].splitlines()[1:4] for name in ("o.arff", "t.arff")]
+    assert rows[0] == rows[1]
+
+
 def test_what_cannot_be_read_is_said(folder):
     (folder / "sci" / "d.txt").write_bytes(b"caf\xe9")
     done = run("texts", cwd=folder.parent)

@@ -187,6 +187,8 @@ class Trials:
             with _context(fault, place):
                 ended = self._run(job, fault, place, self._command)
                 found = _of_ending(ended, fault, self._patience)
+                if _was_aborted(ended):
+                    fault = fault._replace(killed=True)
                 found += _of_outputs(place, before, usual, ended.status, job, fault)
             if fault.killed and not found:
                 found = self._after(job, place, usual)
@@ -253,6 +255,12 @@ class Trials:
         return Ended(status, text, seconds)
 
 
+def _was_aborted(ended: Ended) -> bool:
+    """Whether a library has ended the process: Arrow, which aborts, or OpenBLAS, which exits with a warning."""
+    by_library = ended.status == 1 and ended.said != "" and _WARNING.sub("", ended.said) == ""
+    return ended.status == -signal.SIGABRT or by_library
+
+
 def _of_ending(ended: Ended, fault: Fault, patience: float) -> list[str]:
     """What is wrong with how a run ended."""
     said = _WARNING.sub("", ended.said)
@@ -261,14 +269,12 @@ def _of_ending(ended: Ended, fault: Fault, patience: float) -> list[str]:
     if ended.status is None:
         return [said.splitlines()[-1] if "left: " in said else f"it has not ended after {patience} s: {said}"]
     found = []
-    if ended.status in fault.statuses and (ended.status == -signal.SIGABRT or (fault.mute and not said)):
-        return []  # a library has aborted, or nobody can read the message
+    if ended.status in fault.statuses and (_was_aborted(ended) or (fault.mute and not said)):
+        return []  # or nobody can read the message
     if ended.status not in fault.statuses:
         found.append(f"status {ended.status} and not {sorted(fault.statuses)}: {said[-500:]!r}")
     elif _TROUBLE.search(said):
         found.append(f"status {ended.status}: {said[-500:]!r}")
-    elif ended.status == 1 and said != ended.said and not said:
-        return []  # OpenBLAS has ended the process
     elif ended.status == 1:
         if not 1 <= said.count("\n") <= 2 or not said.startswith("filterkit: "):
             found.append(f"the message is {said!r}")
