@@ -36,9 +36,8 @@ tasks. *Minus baseline* is the gain of the first over the chain `baseline`, with
 how many tasks it is better, equal and worse. *Not told from it* are the chains that the same test does not tell from
 the first at .05. Tasks of one data set share its rows, so p is too small.
 
-For a file of yours, this compares the chains on the 20 tasks that are most like it:
-
-    filterkit report experiments/results/safeguards-uci.csv.xz --like my.arff --measure f1
+For a file of yours, `report` compares the chains on the 20 tasks that are most like it:
+`filterkit report experiments/results/safeguards-uci.csv.xz --like my.arff --measure f1`.
 
 The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours.
 """

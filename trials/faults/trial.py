@@ -191,15 +191,15 @@ class Trials:
                     fault = fault._replace(killed=True)
                 found += _of_outputs(place, before, usual, ended.status, job, fault)
             if fault.killed and not found:
-                found = self._after(job, place, usual)
+                found = self._after(job, place, usual, fault)
         finally:
             shutil.rmtree(place.base)
         words = f"{job.name}, {fault.name}{', earlier files' if before else ''}"
         return [f"{words}: {each}" for each in found]
 
-    def _after(self, job: Job, place: Place, usual: dict[str, bytes]) -> list[str]:
-        """What is wrong with the next run, after one that could not clean up."""
-        fault = Fault("none", frozenset([0]))
+    def _after(self, job: Job, place: Place, usual: dict[str, bytes], before: Fault) -> list[str]:
+        """What is wrong with the next run of the same user, after one that could not clean up."""
+        fault = Fault("none", frozenset([0]), before=before.before[2:])  # without prlimit and what it limits
         ended = self._run(job, fault, place, self._command)
         found = _of_ending(ended, fault, self._patience)
         found += _of_outputs(place, {}, usual, ended.status, job._replace(stays=()), fault)
