@@ -436,8 +436,6 @@ def test_a_worker_that_is_killed_in_a_run_changes_nothing(folder, scheduler, tmp
 
 
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
-    monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PATIENCE", 0.1)
-    monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PAUSE", 0.1)
     options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     with (
         distributed.LocalCluster(n_workers=1, processes=False, **options) as cluster,
@@ -446,6 +444,8 @@ def test_a_cluster_without_workers_is_an_error(monkeypatch):
     ):
         results = engine.map(abs, range(1000))
         assert next(results) == 0
+        monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PATIENCE", 0.1)
+        monkeypatch.setattr("filterkit_plugins.dask_engine.cluster._PAUSE", 0.1)
         cluster.sync(cluster.workers[0].close)
         for use in (lambda: list(results), lambda: list(engine.map_as_done(abs, [1]))):
             with pytest.raises(filterkit.FilterkitError, match="all Dask workers are lost"):

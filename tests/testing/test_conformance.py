@@ -171,9 +171,15 @@ def test_a_stage_is_well_declared(text):
     testing.check_declaration(stage_of(text))
 
 
-@pytest.mark.parametrize("text", STAGES)
-@pytest.mark.parametrize("name", testing.SAMPLES)
+# Of each stage, what stands first.
+FIRST = list({text.partition(" ")[0]: text for text in reversed(STAGES)}.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for text in STAGES for name in testing.SAMPLES if text in FIRST or name in ENOUGH]
+)
 def test_a_stage_conforms(name, text):
+    """With other options on a few samples."""
     refusal = check(stage_of(text), testing.sample(name), name)
     expected = name in STAGES[text].split()
     assert (refusal is not None) == expected, refusal or f"{text} accepts {name}; take it out of the table"
@@ -184,12 +190,9 @@ def test_a_stage_conforms(name, text):
 # The samples have at most seven rows. These files have enough for folds, neighbours and cut points: all kinds of
 # attributes with weights and missing values, and sparse counts of several classes. The others repeat them.
 FILES = ["mixed", "sparse-counts-multiclass"]
-# Of each stage, what stands first, and what has folds.
-ON_FILES = list({text.partition(" ")[0]: text for text in reversed(STAGES)}.values())
-ON_FILES += [text for text in STAGES if "--cross-fit" in text]
 
 
-@pytest.mark.parametrize("text", ON_FILES)
+@pytest.mark.parametrize("text", [*FIRST, *(text for text in STAGES if "--cross-fit" in text)])
 @pytest.mark.parametrize("name", FILES)
 def test_a_stage_conforms_on_more_rows(name, text, arff_samples):
     data = filterkit.read(str(arff_samples / f"{name}.arff"))
