@@ -44,8 +44,7 @@ CHOICES = [text.strip() for line in STAGES.strip().splitlines() for text in line
 REFERENCE = ("--jobs", "1")
 _VARIES = re.compile(rb"% filterkit ")  # the comment with the options
 _LONG = 1.0  # seconds
-_RUNS_BEFORE = 60  # memory is measured from then on
-_MEGABYTES = 150  # by which it may grow
+_MEGABYTES = 60  # by which memory may grow in the second half, when all libraries have been imported
 
 
 class Setting(NamedTuple):
@@ -158,9 +157,10 @@ def soak(
     how many chains there were, how many runs, and with what status; and what is wrong, a line each.
     """
     rng, end = random.Random(seed), time.monotonic() + seconds
+    half = end - seconds / 2
     counts: Counter[str] = Counter()
     wrong: list[str] = []
-    files, begun = files or inputs(), 0
+    files, begun, before = files or inputs(), 0, 0
     with tempfile.TemporaryDirectory(prefix="soak-") as base:
         folder, temporary = Path(base, "out"), Path(base, "temporary")
         folder.mkdir()
@@ -171,11 +171,11 @@ def soak(
                 form = rng.choice((["--sparse"], ["--dense"], []))
                 words = [*form, str(rng.choice(files)), *shlex.split(chain)]
                 wrong += _chain(words, rng, folder, temporary, counts)
-                if counts["chains"] == _RUNS_BEFORE:
-                    begun = memory()
+                if not begun and (time.monotonic() > half or counts["chains"] * 2 == tries):
+                    begun, before = memory(), counts["chains"]
         grown = (memory() - begun) / 1e6 if begun else 0.0
     if grown > _MEGABYTES:
-        wrong.append(f"memory grew by {grown:.0f} MB over {counts['chains'] - _RUNS_BEFORE} chains")
+        wrong.append(f"memory grew by {grown:.0f} MB over the last {counts['chains'] - before} chains")
     counts["MB more"] = round(grown)
     return counts, wrong
 

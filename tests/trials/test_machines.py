@@ -159,6 +159,18 @@ def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
     assert any(wanted[defect] in line for line in wrong)
 
 
+def test_memory_that_grows_from_chain_to_chain_is_found(monkeypatch):
+    kept, usual = [], soak.run
+
+    def leaking(*arguments):
+        kept.append(bytearray(b"x") * (8 << 20))
+        return usual(*arguments)
+
+    monkeypatch.setattr(soak, "run", leaking)
+    _, wrong = soak.soak(1e9, 1, ["binary"], tries=12, files=[ROOT / "arff_samples" / "iris.arff"])
+    assert [line.partition(" by ")[0] for line in wrong] == ["memory grew"]
+
+
 def test_what_limits_are_measured_of_works():
     for thing in SIZES:
         thing(3)
