@@ -159,6 +159,8 @@ def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
     assert any(wanted[defect] in line for line in wrong)
 
 
+@pytest.mark.posix
+@pytest.mark.usefixtures("patient")
 def test_memory_that_grows_from_chain_to_chain_is_found(monkeypatch):
     kept, usual = [], soak.run
 
