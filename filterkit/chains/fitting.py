@@ -21,6 +21,8 @@ from filterkit.stages.columns import ColumnStage
 from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
+    from filterkit.data.attributes import Attribute
+    from filterkit.data.schema import Schema
     from filterkit.stages.learner import Learner
 
 Tell = Callable[[int, TrainingRows], None]
@@ -83,7 +85,9 @@ class Fitting:
 
     def prepare_trials(self) -> None:
         """Say that a learner will try itself on training rows that are held out."""
-        self._trials = _Start(self._rows)
+        for _ in self._rows.map(len):  # trials need all rows again, not only those that stages choose
+            pass
+        self._trials = _Start(self._rows, 0)
 
     def add(self, stage: Stage) -> None:
         """Fit the next stage."""
@@ -121,8 +125,7 @@ class Fitting:
     def on_each_row(self, stage: RowStage) -> None:
         """Fit a stage that treats each row by itself."""
         made = self._fit(stage)
-        learns_nothing = type(stage).fit is RowStage.fit
-        if learns_nothing and self._trials is not None and self._trials.starts_behind(made, self._rows):
+        if _learns_nothing(stage) and self._trials is not None and self._trials.starts_behind(made, self._rows):
             self._add(stage, made, self._trials.rows)
         else:
             self._add(stage, made)
@@ -137,7 +140,7 @@ class Fitting:
         self._prepare(learner)
 
         def trials() -> Iterator[tuple[Batch, Batch]]:
-            start = self._trials or _Start(self._rows)
+            start = self._trials or _Start(self._rows, len(self._stages))
             return inner_splits(self._stages[start.skipped :], start.rows, learner, self._memory)
 
         with blaming(learner):
@@ -180,8 +183,11 @@ class Fitting:
         """Note a fitted stage; `rows` come out of it, by default those that came in, transformed."""
         self._stages.append(stage)
         check_fitted(stage, made)
+        before = self._rows.schema
         self._rows = MappedRows(self._rows, made) if rows is None else rows
         self._passed.append(Passed(made, self._rows))
+        if self._trials is not None and _sets_target(stage, before, self._rows.schema):
+            self._trials = _Start(self._rows, len(self._stages))
 
     def _tell_done(self) -> None:
         if self._tell is not None:
@@ -192,19 +198,18 @@ class _Start:
     """Where the stages begin that trials fit again, and the rows that come to them.
 
     Stages at the head of the chain that treat each row by itself do the same in every trial. If the rows are in memory,
-    they pass through these stages once.
+    they pass through these stages once. Trials also start behind a stage that sets the class or the labels: the folds
+    are drawn by these, and all trials must have the same.
 
-    Attributes
+    Parameters
     ----------
     rows : the rows.
     skipped : how many stages they have passed.
     """
 
-    def __init__(self, rows: TrainingRows) -> None:
+    def __init__(self, rows: TrainingRows, skipped: int) -> None:
         self.rows = rows
-        self.skipped = 0
-        for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
-            pass
+        self.skipped = skipped
 
     def starts_behind(self, fitted: Fitted, rows: TrainingRows) -> bool:
         """Let `rows` pass through a fitted row stage, if that can be done once for all trials."""
@@ -213,6 +218,24 @@ class _Start:
         self.rows = self.rows.through(fitted)
         self.skipped += 1
         return True
+
+
+def _sets_target(stage: Stage, before: Schema, after: Schema) -> bool:
+    """Whether behind a stage another attribute is predicted, or one whose values the stage has learned from rows."""
+    one, other = _targets(before), _targets(after)
+    if [a.name for a in one] != [a.name for a in other]:
+        return True
+    return not _learns_nothing(stage) and [(a.kind, a.values) for a in one] != [(a.kind, a.values) for a in other]
+
+
+def _targets(schema: Schema) -> list[Attribute]:
+    """The class, or the labels."""
+    return list(schema.label_attributes) if schema.class_attribute is None else [schema.class_attribute]
+
+
+def _learns_nothing(stage: Stage) -> bool:
+    """Whether a stage does the same to a row whatever the training rows are."""
+    return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
 def inner_splits(

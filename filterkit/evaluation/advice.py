@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.evaluation.comparison import ranks, signed_rank, spread
+from filterkit.evaluation.comparison import DIGITS, ranks, signed_rank, spread
 from filterkit.evaluation.measures import LOSSES
 from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results, mean
 
 NEAREST = 20  # tasks; fewer would say little, and more are less alike
-_DIGITS = 12  # to which values are equal, as in comparisons
 
 
 class Case(NamedTuple):
@@ -87,7 +86,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
     values = values[~np.isnan(values).any(axis=1)]
     if not values.size:
         return []
-    gains = np.round(-values if measure in LOSSES else values, _DIGITS)
+    gains = np.round(-values if measure in LOSSES else values, DIGITS)
     of_chains = ranks(gains).mean(axis=0)
     order = np.lexsort([-gains.mean(axis=0), of_chains])
     first = order[0]

@@ -14,12 +14,12 @@ import numpy as np
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
+from filterkit.evaluation.comparison import DIGITS
 from filterkit.evaluation.folds import Splits
 from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, measures
 from filterkit.evaluation.trial import try_chain
 
 FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
-_DIGITS = 12  # means that agree to so many decimal places are equal: folds leave differences of about 1e-16
 
 
 def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: Splits | None, place: str) -> int:
@@ -52,7 +52,7 @@ def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: S
 def best_of(merits: np.ndarray) -> int:
     """The number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
     told = merits[~np.isnan(merits).any(axis=1)]
-    return int(np.argmax([round(fsum(column) / max(len(told), 1), _DIGITS) for column in told.T]))
+    return int(np.argmax([round(fsum(column) / max(len(told), 1), DIGITS) for column in told.T]))
 
 
 def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 _MOST_PAIRS = 6  # of which all are tested
-_DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
+DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     mean, _ = spread(difference)
     if len(difference) < 2:
         return mean, np.nan
-    rounded = np.round(difference, _DIGITS)
+    rounded = np.round(difference, DIGITS)
     if not rounded.any():
         return mean, 1.0
     from scipy.stats import wilcoxon
@@ -130,7 +130,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     whole = values[~np.isnan(values).any(axis=1)]
-    return np.asarray(rankdata(-np.round(whole, _DIGITS), axis=1)).reshape(whole.shape)
+    return np.asarray(rankdata(-np.round(whole, DIGITS), axis=1)).reshape(whole.shape)
 
 
 def friedman(values: np.ndarray) -> float:

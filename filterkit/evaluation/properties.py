@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.stages.models import tasks_of_labels
 
 
 class Properties(NamedTuple):
@@ -34,12 +33,11 @@ class Properties(NamedTuple):
 
 def properties_of(batches: Iterable[Batch]) -> Properties:
     """The properties of all rows, whose class or labels must be known; all 0 if there are none."""
-    rows, nonzeros, columns, counts = 0, 0, 0, np.zeros(0, np.int64)
+    rows, nonzeros, columns, counts = 0, 0, 0, np.zeros(1, np.int64)
     for batch in batches:
         rows, columns = rows + len(batch), batch.schema.width
         nonzeros += _nonzeros(batch)
-        found = _counts(batch)
-        counts = np.pad(counts, (0, len(found) - len(counts))) + found
+        counts = counts + _counts(batch)
     return Properties(rows, int(counts[counts > 0].min(initial=rows)), columns, nonzeros / max(rows, 1))
 
 
@@ -55,7 +53,8 @@ def _counts(batch: Batch) -> np.ndarray:
     schema, y = batch.schema, batch.y
     assert y is not None
     if y.ndim > 1:
-        return np.asarray(tasks_of_labels(batch).truth(batch).sum(axis=0))
+        known = schema.label_values  # of the schema, so that they are the same in all batches
+        return np.asarray(np.count_nonzero(y[:, known.labels] == known.codes, axis=0))
     target = schema.class_attribute
     assert target is not None
     counts = np.bincount(y, minlength=len(target.values))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.errors import FilterkitError
-from filterkit.evaluation.comparison import paired, signed_rank, spread
+from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
 from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
 from filterkit.evaluation.runner import Result, add_confusion
 from filterkit.files.source import Source
@@ -129,7 +129,7 @@ class Results:
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(np.round(mean(difference, 1) if self.over_tasks else difference[0], 12))
+            found.append(np.round(mean(difference, 1) if self.over_tasks else difference[0], DIGITS))
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 

@@ -108,7 +108,8 @@ class Shape(ColumnStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rows_on_each_side(self.neighbors, 0)
+        if isinstance(self.neighbors, str):
+            rows_on_each_side(self.neighbors, 0)  # refuses what is no share
         self._log_odds = self.method == "logodds" or (self.method is None and self.center)
 
     @property

@@ -21,11 +21,12 @@ class Svm(Learner):
     is compared with the rest; so is each label. The score is the decision value, positive for the positive class.
 
     From several values of C, ``--c 0.01,0.1,1,10,100``, a stratified inner cross-validation on the training rows
-    chooses the best one, the same for all tasks, and the smallest on a tie (Weka's rule). All stages before this one
-    are fitted again in each inner fold. ``--calibrate`` turns scores into probabilities by Platt's sigmoid, which is
-    fitted on the scores of held-out rows. ``--threshold f1`` moves the threshold, and the scores with it, so that F1 is
-    best on the held-out rows of all folds together, for each label by itself. Rare classes, of which an SVM predicts
-    too few rows, gain most; ``--criterion auc`` then chooses a C whose scores rank well, wherever their threshold is.
+    chooses the best one, the same for all tasks, and the smallest on a tie (Weka's rule). All stages before this
+    one are fitted again in each inner fold, but for those up to one that sets the class. ``--calibrate`` turns
+    scores into probabilities by Platt's sigmoid, which is fitted on the scores of held-out rows. ``--threshold f1``
+    moves the threshold, and the scores with it, so that F1 is best on the held-out rows of all folds together, for
+    each label by itself. Rare classes, of which an SVM predicts too few rows, gain most; ``--criterion auc`` then
+    chooses a C whose scores rank well, wherever their threshold is.
 
     The training rows are held in memory. Up to 4,000 rows are solved by libsvm, from the products of all pairs of
     rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same

@@ -39,6 +39,13 @@ def test_the_rarest_label_counts():
     assert properties_of([batch, batch]) == (6, 4, 1, pytest.approx(2 / 3))  # no row has r
 
 
+def test_the_rarest_value_of_a_target_counts_though_a_batch_may_lack_it():
+    attributes = [Attribute("a"), Attribute("t", "nominal", tuple("xyz")), Attribute("u", "nominal", ("0", "1"))]
+    schema = Schema("m", attributes, labels=(1, 2))
+    parts = [Batch(schema, np.ones((2, 1)), np.array(y, np.int8)) for y in ([[0, 0], [1, 0]], [[2, 1], [2, 1]])]
+    assert properties_of(parts) == properties_of(parts[::-1]) == (4, 1, 1, 1.0)
+
+
 def test_there_may_be_no_rows():
     assert properties_of([]) == (0, 0, 0, 0)
 

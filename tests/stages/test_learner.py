@@ -692,3 +692,47 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
 
 def rows(path):
     return [line for line in path.read_text().partition("@data\n")[2].splitlines() if not line.startswith("%")]
+
+
+# ---- a class that is made in the chain ----------------------------------------------------------------
+
+
+def numeric_class(tmp_path, labels="01"):
+    """The same rows with a nominal class, and with a class of numbers that is no class yet."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0.3).astype(int)
+    rows = "".join(f"{','.join(map(repr, row))},{labels[code]}\n" for row, code in zip(X.tolist(), y, strict=True))
+    head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abd")
+    made = head + "@attribute c numeric\n@attribute z numeric\n@data\n" + rows.replace("\n", ",7\n")
+    nominal = head + f"@attribute c {{{','.join(labels)}}}\n@data\n" + rows
+    (tmp_path / "made.arff").write_text(made)
+    (tmp_path / "nominal.arff").write_text(nominal)
+    return [str(tmp_path / name) for name in ("nominal.arff", "made.arff")]
+
+
+@pytest.mark.parametrize("learner", ["svm --calibrate", "svm --c 0.1,1,10", "shape svm --threshold f1 --folds 3"])
+@pytest.mark.parametrize("options", [(), ("--block-size", "100", "--jobs", "2")])
+def test_a_class_may_be_made_in_the_chain(learner, options, tmp_path):
+    """Numbers become a class; trials start behind that, and find what they find with the class in the file."""
+    nominal, made = numeric_class(tmp_path)
+    usual = run(*options, "--to", "csv", nominal, *learner.split())
+    chain = f"remove --attribute z nominal --only c class c {learner}"
+    found = run(*options, "--to", "csv", made, *chain.split())
+    assert (found.returncode, found.stderr) == (usual.returncode, usual.stderr)
+    assert usual.returncode == 0 and found.stdout == usual.stdout
+
+
+def test_all_trials_have_the_labels_that_the_chain_has_found():
+    """A label of two rows, which are in one fold: the other folds would call the next label by its code."""
+    rng = np.random.default_rng(1)
+    names = [filterkit.Attribute("a"), filterkit.Attribute("n"), filterkit.Attribute("old", "nominal", ("x", "y"))]
+    n = np.repeat([0.0, 1.0, 2.0], [2, 19, 19])
+    X = np.column_stack([n + rng.normal(size=40), n])
+    batch = filterkit.Batch(filterkit.Schema("r", names, class_index=2), X, np.arange(40) % 2)
+    words = "nominal --only n class n remove --attribute old svm --calibrate --folds 2"
+    fitted = filterkit.chain(words).fit(batch)
+    target = filterkit.Attribute("n", "nominal", ("0", "1", "2"))
+    plain = filterkit.Batch(filterkit.Schema("r", [names[0], target], class_index=1), X[:, :1], n.astype(int))
+    same = filterkit.chain("svm --calibrate --folds 2").fit(plain)
+    np.testing.assert_allclose(fitted.stages[-1].model.sigmoids, same.stages[-1].model.sigmoids, rtol=1e-5)
