@@ -42,11 +42,14 @@ POSITIVES = 50  # of a task, in the whole set
 FEWEST = 30  # in what is left of the largest sets
 
 
-def chains(of: dict[str, str], halved: bool = False) -> list[str]:
-    """The chains of a table, and, if wanted, each again with a sigmoid fitted on halves."""
-    found = [f"{name.replace(' ', '-')}: {before} {LEARNER.format(inner=INNER)}" for name, before in of.items()]
-    again = [f"{name.replace(' ', '-')}{HALVED}: {before} {learner('halved')}" for name, before in of.items()]
-    return [*found, *again] if halved else found
+def chains(of: dict[str, str]) -> list[str]:
+    """The chains of a table."""
+    return [f"{name.replace(' ', '-')}: {before} {LEARNER.format(inner=INNER)}" for name, before in of.items()]
+
+
+def twice(of: dict[str, str]) -> list[str]:
+    """The chains of a table, and each again with a sigmoid fitted on halves."""
+    return [*chains(of), *(f"{name}{HALVED}: {before} {learner('halved')}" for name, before in of.items())]
 
 
 def learner(sigmoid: str) -> str:
@@ -55,15 +58,13 @@ def learner(sigmoid: str) -> str:
 
 
 def of_halves(results: Results) -> str:
-    """By how much a sigmoid fitted on halves is better, for each chain that has one."""
+    """By how much a sigmoid fitted on halves is better, for each chain."""
     rows = []
     for number, share in enumerate(results.shares):
         for chain in results.chains:
             if chain.endswith(HALVED):
                 pair = (chain, chain.removesuffix(HALVED), number)
                 rows.append([f"{share:.0%}", pair[1], *(difference(results, m, *pair) for m in MEASURES)])
-    if not rows:
-        return ""
     return "With the sigmoid fitted on halves, minus the same by folds:\n\n" + markdown(
         ["trained on", "", *MEASURES], rows
     )
@@ -111,15 +112,13 @@ def per_task(results: Results) -> str:
 def main() -> None:
     given = arguments(__doc__)
     design = {"one_against_rest": True, "min_positives": POSITIVES}
-    texts = chains(TEXT_CHAINS, given.full)
-    text = compare(given, "000-text", text_sets(given.data), texts, (SIGMOIDS,), shares=(*SHARES, 0.9), **design)
+    texts = text_sets(given.data)
+    text = compare(given, "000-text", texts, twice(TEXT_CHAINS), (SIGMOIDS,), shares=(*SHARES, 0.9), **design)
     data, tasks = uci_sets(given.data, sys.maxsize if given.full else UCI_ROWS, POSITIVES)
     design["min_positives"] = POSITIVES if given.full else FEWEST
     whole = 1 - 1 / UCI_FOLDS
     design["folds"] = UCI_FOLDS
-    uci = compare(
-        given, "000-uci", data, chains(UCI_CHAINS, given.full), (SIGMOIDS,), shares=(*SHARES, whole), **design
-    )
+    uci = compare(given, "000-uci", data, twice(UCI_CHAINS), (SIGMOIDS,), shares=(*SHARES, whole), **design)
     sigmoids = {"Platt-CV": "uncrossed", "Platt-by-halves": "halved"}
     platt = [f"{name}: {LESIONS['shaping']} {learner(sigmoid)}" for name, sigmoid in sigmoids.items()]
     lesions = compare(given, "000-lesions", data, [*chains(LESIONS), *platt], (SIGMOIDS,), **design)
