@@ -13,6 +13,7 @@ import numpy as np
 from safeguards import MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
 
 from filterkit.evaluation.advice import NEAREST, Case, Rated, cases_of, nearest, rated
+from filterkit.evaluation.comparison import ranks
 from filterkit.evaluation.results import Results, mean, read_results
 
 RESULTS = Path(__file__).with_name("results")
@@ -82,20 +83,16 @@ def worth(results: Results, measure: str) -> list[str]:
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
-    cube = mean(results.values(measure), 1)
-    gains = cube - cube[:, :1]
-    found = []
-    for left_out in {data: None for data, _ in results.tasks}:
-        others = Results(row for row in results.rows if row.data != left_out)
-        first_of_all = rated(others, cases_of(others), measure)[0]
-        for case in cases_of(results):
-            if results.tasks[case.task][0] == left_out:
-                first_of_nearest = rated(others, nearest(others, case.properties), measure)[0]
-                of_case = gains[case.task, :, case.share]
-                taken = [of_case[results.chains.index(first.chain)] for first in (first_of_nearest, first_of_all)]
-                found.append([*taken, of_case.max()])
-    cases = np.array(found)
-    return [f"{gain:+.3f} ({worse:.0%} worse)" for gain, worse in zip(cases.mean(axis=0), (cases < -TIE).mean(axis=0))]
+    cube, cases, found = mean(results.values(measure), 1), cases_of(results), []
+    values = {case: cube[case.task, :, case.share] for case in cases}
+    of_chains = dict(zip(cases, ranks(np.array([*values.values()])), strict=True))
+    for case in cases:
+        others = [each for each in cases if results.tasks[each.task][0] != results.tasks[case.task][0]]
+        advice = (nearest(others, case.properties), others)
+        taken = [np.argmin(np.mean([of_chains[each] for each in of], axis=0)) for of in advice]
+        found.append(values[case][[*taken, np.argmax(values[case])]] - values[case][0])
+    gains = np.array(found)
+    return [f"{gain:+.3f} ({worse:.0%} worse)" for gain, worse in zip(gains.mean(axis=0), (gains < -TIE).mean(axis=0))]
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:

@@ -34,7 +34,7 @@ LESIONS = {
     "--prior class": "onehot shape --prior class bns l2",
 }
 SIGMOIDS = str(Path(__file__).with_name("sigmoids.py"))  # offers the learners svm-halved and svm-uncrossed
-HALVED = ", halves"  # the end of the name of a chain whose sigmoid is fitted on halves, as the paper's
+HALVED = "-halves"  # the end of the name of a chain whose sigmoid is fitted on halves, as the paper's
 MEASURES = ("f1", "accuracy", "auc", "p20")
 SHARES = (0.1, 0.2, 0.5)
 UCI_ROWS, UCI_FOLDS, INNER = 1000, 10, 5

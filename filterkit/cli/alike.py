@@ -12,7 +12,7 @@ from filterkit.cli.text_table import aligned
 from filterkit.data.batch import empty
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
-from filterkit.evaluation.advice import Rated, nearest, rated
+from filterkit.evaluation.advice import Rated, cases_of, nearest, rated
 from filterkit.evaluation.properties import Properties, properties_of
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import known_rows
@@ -33,7 +33,7 @@ def compare_like(
         rows were like, or have no task on which all chains can be compared.
     """
     like = _properties(path, options, known)
-    cases = nearest(results, like)
+    cases = nearest(cases_of(results), like)
     if not cases:
         raise FilterkitError("--like: the results do not say how many rows were positive; evaluate again")
     chains = rated(results, cases, measure)

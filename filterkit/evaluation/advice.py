@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,10 @@ class Rated(NamedTuple):
     worse: int
 
 
-def nearest(results: Results, like: Properties, count: int = NEAREST) -> list[Case]:
-    """The cases most like some rows, the nearest first, each task once; without those whose properties are unknown."""
+def nearest(cases: Iterable[Case], like: Properties, count: int = NEAREST) -> list[Case]:
+    """The cases most like some rows, the nearest first, each task once."""
     best: dict[int, tuple[float, Case]] = {}
-    for case in cases_of(results):
+    for case in cases:
         distance = like.distance(case.properties)
         if case.task not in best or distance < best[case.task][0]:
             best[case.task] = distance, case

@@ -7,7 +7,7 @@ import pytest
 from made_results import NAN, result
 from scipy.stats import rankdata, wilcoxon
 
-from filterkit.evaluation.advice import nearest, rated
+from filterkit.evaluation.advice import cases_of, nearest, rated
 from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results
 
@@ -46,7 +46,7 @@ def test_each_task_comes_once_at_the_share_that_is_most_alike():
         for place, each in properties.items()
     }
     of_tasks = sorted((min(far[task, share] for share in (0.1, 0.5)), task) for task in range(30))
-    cases = nearest(found, like, 12)
+    cases = nearest(cases_of(found), like, 12)
     assert [found.tasks[case.task][0] for case in cases] == [f"d{task}" for _, task in of_tasks[:12]]
     for case, (distance, task) in zip(cases, of_tasks, strict=False):
         share = found.shares[case.share]
@@ -58,12 +58,12 @@ def test_the_properties_of_folds_are_averaged():
         result("a", 0.5, fold=fold)._replace(train_rows=90 + fold, positives=9, columns=3, nonzeros=2.0 + fold)
         for fold in (0, 1)
     ]
-    (case,) = nearest(Results(rows), Properties(1, 1, 1, 1.0))
+    (case,) = nearest(cases_of(Results(rows)), Properties(1, 1, 1, 1.0))
     assert case.properties == (90.5, 9, 3, 2.5)
 
 
 def test_results_of_earlier_versions_have_no_properties():
-    assert nearest(Results([result("a", 0.5)]), Properties(1, 1, 1, 1.0)) == []
+    assert nearest(cases_of(Results([result("a", 0.5)])), Properties(1, 1, 1, 1.0)) == []
 
 
 @pytest.mark.parametrize("measure", ["f1", "log_loss"])
@@ -71,7 +71,7 @@ def test_chains_are_ranked_on_the_cases(measure):
     values, properties = drawn(20, 3)
     values[4, 0.1, "b"] = values[4, 0.5, "b"] = [NAN, NAN]
     found = results(values, properties)
-    cases = nearest(found, Properties(300, 50, 40, 20.0))
+    cases = nearest(cases_of(found), Properties(300, 50, 40, 20.0))
     sign = -1 if measure == "log_loss" else 1
     table = np.array(
         [
@@ -108,7 +108,7 @@ def test_a_chain_without_results_is_left_out():
     values, properties = drawn(8)
     values = {key: [NAN, NAN] if key[2] == "b" else each for key, each in values.items()}
     found = results(values, properties)
-    cases = nearest(found, Properties(300, 50, 40, 20.0))
+    cases = nearest(cases_of(found), Properties(300, 50, 40, 20.0))
     assert {each.chain for each in rated(found, cases, "f1")} == {"a", "a/c"}
     assert rated(found, cases[:0], "f1") == []
     assert rated(Results(row._replace(values={}) for row in found.rows), cases, "f1") == []
@@ -118,4 +118,4 @@ def test_chains_that_never_meet_are_not_compared():
     values, properties = drawn(4)
     values = {(t, s, c): v for (t, s, c), v in values.items() if (c == "a") == (t < 2)}
     found = results(values, properties)
-    assert rated(found, nearest(found, Properties(300, 50, 40, 20.0)), "f1") == []
+    assert rated(found, nearest(cases_of(found), Properties(300, 50, 40, 20.0)), "f1") == []
