@@ -37,7 +37,7 @@ SIGMOIDS = str(Path(__file__).with_name("sigmoids.py"))  # offers the learners s
 HALVED = "-halves"  # the end of the name of a chain whose sigmoid is fitted on halves, as the paper's
 MEASURES = ("f1", "accuracy", "auc", "p20")
 SHARES = (0.1, 0.2, 0.5)
-UCI_ROWS, UCI_FOLDS, INNER = 1000, 10, 5
+FOLDS, INNER, UCI_ROWS = 10, 5, 1000
 POSITIVES = 50  # of a task, in the whole set
 FEWEST = 30  # in what is left of the largest sets
 
@@ -111,14 +111,11 @@ def per_task(results: Results) -> str:
 
 def main() -> None:
     given = arguments(__doc__)
-    design = {"one_against_rest": True, "min_positives": POSITIVES}
-    texts = text_sets(given.data)
-    text = compare(given, "000-text", texts, twice(TEXT_CHAINS), (SIGMOIDS,), shares=(*SHARES, 0.9), **design)
+    design, shares = {"one_against_rest": True, "min_positives": POSITIVES, "folds": FOLDS}, (*SHARES, 1 - 1 / FOLDS)
+    text = compare(given, "000-text", text_sets(given.data), twice(TEXT_CHAINS), (SIGMOIDS,), shares=shares, **design)
     data, tasks = uci_sets(given.data, sys.maxsize if given.full else UCI_ROWS, POSITIVES)
     design["min_positives"] = POSITIVES if given.full else FEWEST
-    whole = 1 - 1 / UCI_FOLDS
-    design["folds"] = UCI_FOLDS
-    uci = compare(given, "000-uci", data, twice(UCI_CHAINS), (SIGMOIDS,), shares=(*SHARES, whole), **design)
+    uci = compare(given, "000-uci", data, twice(UCI_CHAINS), (SIGMOIDS,), shares=shares, **design)
     sigmoids = {"Platt-CV": "uncrossed", "Platt-by-halves": "halved"}
     platt = [f"{name}: {LESIONS['shaping']} {learner(sigmoid)}" for name, sigmoid in sigmoids.items()]
     lesions = compare(given, "000-lesions", data, [*chains(LESIONS), *platt], (SIGMOIDS,), **design)
@@ -142,7 +139,7 @@ def main() -> None:
             text=len(text.tasks),
             uci=len(uci.tasks),
             rows="" if given.full else CUT.format(rows=UCI_ROWS),
-            folds=UCI_FOLDS,
+            folds=FOLDS,
             inner=INNER,
             full=" --full" * given.full,
         ),

@@ -225,7 +225,7 @@ def test_strips_go_through_all_stages_that_follow_each_other():
     ],
 )
 def test_the_budget_does_not_change_what_is_learned(text, name):
-    batch = sample(name, "first" if name == "wine" else None).rows(0, 80)
+    batch = sample(name, "first" if name == "wine" else None).rows(0, 50)
     if name == "mixed":
         text = text.replace("ordinal --real ", "").replace("tfidf ", "")
     try:

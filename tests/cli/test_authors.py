@@ -456,8 +456,8 @@ def test_packages_of_all_kinds_are_installed_and_pass_their_own_tests(python, tm
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
     for folder in folders:
         install(tmp_path / folder, tmp_path / "env")
-    for kind, words in WORDS.items():
-        done = subprocess.run([python, "-m", "filterkit", *words], **options)
+    for kind in ("text-format", "learner", "engine"):
+        done = subprocess.run([python, "-m", "filterkit", *WORDS[kind]], **options)
         assert done.returncode == 0, f"{kind}: {done.stderr}"
     tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders], **options)
     assert tests.returncode == 0, tests.stdout

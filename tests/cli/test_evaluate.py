@@ -375,17 +375,19 @@ def alive(group):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("moment", ["as they start", "at work"])
 @pytest.mark.parametrize(
-    ("name", "group"),
+    ("name", "group", "moment"),
     [
-        ("SIGTERM", False),
-        ("SIGKILL", False),
-        ("SIGINT", False),
-        ("SIGTERM", True),  # as a supervisor ends a service
-        ("SIGINT", True),  # as a terminal sends it
-        ("SIGQUIT", True),
-        ("SIGHUP", True),
+        ("SIGTERM", False, "as they start"),
+        ("SIGTERM", False, "at work"),
+        ("SIGKILL", False, "as they start"),
+        ("SIGKILL", False, "at work"),
+        ("SIGINT", False, "at work"),
+        ("SIGTERM", True, "at work"),  # as a supervisor ends a service
+        ("SIGINT", True, "as they start"),  # as a terminal sends it
+        ("SIGINT", True, "at work"),
+        ("SIGQUIT", True, "as they start"),
+        ("SIGHUP", True, "at work"),
     ],
 )
 def test_worker_processes_end_when_the_command_is_ended(name, group, moment, tmp_path):

@@ -1,6 +1,5 @@
 """`evaluate --choose`: the choice among chains sees the training rows alone."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.metrics import f1_score
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError
-from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import choice
 from filterkit.evaluation.choice import best_of
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
@@ -294,16 +292,6 @@ def test_a_test_set_has_no_part_in_the_choice():
     found = [Evaluator([("d", training)], plan, each).evaluate("d", "diagnosis", 0)[-1] for each in (test, shuffled)]
     assert [each.chain for each in found] == [CHOSEN, CHOSEN]
     assert found[0].choice == found[1].choice and found[0].values != found[1].values
-
-
-def test_processes_find_the_same():
-    batch = sample("iris")
-    plan = design("svm", "standardize svm", "neighbors", one_against_rest=True)
-    evaluator = Evaluator([("d", batch)], plan)
-    alone = {part: without_seconds(evaluator.evaluate_part(part)) for part in evaluator.parts}
-    with ProcessEngine(2) as engine:
-        found = list(engine.map_as_done(pickle.loads(pickle.dumps(evaluator)).evaluate_part, evaluator.parts))
-    assert sorted(map(str, map(without_seconds, found))) == sorted(map(str, alone.values()))
 
 
 def test_results_keep_the_choices(tmp_path):

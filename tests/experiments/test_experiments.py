@@ -18,7 +18,15 @@ from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parents[2]
 SMALL = {
-    "seed_000_shaping": {"SHARES": (0.5,), "POSITIVES": 30, "FEWEST": 20, "UCI_FOLDS": 3, "INNER": 2},
+    "seed_000_shaping": {
+        "SHARES": (0.5,),
+        "POSITIVES": 30,
+        "FEWEST": 20,
+        "FOLDS": 3,
+        "INNER": 2,
+        "TEXT_CHAINS": {"baseline": "binary l2", "scaling": "binary bns l2", "shaping": "max bns l2"},
+        "LESIONS": {"shaping": "shape bns l2", "no scaling": "shape l2"},
+    },
     "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
     "seed_002_ordinal_boosting": {},
     "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
@@ -29,6 +37,7 @@ SMALL = {
         "INNER": 2,
         "FEWEST": 20,
         "SVM": "svm --c 1 --folds {inner}",
+        "LEARNERS": {"threshold": "--threshold f1"},
     },
     "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
 }
@@ -71,7 +80,7 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
         rankings = {f"normal-{s}": f"normal --subset {s}" for s in ("1", "1/4")} | {"ig": "ig", "odds": "odds"}
         monkeypatch.setattr(script, "RANKINGS", rankings)
     if name == "seed_000_shaping":
-        monkeypatch.setattr(script, "LEARNER", "svm --c 0.1,1 --folds {inner} --calibrate")
+        monkeypatch.setattr(script, "LEARNER", "svm --c 1 --folds {inner} --calibrate")
     if name == "seed_002_ordinal_boosting":
         chains = {key: re.sub(r"(-mh|mp-boost)$", r"\1 --rounds 3", chain) for key, chain in script.CHAINS.items()}
         monkeypatch.setattr(script, "CHAINS", chains)

@@ -312,8 +312,10 @@ OPTIONS = [
 @pytest.mark.parametrize("zero", ["--zero", "--no-zero"])
 def test_samples_agree(load, text, zero):
     batch = load()
+    if len(batch.schema.features) > 30 or "isotonic" in text:
+        batch = columns(batch, np.arange(0, len(batch.schema.features), 7))
     if "isotonic" in text:  # the plain one takes the cube of the number of values
-        batch = columns(batch, np.arange(0, len(batch.schema.features), 7)).rows(0, min(len(batch), 60))
+        batch = batch.rows(0, min(len(batch), 60))
     assert_agrees(batch, f"{text} {zero}", same_zeros=False)
 
 

@@ -35,23 +35,26 @@ def test_a_worker_that_is_killed_does_no_harm():
     assert counts["worker"] == 2
 
 
-@pytest.fixture
-def trials(tmp_path):
-    """Makes a machine for a command that is given as text for a shell, in which "$0" is filterkit."""
-    (tmp_path / "given").mkdir()
-    make_inputs(tmp_path / "given", 500)
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    """Makes a machine for a command that is given as text for a shell, in which "$@" is filterkit and its arguments."""
+    base = tmp_path_factory.mktemp("trials")
+    path = base / "command"
+    path.touch(0o755)
+    (base / "given").mkdir()
+    make_inputs(base / "given", 500)
+    machines = {}
+    for patience in (1, 60):
+        (base / str(patience)).mkdir()
+        machines[patience] = Trials(base / str(patience), base / "given", str(path), patience, 0.5)
 
     def making(text):
-        path = tmp_path / "command"
         path.write_text(f'#!/bin/bash\nset -- {COMMAND} "$@"\n{text}\n')
-        path.chmod(0o755)
-        patience = 5 if text == "sleep 60" else 60
-        return Trials(tmp_path, tmp_path / "given", str(path), patience, 0.5)
+        return machines[1 if text == "sleep 60" else 60]
 
     return making
 
 
-@pytest.mark.parametrize("earlier", [True, False])
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -66,14 +69,20 @@ def trials(tmp_path):
         ("exit 1", "the message is ''"),
         ("exit 3", "status 3 and not [0, 1]"),
         ("kill -SEGV $$", "status -11 and not [0, 1]"),
-        ("sleep 60", "it has not ended after 5 s"),
+        ("sleep 60", "it has not ended after 1 s"),
         ('sleep 60 & exec "$@"', "left: 1 processes"),
     ],
 )
-def test_a_defect_is_found(text, wanted, earlier, trials):
-    found = trials(text).wrong(ROWS, NONE, earlier)
+def test_a_defect_is_found(text, wanted, trials):
+    found = trials(text).wrong(ROWS, NONE, earlier=False)
     assert found
     assert any(wanted in line for line in found), found
+
+
+@pytest.mark.parametrize("text", ["true", "rm out.arff; exit 1", "echo half > out.arff; exit 1"])
+def test_harm_to_an_earlier_file_is_found(text, trials):
+    found = trials(text).wrong(ROWS, NONE, earlier=True)
+    assert any("out.arff is " in line for line in found), found
 
 
 def test_the_command_itself_is_without_defects(trials):
