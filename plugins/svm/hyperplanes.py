@@ -17,6 +17,7 @@ from . import newton
 # libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products, here
 # 128 MB. The limit does not depend on `--memory`, because what comes out must not.
 _LIBSVM_ROWS = 4_000
+_ROUNDING = 1e-12  # of a sum of costs
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
@@ -57,12 +58,40 @@ class Hyperplanes:
             dual = model.dual_coef_
             multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
             intercepts[number] = model.intercept_[0]
+            if self._weights is not None:
+                signed = multipliers[:, number]
+                middle = _middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
+                intercepts[number] = intercepts[number] if middle is None else middle
         return self.X.T @ multipliers, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
         """The SVMs of all tasks with C `cost`; `truth`, bool (rows, tasks), says which rows are positive in each."""
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
+
+
+def _middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray) -> float | None:
+    """The middle of the best intercepts if there is more than one, else None.
+
+    If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
+    interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier
+    is left that is not quite at its bound, and its row puts the intercept at an end.
+
+    Parameters
+    ----------
+    scores : float64 (rows,), without an intercept.
+    multipliers : float64 (rows,), from 0 to the costs.
+    positive : bool (rows,).
+    costs : float64 (rows,), C times the weight of each row.
+    """
+    rounding = _ROUNDING * float(costs.sum())
+    above, below = multipliers > rounding, multipliers < costs - rounding
+    if (above & below).any():  # such a row is at its margin, and so there is one intercept
+        return None
+    exact = np.where(positive, 1.0, -1.0) - scores  # the intercept with which a row would be at its margin
+    least = exact[np.where(positive, below, above)].max(initial=-np.inf)
+    most = exact[np.where(positive, above, below)].min(initial=np.inf)
+    return float(least + most) / 2 if least < most and np.isfinite(most - least) else None
 
 
 def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:

@@ -543,6 +543,27 @@ def test_class_weights_are_those_of_scikit_learn(libsvm_rows, monkeypatch):
         np.testing.assert_allclose(np.append(w, b), np.append(reference.coef_, reference.intercept_), atol=5e-3)
 
 
+@pytest.mark.parametrize(("no", "yes"), [(7, 3), (83, 10), (10, 3), (30, 30), (1, 49)])
+def test_of_intercepts_that_are_equally_good_the_middle_is_taken(no, yes):
+    """With so small a C each row is inside the margin, and as the weights of both classes have the same sum, any b
+    from -1 to 1 - w is equally good. Rounding of the sums must not choose an end."""
+    batch = make(np.repeat([[0.0], [1.0]], [no, yes], axis=0), np.repeat([0, 1], [no, yes]), ("no", "yes"))
+    w, b = plane("svm --c 0.001 --class-weights balanced", batch)
+    length = 0.001 * (no + yes) / 2
+    assert abs(w) == pytest.approx(length)
+    assert b == pytest.approx(-w / 2, abs=1e-9)
+
+
+def test_balanced_weights_of_few_rows_rank_held_out_rows_and_calibrate_them():
+    rng = np.random.default_rng(2)
+    y = (np.arange(93) % 9 == 0).astype(int)
+    batch = make(rng.normal(size=(93, 40)) + 1.2 * y[:, None], y, ("no", "yes"))
+    train, rest = batch.rows(0, 60), batch.rows(60, 93)
+    fitted = filterkit.chain("l2 svm --c 0.01 --calibrate --class-weights balanced").fit(train)
+    p = fitted.transform(rest).X[:, -1]
+    assert p[rest.y == 1].min() > p[rest.y == 0].mean()
+
+
 def test_balanced_weights_of_several_classes_are_by_class():
     batch = sample("iris").take(np.r_[0:50, 50:70, 100:105])
     weights = np.where(batch.y == 0, 75 / (3 * 50), np.where(batch.y == 1, 75 / (3 * 20), 75 / (3 * 5)))
