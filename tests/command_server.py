@@ -22,7 +22,6 @@ from importlib import import_module
 # What must not be imported before a fork: Dask's cluster has an event loop.
 APART = ("filterkit_plugins.dask_engine.cluster",)
 LIBRARIES = ("pyarrow.compute", "pyarrow.csv", "pyarrow.ipc", "scipy.stats", "sklearn.linear_model", "sklearn.svm")
-OPTIONAL = ("distributed",)  # to import it starts no thread and no event loop
 
 
 def import_all():
@@ -33,9 +32,6 @@ def import_all():
                 import_module(module.name)
     for name in LIBRARIES:
         import_module(name)
-    for name in OPTIONAL:
-        with suppress(ImportError):
-            import_module(name)
 
 
 def received(connection):

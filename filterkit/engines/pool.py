@@ -153,8 +153,8 @@ class Pool:
         with _signals_held_back():
             try:
                 future = self._pool.submit(call, path)
-            except OSError:
-                if self._broken:  # its pipes may be closed while an item is put into it
+            except (OSError, ValueError):
+                if self._broken:  # its pipes may be closed while an item is put into it, or a process started
                     raise BrokenProcessPool from None
                 raise
             self._working_on.add(future)
