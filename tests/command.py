@@ -35,16 +35,17 @@ def run_anew(*arguments, **options):
     return subprocess.run([*COMMAND, *map(str, arguments)], **options)
 
 
-def run(*arguments, cwd=None, input=None, **options):
+def run(*arguments, cwd=None, input=None, imported=(), **options):
     """Run the command to its end: what `run_anew` returns, in a fraction of the time.
 
-    With other options, and on systems other than Linux, where a fork is less safe, it starts a new Python. The quick
-    processes share the seed of Python's hashes.
+    `imported` are modules that it may find imported besides those of filterkit. With other options, and on systems
+    other than Linux, where a fork is less safe, it starts a new Python. The quick processes share the seed of Python's
+    hashes.
     """
     if options or sys.platform != "linux":
         options |= {} if input is None else {"input": input}
         return run_anew(*arguments, cwd=cwd, **options)
-    return _server().run([str(word) for word in arguments], os.path.abspath(cwd or "."), input)
+    return _server(*imported).run([str(word) for word in arguments], os.path.abspath(cwd or "."), input)
 
 
 def quick():
@@ -65,9 +66,9 @@ def shell(command, cwd, **options):
 
 
 @functools.cache
-def _server():
-    """The server that this process of the tests uses to its end."""
-    started = _Server()
+def _server(*imported):
+    """The server that this process of the tests uses to its end; it has imported some modules more."""
+    started = _Server(imported)
     atexit.register(started.close)
     return started
 
@@ -80,14 +81,14 @@ class _Server:
     command, python : executables that let the server run the command, or what `multiprocessing` starts.
     """
 
-    def __init__(self):
+    def __init__(self, imported):
         self._folder = tempfile.TemporaryDirectory(prefix="commands-")
         self._address = os.path.join(self._folder.name, "socket")
         self.command, self.python = map(self._script, ("filterkit", "python"))
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self._address)
             listener.listen(100)
-            command = [sys.executable, SERVER, str(listener.fileno()), self.python]
+            command = [sys.executable, SERVER, str(listener.fileno()), self.python, *imported]
             self._process = subprocess.Popen(
                 command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
             )

@@ -24,13 +24,13 @@ APART = ("filterkit_plugins.dask_engine.cluster",)
 LIBRARIES = ("pyarrow.compute", "pyarrow.csv", "pyarrow.ipc", "scipy.stats", "sklearn.linear_model", "sklearn.svm")
 
 
-def import_all():
-    """Import filterkit, its plugins and the libraries that they use."""
+def import_all(further):
+    """Import filterkit, its plugins, the libraries that they use, and further modules."""
     for package in ("filterkit", "filterkit_plugins"):
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.endswith("__main__") and module.name not in APART:
                 import_module(module.name)
-    for name in LIBRARIES:
+    for name in (*LIBRARIES, *further):
         import_module(name)
 
 
@@ -135,7 +135,7 @@ def run_code(arguments):
 def main():
     """Serve until standard input is closed."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command does; BLAS would start threads
-    import_all()
+    import_all(sys.argv[3:])
     begun = Commands(socket.socket(fileno=int(sys.argv[1]))).next()
     if begun is None:
         return
