@@ -466,7 +466,7 @@ def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, 
     ],
 )
 def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
-    text = header.format(filler * (LONG // 10 // len(filler))) + "\n@data\n"
+    text = header.format(filler * (LONG // 40 // len(filler))) + "\n@data\n"
     with Reader(str(write_text(tmp_path, text))) as reader:
         assert len(reader.schema.attributes) == 1
 
@@ -501,7 +501,7 @@ def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
 @pytest.mark.parametrize("row", ["{}x,x", "'{}x',x", "0x{}x,x", "{{0 {}x}}", "1,'{}'", "1,x {{{}x}}"])
 @pytest.mark.parametrize("filler", ["1", r"\'", "\\\n", "'\"", "{", "1,", " "])
 def test_rows_of_any_length_are_read_or_refused(tmp_path, way, guard, row, filler):
-    text = DECLARED + row.format(filler * (LONG // 10 // len(filler))) + "\n"
+    text = DECLARED + row.format(filler * (LONG // 40 // len(filler))) + "\n"
     with pytest.raises(FilterkitError):
         load(write_text(tmp_path, text))
 

@@ -196,7 +196,7 @@ FILES = ["mixed", "sparse-counts-multiclass"]
 @pytest.mark.parametrize("name", FILES)
 def test_a_stage_conforms_on_more_rows(name, text, arff_samples):
     data = filterkit.read(str(arff_samples / f"{name}.arff"))
-    refusal = testing.check_stage(stage_of(text), data.take(np.arange(0, len(data), len(data) // 30)))
+    refusal = check(stage_of(text), data.take(np.arange(0, len(data), len(data) // 30)), name)
     assert refusal is None or STAGES[text], f"{text} refuses no sample, but this file: {refusal}"
     if refusal:
         pytest.skip(str(refusal))
