@@ -129,8 +129,8 @@ HEAD = """# Seed 004: metrics for feature selection
 Made by `python experiments/seed_004_selection_metrics.py --data DATA{full}`.
 
 Ours: {tasks} one-against-rest tasks with at least 10 positives of 7 sets of word counts, presence of words, SVM with
-C = 1 and a free intercept, 4 folds {runs}; means over tasks ± their standard error, p of Wilcoxon's signed-rank test
-over tasks. The paper: 229 tasks of 19 sets, Weka's SVM, 4 folds five times.
+C = 1 and a free intercept, 4 folds {runs}; means over tasks ± their standard error, p of Wilcoxon's signed-rank
+test over tasks. The paper: 229 tasks of 19 sets, Weka's SVM, 4 folds five times.
 """
 PAPER = """The paper: only BNS, and to a limited extent IG, beat all features in F; BNS is best at 500 to 1,000
 features, IG (or Acc2) at 20 to 50; Acc2 beats Acc and IG beats Chi at every size; BNS has the best recall, IG and Chi
