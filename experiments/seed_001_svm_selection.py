@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from lab import arguments, compare, difference, markdown, reuters, store, text_sets, with_error, write
@@ -87,7 +88,8 @@ def on_reuters(given) -> list[str]:
     """The split of the paper's kind: all earlier documents train, later ones test, some categories."""
     categories = some_categories(reuters(given.data, "train"))
     train, test = (reuters(given.data, part, categories) for part in ("train", "test"))
-    parts = [REUTERS.format(train=len(train), test=len(test), some=len(categories), names=", ".join(categories))]
+    names = fill(f"{len(categories)} categories, evenly spaced in the order of size: {', '.join(categories)}.", 120)
+    parts = [REUTERS.format(train=len(train), test=len(test), names=names)]
     for learner, rankings in LEARNERS.items():
         made = chains(learner, rankings)
         results = compare(
@@ -143,7 +145,7 @@ and doubling the documents always gains; going further generally does not. Value
 REUTERS = """## Reuters, as the paper splits it
 
 {train:,} documents train and {test:,} later ones test (Reuters-21578, ModApte split; the paper: Reuters 2000), for
-{some} categories, evenly spaced in the order of size: {names}.
+{names}
 Rows as they are after selection. Naive Bayes and the perceptron are scikit-learn's, with their defaults; section 6 of
 the paper proposes them. Means over categories ± their standard error; the paper's tests are over ten parts of the test
 set, and "similar" over categories (section 4.2).
