@@ -24,6 +24,8 @@ def sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None
     counted = np.ones(len(positive)) if weights is None else weights
     many, rest = counted[positive].sum(), counted[~positive].sum()
     target = np.where(positive, (many + 1) / (many + 2), 1 / (rest + 2))
+    exponent = int(np.frexp(np.abs(scores).max())[1])
+    scores = np.ldexp(scores, -exponent)  # at most 1: squares of large scores would overflow; no digit changes
     middle, scale = float(scores.mean()), float(scores.std())
     if not scale > 1e-12 * abs(middle):  # all scores are equal
         return 0.0, float(np.log(counted.sum() / (counted @ target) - 1))
@@ -36,4 +38,4 @@ def sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None
             sample_weight=np.concatenate([counted * target, counted * (1 - target)]),
         )
     a = -float(model.coef_[0, 0]) / scale
-    return a, -float(model.intercept_[0]) - a * middle
+    return float(np.ldexp(a, -exponent)), -float(model.intercept_[0]) - a * middle

@@ -17,7 +17,6 @@ from . import newton
 # libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products, here
 # 128 MB. The limit does not depend on `--memory`, because what comes out must not.
 _LIBSVM_ROWS = 4_000
-_ROUNDING = 1e-12  # of a sum of costs
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
@@ -84,7 +83,7 @@ def _middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, c
     positive : bool (rows,).
     costs : float64 (rows,), C times the weight of each row.
     """
-    rounding = _ROUNDING * float(costs.sum())
+    rounding = newton.ROUNDING * float(costs.sum())
     above, below = multipliers > rounding, multipliers < costs - rounding
     if (above & below).any():  # such a row is at its margin, and so there is one intercept
         return None

@@ -14,7 +14,7 @@ import numpy as np
 _TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margin being 1
 _STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
 _STEEPER = 3.0  # from round to round
-_ROUNDING = 1e-12  # of a sum of costs
+ROUNDING = 1e-12  # of a sum of costs
 _STEPS_OF_ROUND = 50
 _PRODUCTS_OF_STEP = 500
 _LEFT_BY_STEP = 1e-4  # of the squared residual of the equation of a step
@@ -108,10 +108,10 @@ def _balanced(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepne
     inside = np.cumsum(np.repeat([1, -1], len(lack))[order])[:-1]
     fall = np.cumsum(steepness * inside * np.diff(bends))
     difference = float(costs[positive].sum())  # before the first bend
-    line = int(np.searchsorted(fall, difference * (1 - _ROUNDING)))
+    line = int(np.searchsorted(fall, difference * (1 - ROUNDING)))
     if line == len(fall):  # by rounding alone
         return float(bends[-1])
-    beyond = int(np.searchsorted(fall, difference * (1 + _ROUNDING), side="right"))
+    beyond = int(np.searchsorted(fall, difference * (1 + ROUNDING), side="right"))
     if beyond > line:  # it is 0 from a bend to another, and libsvm takes the middle too
         return float(bends[line + 1] + bends[beyond]) / 2
     before = float(fall[line - 1]) if line else 0.0

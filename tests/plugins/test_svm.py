@@ -527,6 +527,16 @@ def test_sigmoids_cause_no_warning():
         assert sigmoid(scores, positive) == pytest.approx((0, 0))
 
 
+def test_a_sigmoid_of_very_large_scores_is_that_of_small_ones():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=60)
+    positive = scores + rng.normal(size=60) > 0
+    a, b = sigmoid(scores, positive)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sigmoid(np.ldexp(scores, 1020), positive) == (np.ldexp(a, -1020), b)
+
+
 # ---- class weights ----------------------------------------------------------------------------------------
 
 
