@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain as chain_batches
 from typing import TYPE_CHECKING, Any
 
-from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.given import Table, given_batches
 from filterkit.data.labels import Labels
@@ -21,6 +20,7 @@ from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
     from filterkit.arff.reader import Reader
+    from filterkit.chains.chain import Chain
     from filterkit.formats.output import AnyFormat
     from filterkit.formats.reader import TableReader
     from filterkit.formats.simple import FormatReader
@@ -172,6 +172,8 @@ def chain(text: str) -> Chain:
     ------
     UsageError : an unknown stage or option; the message suggests a similar one.
     """
+    from filterkit.chains.chain import Chain
+
     return Chain.parse(text)
 
 

@@ -16,7 +16,7 @@ from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 
-_PAIRS = bytes.maketrans(b",{}", b"\n\n\n")
+_MARK = MARK.decode()
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 
 
@@ -80,7 +80,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         of_class = np.flatnonzero(pairs.positions == layout.class_index)
         y[_rows_of(pairs, of_class)] = values[of_class]
         y = csv.class_codes(y, layout)
-    columns, indptr = layout.feature[pairs.positions], pairs.indptr
+    columns, indptr = layout.feature.take(pairs.positions), pairs.indptr
     dropped = np.flatnonzero((columns < 0) | (values == 0))
     if len(dropped):
         indptr = indptr - np.searchsorted(dropped, indptr)
@@ -120,7 +120,8 @@ def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> 
     commas = np.flatnonzero(characters == 0x2C)
     counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    lines = text.translate(_PAIRS)  # the empty lines in it are ignored
+    is_mark = (characters == 0x2C) | (characters == 0x7B) | (characters == 0x7D)
+    lines = np.where(is_mark, np.uint8(0x0A), characters).tobytes()  # the empty lines in it are ignored
     for mark in (b"x", b"X"):  # Arrow would accept a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise NotPlain
@@ -161,38 +162,45 @@ def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: l
     if not len(chosen):
         return pairs.values
     values = pairs.values.copy()
-    rows, positions = _rows_of(pairs, chosen).tolist(), pairs.positions[chosen].tolist()
-    found = _words(pairs, chosen, rows)
-    known: dict[tuple[int, bytes], float] = {}
-    image = []
-    for row, position, word in zip(rows, positions, found, strict=True):
-        code = known.get((position, word))
-        if code is None:
-            quoted = word.startswith(MARK)
-            text = marked[int(word[1:])] if quoted else word.decode()
-            code = _text_value(text, quoted, position, row, layout, passthrough)
-            if not passthrough:  # all are labels or missing, which recur
-                known[position, word] = code
-        image.append(code)
-    values[chosen] = image
+    words, which = _words(pairs.text, chosen)
+    positions = pairs.positions.take(chosen)
+    if passthrough:  # which may hold a value of its own in each row
+        rows = _rows_of(pairs, chosen).tolist()
+        texts = [words[number] for number in which.tolist()]
+        values[chosen] = [
+            _text_value(word, position, row, marked, layout, passthrough)
+            for row, position, word in zip(rows, positions.tolist(), texts, strict=True)
+        ]
+        return values
+    pair, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
+    labels = [
+        _text_value(words[number], position, 0, marked, layout, passthrough)
+        for position, number in zip((pair // len(words)).tolist(), (pair % len(words)).tolist(), strict=True)
+    ]
+    values[chosen] = np.array(labels)[code]
     return values
 
 
-def _words(pairs: _Pairs, chosen: np.ndarray, rows: list[int]) -> list[bytes]:
-    """The values of the `chosen` pairs, which are in `rows`, as plain text."""
-    text = pairs.text
-    if (chosen == pairs.indptr[1:][rows] - 1).all():  # each is the last of its row
-        stops = (pairs.ends[rows] - 1).tolist()  # where the brace was
-        return [text[text.rindex(b" ", 0, stop) + 1 : stop] for stop in stops]
-    starts = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x20)[chosen] + 1
-    return [text[start : text.index(b"\n", start)] for start in starts.tolist()]
+def _words(text: bytes, chosen: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The distinct values of the `chosen` pairs of `text`, and int32 (n,), which of them each pair has."""
+    characters = np.frombuffer(text, np.uint8)
+    line_ends = np.flatnonzero(characters == 0x0A)
+    bounds = np.empty(2 * len(chosen) + 1, np.int32 if len(text) < 1 << 31 else np.int64)
+    bounds[:-1:2] = starts = np.flatnonzero(characters == 0x20)[chosen] + 1
+    bounds[1::2] = line_ends[np.searchsorted(line_ends, starts)]
+    bounds[-1] = bounds[-2]
+    words = arrow.take(arrow.strings_at(bounds, text), np.arange(0, 2 * len(chosen), 2))
+    encoded = arrow.dictionary(words)
+    return encoded.dictionary.to_pylist(), arrow.plain_values(encoded.indices)
 
 
 def _text_value(
-    word: str, quoted: bool, position: int, row: int, layout: Layout, passthrough: list[list[Any]]
+    word: str, position: int, row: int, marked: list[str], layout: Layout, passthrough: list[list[Any]]
 ) -> float:
-    """The value of X for `word`; 0 for a string, date or bag, which is noted in `passthrough`."""
-    missing = word == "?" and not quoted
+    """The value of X for `word`, perhaps a mark; 0 for a string, date or bag, which is noted in `passthrough`."""
+    missing = word == "?"
+    if word.startswith(_MARK):
+        word = marked[int(word[1:])]
     other = int(layout.other[position])
     if other < 0:
         if missing:

@@ -124,7 +124,7 @@ class FastFormatter:
     def _sparse(self, batch: Batch) -> list[memoryview]:
         """The rows as index and value pairs in braces, in the order of the attributes."""
         schema, X = self._format.schema, batch.csr
-        position = schema.feature_indices[X.indices]
+        position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
         texts, codes = distinct_texts(X.data, self._format.precision)
         if codes is None:

@@ -108,7 +108,9 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
 
 
 def _words(values: np.ndarray, missing: str = "?") -> list[str]:
-    """`format_number` of each value, which is called once for each distinct one; `missing` for NaN."""
+    """`format_number` of values whose JSON is another text; `missing` for NaN."""
+    if (np.isfinite(values) & (values != 0)).all():  # so all have exponents
+        return [repr(value).replace("e-0", "e-") for value in values.tolist()]
     known = {value: format_number(value) for value in set(values[values == values].tolist())}
     return [known.get(value, missing) for value in values.tolist()]
 

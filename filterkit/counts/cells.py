@@ -116,7 +116,7 @@ def _cells(
     """
     if weights is None and key.max(initial=0) < _FEW_KEYS * len(key):  # counting them is faster than sorting them
         count = np.bincount(key)
-        key = np.flatnonzero(count)
+        key = np.flatnonzero(count != 0)  # faster than of the counts themselves
         amounts = count[key].astype(np.float64)[:, None]
     elif weights is None:
         key = np.sort(key)

@@ -7,6 +7,7 @@ as `take` import `pyarrow.compute`, which wraps every function of Arrow. Either 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,16 @@ def flags(values: np.ndarray) -> Any:
 
 def strings(words: Sequence[str | None]) -> Any:
     """An Arrow array of texts, null for None."""
-    texts = [b"" if word is None else word.encode() for word in words]
-    offsets = np.zeros(len(texts) + 1, np.int32)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    missing = np.array([word is None for word in words], bool)
-    buffers = [_valid(missing), pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
-    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+    missing = np.array([word is None for word in words], bool) if None in words else None
+    given = [word or "" for word in words]
+    text = "".join(given).encode()
+    sizes = list(map(len, given))
+    if len(text) > sum(sizes):  # not all are ASCII
+        sizes = [len(word.encode()) for word in given]
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=offsets[1:])
+    buffers = [_valid(missing), pa.py_buffer(offsets), pa.py_buffer(text)]
+    return pa.Array.from_buffers(pa.string(), len(sizes), buffers)
 
 
 def strings_at(offsets: np.ndarray, text: Any) -> Any:
@@ -59,8 +64,14 @@ def order(array: Any) -> np.ndarray:
 
 def join(*parts: Any, separator: str = "") -> Any:
     """The texts of several arrays joined element by element; a single text joins every element."""
-    scalars = [strings([part])[0] if isinstance(part, str) else part for part in (*parts, separator)]
+    scalars = [_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
+
+
+@lru_cache(maxsize=64)
+def _scalar(text: str) -> Any:
+    """A text as a scalar of Arrow."""
+    return strings([text])[0]
 
 
 def characters(texts: Any) -> np.ndarray:
@@ -71,7 +82,7 @@ def characters(texts: Any) -> np.ndarray:
 def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
     """One text for each pair of consecutive int32 `offsets`: the texts between them, joined."""
     lists = pa.ListArray.from_arrays(numbers(offsets), texts)
-    return call_function("binary_join", [lists, strings([separator])[0]])
+    return call_function("binary_join", [lists, _scalar(separator)])
 
 
 def take(array: Any, places: Any) -> Any:

@@ -120,7 +120,7 @@ class Csr(NamedTuple):
         """The same matrix, which stores no zeros."""
         if self.data.all():
             return self
-        keep = np.flatnonzero(self.data)
+        keep = np.flatnonzero(self.data != 0)  # faster than of the numbers themselves
         indptr = np.searchsorted(keep, self.indptr).astype(np.int32)
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 

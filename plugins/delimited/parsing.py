@@ -117,7 +117,7 @@ class Look:
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _FEW = 16  # labels that are looked for one by one
-_BLOCK = 1 << 17  # bytes that are looked through at once; more would leave the cache of the processor
+_BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
 
 def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
