@@ -117,11 +117,12 @@ def _words(values: np.ndarray, missing: str = "?") -> list[str]:
 
 def _split(text: np.ndarray) -> Any:
     """The numbers of a JSON list, each after a blank."""
-    text = text[:-1].copy()
-    commas = np.flatnonzero(text == _COMMA)
+    is_comma = text[:-1] == _COMMA
+    commas = np.flatnonzero(is_comma)
     bounds = np.zeros(len(commas) + 2, np.int32)
-    bounds[1:-1], bounds[-1] = commas, len(text)
-    text[bounds[:-1]] = _BLANK
+    bounds[1:-1], bounds[-1] = commas, len(is_comma)
+    text = text[:-1] ^ is_comma.view(np.uint8) * np.uint8(_COMMA ^ _BLANK)
+    text[0] = _BLANK
     return arrow.strings_at(bounds, text)
 
 

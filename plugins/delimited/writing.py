@@ -18,7 +18,7 @@ from .types import DATE_FORMATS, is_number
 if TYPE_CHECKING:
     from .form import Delimited
 
-_AT_ONCE = 1 << 16  # numbers formatted at once
+_AT_ONCE = 1 << 18  # numbers formatted at once: with fewer, threads wait more often for each other
 
 
 class DelimitedWriter(Writer):

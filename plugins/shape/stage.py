@@ -292,7 +292,9 @@ class Shape(ColumnStage):
             image[between] = low + way * (image[between] - low)
         if self._log_odds:
             image = log_odds(image) - state["base"][column, task]
-        is_unseen = (knots.lengths == 0)[column]
+        is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0
+        if has_none.any():
+            is_unseen |= has_none[column]
         if state["nominal"].any():
             is_unseen |= state["nominal"][column] & (upper != values)
         return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
