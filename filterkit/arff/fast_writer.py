@@ -15,7 +15,7 @@ from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
-_AT_ONCE = 1 << 18  # numbers formatted at once: with fewer, threads wait more often for each other
+_AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 _COUNTS, _ = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold
 
 
@@ -34,14 +34,15 @@ class FastFormatter:
         """The rows of `batch` as pieces of text; X is sparse if `form` is, dense if not."""
         if not len(batch):
             return []
+        values = len(batch.csr.data) if batch.sparse else batch.X.size
+        count = min(values // _AT_ONCE + 1, len(batch))
         if batch.sparse:
-            entries = batch.csr.indptr
-            cuts = np.searchsorted(entries, np.arange(_AT_ONCE, int(entries[-1]), _AT_ONCE))
-            bounds = sorted({0, *cuts.tolist(), len(batch)})  # np.unique would import numpy.ma
-            return [piece for first, stop in pairwise(bounds) for piece in self._sparse(batch.rows(first, stop))]
-        step = max(_AT_ONCE // max(batch.X.shape[1], 1), 1)
-        bounds = [*range(0, len(batch), step), len(batch)]
-        return [self._dense(batch.rows(first, stop)) for first, stop in pairwise(bounds)]
+            cuts = np.searchsorted(batch.csr.indptr, [values * number // count for number in range(1, count)]).tolist()
+        else:
+            cuts = [len(batch) * number // count for number in range(1, count)]
+        bounds = sorted({0, *cuts, len(batch)})  # np.unique would import numpy.ma
+        parts = [batch.rows(first, stop) for first, stop in pairwise(bounds)]
+        return [piece for part in parts for piece in (self._sparse(part) if part.sparse else [self._dense(part)])]
 
     @property
     def _many(self) -> bool:

@@ -117,13 +117,14 @@ def _words(values: np.ndarray, missing: str = "?") -> list[str]:
 
 def _split(text: np.ndarray) -> Any:
     """The numbers of a JSON list, each after a blank."""
-    is_comma = text[:-1] == _COMMA
-    commas = np.flatnonzero(is_comma)
+    blanked = (text[:-1] == _COMMA).view(np.uint8)
+    commas = np.flatnonzero(blanked.view(bool))
+    blanked *= np.uint8(_COMMA ^ _BLANK)
+    blanked ^= text[:-1]
+    blanked[0] = _BLANK
     bounds = np.zeros(len(commas) + 2, np.int32)
-    bounds[1:-1], bounds[-1] = commas, len(is_comma)
-    text = text[:-1] ^ is_comma.view(np.uint8) * np.uint8(_COMMA ^ _BLANK)
-    text[0] = _BLANK
-    return arrow.strings_at(bounds, text)
+    bounds[1:-1], bounds[-1] = commas, len(blanked)
+    return arrow.strings_at(bounds, blanked)
 
 
 def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
