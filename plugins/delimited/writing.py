@@ -18,7 +18,7 @@ from .types import DATE_FORMATS, is_number
 if TYPE_CHECKING:
     from .form import Delimited
 
-_AT_ONCE = 1 << 18  # numbers formatted at once: with fewer, threads wait more often for each other
+_AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
 
 class DelimitedWriter(Writer):
