@@ -184,11 +184,18 @@ def make_class(name: str) -> str:
 NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
 
 
-def not_nominal(name: str, kind: str) -> str:
-    """What to say of a class of this name and kind that has to be nominal."""
+def make_class_first(name: str) -> str:
+    """How to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
+    return f"make it nominal in a run of its own: filterkit FILE -o NEW.arff {make_class(name)}"
+
+
+def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
+    """What to say of a class of this name and kind that has to be nominal, in a chain or before chains."""
+    name = quoted(name)
     if kind not in ("numeric", "string"):
-        return f"{quoted(name)} is {kind}; name a nominal one with --class"
-    return f"{quoted(name)} is {kind}; make it nominal first, by the stage: nominal --only {quoted(name)}"
+        return f"{name} is {kind}; name a nominal one with --class"
+    how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else make_class_first(name)
+    return f"{name} is {kind}; {how}"
 
 
 _modules: dict[str, str] = {}  # the plugins by the names of their modules or packages
