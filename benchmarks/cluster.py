@@ -1,6 +1,8 @@
 """Measures the engine dask: one worker beside two, the process that asks, and very many parts.
 
-    python -m benchmarks.cluster [--runs N] [--data DIR]
+    python -m benchmarks.cluster [--runs N] [--data DIR] [--large]
+
+``--large`` takes inputs of 400 and 460 MB and ten repeats of an evaluation, on which a cluster is worth its start.
 
 The scheduler and the workers run before the clock starts. CPU seconds are those of the process that asks, and of the
 workers; the scheduler's are told apart. Runs of the contenders alternate.
@@ -12,6 +14,7 @@ import argparse
 import contextlib
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -97,11 +100,19 @@ def measure(words: list[str], of: Cluster | None) -> Measured:
     return Measured(done.seconds, done.cpu, after[0] - before[0], after[1] - before[1], done.memory)
 
 
-def compare(what: str, words: list[str], contenders: dict[str, Cluster | None], runs: int) -> None:
-    """Print the medians of alternating runs, and the ratios of wall clocks to that of the last contender."""
+def compare(
+    what: str, words: list[str], contenders: dict[str, Cluster | None], runs: int, parts: Path | None = None
+) -> None:
+    """Print the medians of alternating runs, and the ratios of wall clocks to that of the last contender.
+
+    `parts` is a folder that is emptied before each run.
+    """
     found: dict[str, list[Measured]] = {name: [] for name in contenders}
     for number in range(runs + 1):
         for name, where in contenders.items():
+            if parts:
+                shutil.rmtree(parts, ignore_errors=True)
+                parts.mkdir()
             measured = measure(words, where)
             if number:
                 found[name].append(measured)
@@ -130,38 +141,56 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--data", type=Path, help="keeps the inputs")
+    options.add_argument("--large", action="store_true", help="takes large inputs")
     given = options.parse_args()
     with contextlib.ExitStack() as opened:
-        folder = opened.enter_context(tempfile.TemporaryDirectory())
-        data = given.data or Path(folder)
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        data = given.data or folder
         data.mkdir(exist_ok=True)
-        dense = data / "dense.arff"
-        if not dense.exists():
-            subprocess.run([sys.executable, "-m", "benchmarks.inputs", "dense", str(dense)], check=True)
-        one, two = opened.enter_context(cluster(1, folder)), opened.enter_context(cluster(2, folder))
-        out = str(Path(folder, "out.arff"))
-        where = {"dask, one worker": one, "one thread": None, "dask, two workers": two}
-        compare(f"{dense.name}, {' '.join(CHAIN)}", ["-o", out, "--jobs", "1", str(dense), *CHAIN], where, given.runs)
-        sets = [str(SAMPLES / f"{name}.arff") for name in ("digits", "breast-cancer")]
-        words = [
-            "evaluate",
-            *sets,
-            "--chain",
-            "l2 svm",
-            "--chain",
-            "standardize svm",
-            "--folds",
-            "10",
-            "--repeats",
-            "3",
-            "--jobs",
-            "1",
-        ]
-        compare("evaluate", words, where, given.runs)
-        for count in _PARTS:
-            pattern = make_parts(data / f"parts-{count}", count)
-            found = measure(["-o", out, pattern, *CHAIN], two)
-            print(f"{count} parts, two workers: {found.text}; {found.seconds / count * 1e3:.1f} ms a part")
+        one, two = opened.enter_context(cluster(1, str(folder))), opened.enter_context(cluster(2, str(folder)))
+        (_large if given.large else _small)(data, folder, one, two, given.runs)
+
+
+def _small(data: Path, folder: Path, one: Cluster, two: Cluster, runs: int) -> None:
+    """Works of seconds."""
+    dense, out = _made(data, "dense"), str(folder / "out.arff")
+    where = {"dask, one worker": one, "one thread": None, "dask, two workers": two}
+    compare(f"{dense.name}, {' '.join(CHAIN)}", ["-o", out, "--jobs", "1", str(dense), *CHAIN], where, runs)
+    compare("evaluate, 3 x 10 folds", _evaluate(3), where, runs)
+    for count in _PARTS:
+        pattern = make_parts(data / f"parts-{count}", count)
+        found = measure(["-o", out, pattern, *CHAIN], two)
+        print(f"{count} parts, two workers: {found.text}; {found.seconds / count * 1e3:.1f} ms a part")
+
+
+def _large(data: Path, folder: Path, one: Cluster, two: Cluster, runs: int) -> None:
+    """Works of half a minute."""
+    out, parts = str(folder / "out.arff"), folder / "parts"
+    where: dict[str, Cluster | None] = {"dask, one worker": one, "dask, two workers": two}
+    for kind, chain, goals in (
+        ("distinct-20", ("standardize",), (out,)),
+        ("sparse", CHAIN, (out, str(parts / "part-*.arff"))),
+    ):
+        source = _made(data, kind, "1000000")
+        for goal in goals:
+            what = f"{source.name}, {' '.join(chain)}, to {Path(goal).name}"
+            compare(what, ["-o", goal, "--jobs", "1", str(source), *chain], where, runs, parts)
+    compare("evaluate, 10 x 10 folds", _evaluate(10), where, runs)
+
+
+def _made(data: Path, kind: str, *rows: str) -> Path:
+    """An input of `benchmarks.inputs`, made if it is not there yet."""
+    path = data / f"{'-'.join((kind, *rows))}.arff"
+    if not path.exists():
+        subprocess.run([sys.executable, "-m", "benchmarks.inputs", kind, str(path), *rows], check=True)
+    return path
+
+
+def _evaluate(repeats: int) -> list[str]:
+    """The command that evaluates two chains on two data sets."""
+    sets = [str(SAMPLES / f"{name}.arff") for name in ("digits", "breast-cancer")]
+    chains = ["--chain", "l2 svm", "--chain", "standardize svm"]
+    return ["evaluate", *sets, *chains, "--folds", "10", "--repeats", str(repeats), "--jobs", "1"]
 
 
 if __name__ == "__main__":
