@@ -168,11 +168,12 @@ HEAD = """# Seed 000: feature shaping
 
 Made by `python experiments/seed_000_shaping.py --data DATA{full}`.
 
-Ours: linear SVM with a free intercept (libsvm), hinge loss, C of .01 to 100 by {inner}-fold inner cross-validation on
-accuracy, the smallest on a tie, all stages fitted anew in each; probabilities by Platt's sigmoid on the scores of the
-inner folds, a row being positive above a half. Measures are taken for each fold, averaged over folds, and then over
-tasks; ± is the standard error over tasks, p of Wilcoxon's signed-rank test over tasks. Tasks of one set share their
-rows, so these p are too good; the last column has a paired t-test with one observation a set.
+Ours: linear SVM with a free intercept (libsvm, or Newton steps beyond 4,000 rows), hinge loss, C of .01 to 100 by
+{inner}-fold inner cross-validation on accuracy, the smallest on a tie, all stages fitted anew in each; probabilities
+by Platt's sigmoid on the scores of the inner folds, a row being positive above a half. Measures are taken for each
+fold, averaged over folds, and then over tasks; ± is the standard error over tasks, p of Wilcoxon's signed-rank test
+over tasks. Tasks of one set share their rows, so these p are too good; the last column has a paired t-test with one
+observation a set.
 
 - Text: {text} tasks with at least 50 positives of 7 sets (oh0, oh5, oh10, oh15, tr11, tr12, tr23), 10 folds. The
   paper: 104 tasks of 16 sets, 10 folds, Weka's SMO, 5 inner folds, Platt by 2-fold.
