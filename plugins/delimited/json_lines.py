@@ -311,6 +311,7 @@ class _Converter:
         self.schema, self.precision = schema, precision
         names = [orjson.dumps(a.name).decode() for a in schema.attributes]
         self.before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
+        self.numeric = [place for place, a in enumerate(schema.attributes) if a.kind == "numeric"]
         self.labels = [
             [*(orjson.dumps(v).decode() for v in a.values), "null"] if a.kind == "nominal" else None
             for a in schema.attributes
@@ -327,24 +328,41 @@ class _Converter:
     def _rows(self, batch: Batch) -> memoryview:
         from filterkit.plugin import joined_rows, to_columns
 
+        columns = list(to_columns(batch))
+        numbers = self._numbers([columns[place] for place in self.numeric], len(batch))
         line: list[Any] = []
-        for place, (attribute, column) in enumerate(zip(self.schema.attributes, to_columns(batch))):
-            line += [self.before[place], self._texts(place, attribute, column)]
+        for place, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
+            line += [
+                self.before[place],
+                next(numbers) if attribute.kind == "numeric" else self._texts(place, attribute, column),
+            ]
         return joined_rows(*line, "}\n")
+
+    def _numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
+        """The texts of numeric columns, made together, as there may be many columns of few rows."""
+        from filterkit.plugin import round_significant, row_texts
+
+        if not columns:
+            return
+        values = np.concatenate(columns)
+        if np.isinf(values).any():
+            place = self.numeric[int(np.argmax(np.isinf(values))) // rows]
+            name = self.schema.attributes[place].name
+            raise FilterkitError(f"JSON cannot hold infinity, which attribute {quoted(name)} has")
+        if self.precision is not None:
+            values = round_significant(values, self.precision)
+        texts = row_texts(values[:, None], ",", "null")
+        for number in range(len(columns)):
+            yield texts.slice(number * rows, rows)
 
     def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
         import orjson
 
-        from filterkit.plugin import round_significant, row_texts, taken
+        from filterkit.plugin import taken
 
         labels = self.labels[place]
         if labels is not None:
             return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
-        if attribute.kind == "numeric":
-            if np.isinf(column).any():
-                raise FilterkitError(f"JSON cannot hold infinity, which attribute {quoted(attribute.name)} has")
-            values = column if self.precision is None else round_significant(column, self.precision)
-            return row_texts(values[:, None], ",", "null")
         if attribute.kind == "date":
             form = DateFormat(attribute.format)
             own = all(form.parse(form.format(m)) == m for m in column if m is not None)
