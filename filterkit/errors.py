@@ -186,7 +186,7 @@ NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin t
 
 def make_class_first(name: str) -> str:
     """How to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
-    return f"make it nominal in a run of its own: filterkit FILE -o NEW.arff {make_class(name)}"
+    return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {make_class(name)}"
 
 
 def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
