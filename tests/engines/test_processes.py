@@ -157,7 +157,7 @@ class Watched(dict):
     def __setitem__(self, pid, started):
         if len(self) == 1:
             os.kill(next(iter(self)), signal.SIGKILL)
-            broken.wait()
+            broken.wait(5)  # since 3.12.1, a lock keeps the pool from noticing before this process is known
         super().__setitem__(pid, started)
         if len(self) == 2:
             known.set()
