@@ -180,13 +180,16 @@ def make_class(name: str) -> str:
     return f"nominal --only {name} class {name}"
 
 
-# What to do where there is no class.
-NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
-
-
 def make_class_first(name: str) -> str:
     """How to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
     return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {make_class(name)}"
+
+
+# What to do where there is no class, in a chain and before chains.
+NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
+NAME_A_CLASS_FIRST = (
+    f"name a nominal one with --class (in Python class_=); if it is numeric or text, {make_class_first('NAME')}"
+)
 
 
 def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:

@@ -18,6 +18,7 @@ from filterkit.data.given import Table, given_batches
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.plugin.registry import find_metric
+from filterkit.stages.base import check_class
 from filterkit.stages.columns import ColumnStage, State
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) ->
     from filterkit.data import arrow
 
     schema = rows.schema
+    check_class(stage, schema, in_chain=False)
     state = fit_column_stages([stage], rows, memory)[0].state
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]

@@ -21,7 +21,7 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import FilterkitError, UsageError, make_class_first, not_nominal, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS_FIRST, FilterkitError, UsageError, not_nominal, quoted, suggestion
 from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.measures import confusions, measures
@@ -128,10 +128,7 @@ def known_rows(data: Batch) -> Batch:
         said = not_nominal(target.name, target.kind, in_chain=False)
         raise FilterkitError(f"there is no nominal class to predict: {said}")
     if data.y is None:
-        raise FilterkitError(
-            "there is no nominal class and there are no labels to predict; name a class with --class (in Python "
-            f"class_=); if it is numeric or text, {make_class_first('NAME')}"
-        )
+        raise FilterkitError(f"there is no class and there are no labels to predict; {NAME_A_CLASS_FIRST}")
     return data.take(np.flatnonzero(data.class_known))
 
 

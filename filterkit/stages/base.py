@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from filterkit.data.batch import Batch
 from filterkit.data.contract import blame, broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, NAME_A_CLASS_FIRST, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
@@ -381,8 +381,11 @@ class Fitting(Protocol):
         """A learner, on the batches, with trials on rows that are held out."""
 
 
-def check_class(stage: Stage, schema: Schema) -> None:
-    """Raise a `StageError` if `stage` needs a class and `schema` has none, or none of a kind that it can use."""
+def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
+    """Raise a `StageError` if `stage` needs a class and `schema` has none, or none of a kind that it can use.
+
+    `in_chain` says whether other stages may come before it.
+    """
     if not stage.needs_class:
         return
     target = schema.class_attribute
@@ -391,9 +394,10 @@ def check_class(stage: Stage, schema: Schema) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        raise StageError(stage.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
+        how = NAME_A_CLASS if in_chain else NAME_A_CLASS_FIRST
+        raise StageError(stage.name, f"there is no class attribute, which it needs; {how}")
     if target.kind != "nominal" and not stage.numeric_class:
-        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
+        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind, in_chain)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:

@@ -859,7 +859,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svm --chain svm", 2, "two chains are named 'svm'"),
         ("--test a b evaluate iris.arff --chain svm", 2, "--test of 'evaluate' takes other values; put it after 'eval"),
         ("--save x evaluate iris.arff --chain svm", 2, "--save is not an option of 'evaluate'"),
-        ("evaluate wine.arff --chain svm", 1, "wine: there is no nominal class and there are no labels to predict"),
+        ("evaluate wine.arff --chain svm", 1, "wine: there is no class and there are no labels to predict"),
         ("evaluate none.arff --chain svm", 1, "none.arff: No such file or directory"),
         ("evaluate {data} --chain svm", 1, "{data}:7: attribute 'c': 'z' is not one of its values"),
         ("evaluate mixed.arff --chain neighbors", 1, "mixed, outcome, fold 1, chain 'neighbors': neighbors: attribute"),

@@ -577,14 +577,34 @@ def test_a_numeric_class_has_to_be_made_nominal(stage, tmp_path):
     assert run("--class", "c", "in.arff", "label", "--positive", "1", *stage, cwd=tmp_path).returncode == 0
 
 
-def test_evaluate_and_label_say_what_makes_a_class(tmp_path):
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["evaluate", "FILE", "--chain", "svm", "--folds", "2"], "in: there is no nominal class to predict:"),
+        (["scores", "FILE", "bns"], "scores: in.arff: it needs a nominal class, and"),
+    ],
+)
+def test_where_stages_come_too_late_a_run_of_its_own_makes_the_class(command, message, tmp_path):
     (tmp_path / "in.arff").write_text(NUMERIC)
-    done = run("--class", "c", "evaluate", "in.arff", "--chain", "svm", cwd=tmp_path)
-    said, _, command = done.stderr.partition("; make it nominal in a run of its own: filterkit ")
-    assert said == "filterkit: in: there is no nominal class to predict: 'c' is numeric"
-    words = [{"FILE": "in.arff"}.get(word, word) for word in shlex.split(command)]
-    assert run(*words, cwd=tmp_path).returncode == 0  # the command that the message shows
-    assert run("evaluate", "NEW.arff", "--chain", "svm", "--folds", "2", cwd=tmp_path).returncode == 0
+
+    def filled(words, name, **others):
+        return [{"FILE": name, **others}.get(word, word) for word in words]
+
+    done = run("--class", "c", *filled(command, "in.arff"), cwd=tmp_path)
+    said, _, shown = done.stderr.partition("; make it nominal in a run of its own: filterkit ")
+    assert said == f"filterkit: {message} 'c' is numeric"
+    assert run(*filled(shlex.split(shown), "in.arff"), cwd=tmp_path).returncode == 0
+    assert run(*filled(command, "NEW.arff"), cwd=tmp_path).returncode == 0
+    done = run(*filled(command, "in.arff"), cwd=tmp_path)
+    said, _, shown = done.stderr.partition(
+        "; if it is numeric or text, make it nominal in a run of its own: filterkit "
+    )
+    assert said.endswith("; name a nominal one with --class (in Python class_=)")
+    assert run(*filled(shlex.split(shown), "in.arff", NAME="c"), cwd=tmp_path).returncode == 0
+
+
+def test_label_says_what_makes_a_class(tmp_path):
+    (tmp_path / "in.arff").write_text(NUMERIC)
     for choice in ((), ("--class", "none")):
         done = run(*choice, "in.arff", "label", "--positive", "1", cwd=tmp_path)
         assert "there is no class attribute, which it needs; name a nominal one with --class" in done.stderr
