@@ -251,7 +251,7 @@ def test_rows_with_an_unknown_label_are_left_out():
 @pytest.mark.parametrize("class_", ["none", "1"])
 def test_there_must_be_a_nominal_class(class_):
     with pytest.raises(
-        FilterkitError, match=r"^d: there is no nominal class (and there are no labels|to predict: '.*' is)"
+        FilterkitError, match=r"^d: there is no (class and there are no labels|nominal class to predict: '.*' is)"
     ):
         Evaluator([("d", sample("iris", class_=class_))], design())
 
