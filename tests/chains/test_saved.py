@@ -215,7 +215,7 @@ def _deep(about, members):
 
 
 def _deepest(about, members):
-    return json.dumps(about)[:-1].encode() + b', "more": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+    return json.dumps(about)[:-1].encode() + b', "more": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
 def _twice(about, members):

@@ -286,7 +286,7 @@ def test_help_may_follow_the_input():
         ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),
         (["", "l2"], 2, "the name of the input is empty"),
         (["--encoding", "idna", IRIS], 2, "--encoding: no encoding 'idna'"),
-        (["--encoding", "utf-16", IRIS], 1, "iris.arff: this is not text in the encoding asked for (UTF-16 stream"),
+        (["--encoding", "utf-16", IRIS], 1, "tream does not start with BOM)"),
         (["--engine", "", IRIS], 2, "--engine: no engine ''"),
         (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
         (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean '--class'?"),
