@@ -365,17 +365,20 @@ def _processes(mark: str) -> list[int]:
 def children(number: int) -> list[int]:
     """The processes that a process has started and that live, and those that they have started.
 
-    Python's resource tracker is left out: without it Python itself speaks.
+    Python's resource tracker is left out: without it Python itself speaks. So is a process whose command line is still
+    that of its parent, as it may become the tracker.
     """
     parents: dict[int, int] = {}
+    commands: dict[int, bytes] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
             with suppress(OSError, IndexError, ValueError):
                 words = (path / "stat").read_text().rpartition(")")[2].split()
-                if words[0] != "Z" and b"resource_tracker" not in (path / "cmdline").read_bytes():
+                commands[int(path.name)] = (path / "cmdline").read_bytes()
+                if words[0] != "Z" and b"resource_tracker" not in commands[int(path.name)]:
                     parents[int(path.name)] = int(words[1])
     found, wave = [], [number]
     while wave:
         wave = [child for child, parent in parents.items() if parent in wave]
         found += wave
-    return found
+    return [child for child in found if commands[child] != commands.get(parents[child])]
