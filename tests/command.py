@@ -1,7 +1,8 @@
 """The command filterkit as tests run it.
 
 `run`, `shell` and `quick` are quick: their processes are forked from one that has imported filterkit. `run_anew`,
-`start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams that are closed.
+`start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams that are closed. All run
+what the script ``filterkit`` runs. Unlike ``python -m filterkit``, it remembers the installed plugins.
 """
 
 import atexit
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from command_client import ask
 
-COMMAND = (sys.executable, "-m", "filterkit")
+COMMAND = (str(Path(sys.executable).with_name("filterkit")),)
 CLIENT, SERVER = (Path(__file__).with_name(f"command_{name}.py") for name in ("client", "server"))
 TIMEOUT = 300  # seconds; a guard against hanging
 
@@ -50,7 +51,7 @@ def run(*arguments, cwd=None, input=None, imported=(), **options):
 
 def quick():
     """The path of an executable that does as the script ``filterkit``, in a fraction of the time."""
-    return _server().command if sys.platform == "linux" else str(Path(sys.executable).with_name("filterkit"))
+    return _server().command if sys.platform == "linux" else COMMAND[0]
 
 
 def quick_python():
@@ -114,8 +115,9 @@ class _Server:
             connection.connect(self._address)
             pipes = [os.pipe() for _ in range(3)]
             (theirs, given), (out, their_out), (err, their_err) = pipes
-            ask(connection, [0, 1, 2], [theirs, their_out, their_err], ["filterkit", *arguments], folder, folder)
-            for descriptor in (theirs, their_out, their_err):
+            ends, place = [theirs, their_out, their_err], os.path.dirname(sys.executable)
+            ask(connection, [0, 1, 2], ends, ["filterkit", *arguments], folder, place)
+            for descriptor in ends:
                 os.close(descriptor)
             # The server kills a command that nobody is connected to.
             timer = threading.Timer(TIMEOUT, connection.shutdown, [socket.SHUT_RDWR])

@@ -82,6 +82,13 @@ def test_a_forked_command_equals_one_started_anew(arguments, tmp_path, monkeypat
     assert anew.stdout or anew.stderr
 
 
+def test_the_package_runs_as_a_module():
+    words = [IRIS, "l2"]
+    module = subprocess.run([sys.executable, "-m", "filterkit", *words], capture_output=True, text=True, check=False)
+    script = run(*words)
+    assert (module.returncode, module.stdout, module.stderr) == (0, script.stdout, "")
+
+
 @pytest.mark.posix
 @pytest.mark.parametrize(
     "words",

@@ -67,7 +67,7 @@ def test_messages_are_never_written_to_standard_output(arguments, tmp_path):
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text("[filterkit]\nbroken = no_module_of_this_name\n")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     whole = filterkit(*arguments, env=environment)
     assert "warning: plugin 'broken'" in whole.stderr or not arguments or arguments[0] == "--no-such-option"
     closed = filterkit(*arguments, redirections="2>&-", env=environment)

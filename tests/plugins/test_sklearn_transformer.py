@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import os
 import re
 import sys
 import zipfile
@@ -164,8 +165,9 @@ def test_a_plugin_may_allow_other_modules(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "in.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n2\n")
     command = ["--plugin", "mine.py", "in.arff"]
-    done = run(*command, "mine", "--class", "mine.Twice", cwd=tmp_path)
+    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    done = run(*command, "mine", "--class", "mine.Twice", **where)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("@data\n2\n4\n% 2 rows\n")
-    refused = run(*command, "sklearn", "--class", "mine.Twice", cwd=tmp_path)
+    refused = run(*command, "sklearn", "--class", "mine.Twice", **where)
     assert refused.returncode == 2 and "'mine.Twice' is not of sklearn" in refused.stderr

@@ -126,7 +126,7 @@ def test_the_threshold_is_that_of_a_plain_loop_over_held_out_scores(name, positi
     batch = data(name, positive)
     truth = positives(batch)
     moved = []
-    for seed, cost in ((0, 0.03), (1, 1.0), (2, 0.1)):
+    for seed, cost in ((0, 0.03), (1, 1.0)):
         split = PredefinedSplit(folds_of(batch, seed))
         svc = SVC(kernel="linear", C=cost)
         scores = cross_val_predict(svc, batch.X, truth, cv=split, method="decision_function")

@@ -149,7 +149,7 @@ def test_what_depends_on_blocks_or_stays_behind_is_found(defect, monkeypatch):
         return out
 
     monkeypatch.setattr(Normalizer, "transform", wrongly)
-    _, wrong = soak.soak(1e9, 1, ["l2"], 2, SMALL[:1])
+    _, wrong = soak.soak(1e9, 1, ["l2"], 1, SMALL[:1])
     end.set()
     for each in kept:
         if defect == "file":
