@@ -12,6 +12,7 @@ from filterkit.plugin import (
     FileFormat,
     Opening,
     Parsed,
+    RowError,
     Table,
     Writer,
     class_asked,
@@ -38,6 +39,7 @@ class Columnar(FileFormat):
     """Tables by columns."""
 
     nominal: tuple[str, ...] = option((), "Columns of text or numbers that are nominal, by name or pattern such as a*.")
+    skip: tuple[str, ...] = option((), "Columns to leave out, by name or pattern.")
     weights: str | None = option(
         None, "The column with the weights of rows.  [default: the one that filterkit noted; if needed, one is written]"
     )
@@ -59,6 +61,10 @@ class Columnar(FileFormat):
     def groups(self, file: IO[bytes]) -> Groups:
         """The record batches of a file."""
         raise NotImplementedError
+
+    def left_out(self, column: str) -> str:
+        """How to go on without a column."""
+        return f"say --from {self.name}:skip={column} to leave it out"
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return ColumnarWriter(self, schema)
@@ -137,8 +143,8 @@ class Groups:
         """The bytes of each group that can be read by itself, in memory; none if there are no such groups."""
         return []
 
-    def between(self, first: int, stop: int) -> Any:
-        """The table of the groups from `first` up to, but not including, `stop`."""
+    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+        """The table of the groups from `first` up to, but not including, `stop`, of some or all columns."""
         raise NotImplementedError
 
 
@@ -151,14 +157,16 @@ class ParquetGroups(Groups):
 
     def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
         # one thread: handing small columns to others takes longer than to read them
-        yield from self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False)
+        for batch in self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False):
+            yield batch if columns is None else batch.select(columns)  # with a, pyarrow reads a.b, too
 
     def sizes(self) -> list[int]:
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
-    def between(self, first: int, stop: int) -> Any:
-        return self._file.read_row_groups(range(first, stop), use_threads=False)
+    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+        table = self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False)
+        return table if columns is None else table.select(columns)
 
 
 class FileGroups(Groups):
@@ -176,10 +184,11 @@ class FileGroups(Groups):
         count = self._reader.num_record_batches
         return [self._nbytes // max(count, 1)] * count  # on average; the exact sizes would take reading the file
 
-    def between(self, first: int, stop: int) -> Any:
+    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
         import pyarrow as pa
 
-        return pa.Table.from_batches([self._reader.get_batch(number) for number in range(first, stop)])
+        table = pa.Table.from_batches([self._reader.get_batch(number) for number in range(first, stop)])
+        return table if columns is None else table.select(columns)
 
 
 class StreamGroups(Groups):
@@ -224,13 +233,18 @@ class ColumnarTable(Table):
         twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
         if twice is not None:
             raise FilterkitError(f"two columns are named {quoted(twice)}")
+        skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
+        names = [name for name in names if name not in skipped]
+        self._columns = names if skipped else None
         schema, weights = schema_noted(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
         if self._weights is not None and self._weights not in names:
             raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
         names = [name for name in names if name != self._weights]
         self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
-        if self._pairs in names and schema is not None:
+        if self._pairs in groups.schema.names and schema is not None:
+            if skipped:
+                raise UsageError(f"{form.name}: skip cannot leave out columns of a file with sparse rows; remove can")
             self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
             super().__init__(schema.relation, schema.attributes)
             self.sparse = True
@@ -239,13 +253,15 @@ class ColumnarTable(Table):
         self._pairs = ""
         rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
         self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
-        is_ours = schema is not None and [a.name for a in schema.attributes] == names
+        noted = [] if schema is None else [a for a in schema.attributes if a.name not in skipped]
+        is_ours = schema is not None and [a.name for a in noted] == names
         if is_ours and opening.wanted is None and not form.nominal:
             assert schema is not None
-            super().__init__(schema.relation, schema.attributes)
-            self._note_class(schema)
+            super().__init__(schema.relation, noted)
+            if schema.class_attribute is None or schema.class_attribute in noted:
+                self._note_class(schema)
         else:
-            known = {a.name: a for a in (opening.wanted or (schema.attributes if is_ours and schema else ()))}
+            known = {a.name: a for a in (opening.wanted or (noted if is_ours else ()))}
             relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
             super().__init__(relation, self._attributes(names, known, opening))
 
@@ -262,7 +278,10 @@ class ColumnarTable(Table):
         asked = class_asked(opening, names)
         found, unknown = [], []
         for name in names:
-            attribute = attribute_of(name, self._groups.schema.field(name).type)
+            try:
+                attribute = attribute_of(name, self._groups.schema.field(name).type)
+            except FilterkitError as error:
+                raise FilterkitError(f"{error}; {self._form.left_out(name)}") from None
             if name in known and fits(attribute, known[name]) and not (name in nominal and opening.wanted is None):
                 attribute = known[name]
             elif attribute.kind == "nominal" or name in nominal or (name == asked and _is_class(attribute, opening)):
@@ -284,7 +303,7 @@ class ColumnarTable(Table):
         return {name: tuple(labels) for name, labels in found.items()}
 
     def parts(self) -> Iterator[Any]:
-        yield from self._groups.batches(None, self._rows)
+        yield from self._groups.batches(self._columns, self._rows)
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         sizes = self._groups.sizes()
@@ -303,7 +322,7 @@ class ColumnarTable(Table):
         yield GroupPart(path, self._path, first, len(sizes))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._weights, self._pairs, self._form)
+        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form)
 
     def close(self) -> None:
         self._file.close()
@@ -376,13 +395,16 @@ class GroupParser:
     Parameters
     ----------
     schema : of the batches.
+    columns : those that are read; None for all.
     weights : the column of weights, or None.
     pairs : the column with the pairs of sparse rows, or an empty text.
     form : the format.
     """
 
-    def __init__(self, schema: Schema, weights: str | None, pairs: str, form: Columnar) -> None:
-        self.schema, self.weights, self.pairs, self.form = schema, weights, pairs, form
+    def __init__(
+        self, schema: Schema, columns: list[str] | None, weights: str | None, pairs: str, form: Columnar
+    ) -> None:
+        self.schema, self.columns, self.weights, self.pairs, self.form = schema, columns, weights, pairs, form
 
     def _table(self, part: Any) -> pa.Table:
         import pyarrow as pa
@@ -394,7 +416,7 @@ class GroupParser:
                 f"{part.name}: a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
             )
         with open(part.path, "rb") as file:
-            return self.form.groups(file).between(part.first, part.stop)
+            return self.form.groups(file).between(part.first, part.stop, self.columns)
 
     def __call__(self, part: Any) -> Parsed:
         import pyarrow as pa
@@ -411,7 +433,13 @@ class GroupParser:
             table = table.drop_columns([self.weights])
         if self.pairs:
             return Parsed(sparse_rows(table, self.schema, self.pairs).replace(weights=weights))
-        return Parsed(from_table(table, self.schema, weights))
+        try:
+            return Parsed(from_table(table, self.schema, weights))
+        except RowError as error:
+            if error.attribute is None:
+                raise
+            how = self.form.left_out(error.attribute)
+            raise RowError(f"{error.message}, or {how}", attribute=error.attribute) from None
 
 
 def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:

@@ -27,6 +27,7 @@ class Delimited(Typed):
     delimiter: str = option(
         ",", "What separates values: a character, or one of comma, tab, semicolon, pipe, space and colon."
     )
+    decimal: str = option("point", "What separates the decimals of numbers.", choices=("point", "comma"))
     header: bool = option(True, "Whether the first line has the names of the columns.")
     quote: str = option('"', "The character around values that contain delimiters or line ends; none for no quoting.")
     missing: tuple[str, ...] = option(
@@ -38,8 +39,16 @@ class Delimited(Typed):
         super().__post_init__()
         self.separator = _character(self, "delimiter", self.delimiter)
         self.quoting = "" if self.quote in ("", "none") else _character(self, "quote", self.quote)
-        if self.separator == self.quoting:
-            raise UsageError(f"{self.name}: delimiter and quote are the same character")
+        self.point = "." if self.decimal == "point" else ","
+        for name, character in (("quote", self.quoting), ("decimal", self.point)):
+            if self.separator == character:
+                raise UsageError(f"{self.name}: delimiter and {name} are the same character")
+
+    def with_commas(self) -> str:
+        """How this format is said if its numbers have decimal commas."""
+        word = next((word for word, character in _CHARACTERS.items() if character == self.separator), self.separator)
+        delimiter = "" if self.delimiter == type(self).delimiter else f"delimiter={word},"
+        return f"{self.name}:{delimiter}decimal=comma"
 
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()

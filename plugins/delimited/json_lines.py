@@ -88,7 +88,10 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
         kind = column.type
         if pa.types.is_nested(kind):
             name, kind = quoted(names[place]), quoted(str(kind))[1:-1]
-            raise FilterkitError(f"column {name} has the type {kind}, which no attribute can hold")
+            raise FilterkitError(
+                f"column {name} has the type {kind}, which no attribute can hold; give its parts columns of their own, "
+                "or leave it out, as jq 'del(.NAME)' does"
+            )
         is_text = pa.types.is_string(kind)
         needs_text = kinds.get(names[place]) in ("nominal", "string")
         needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds

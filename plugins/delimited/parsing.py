@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from filterkit import Attribute, Batch, Schema
+from filterkit import Attribute, Batch, ConversionWarning, Schema
 from filterkit.plugin import (
     DateFormat,
     Opening,
@@ -66,6 +67,7 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
+            decimal_point=form.point,
             null_values=list(form.missing),
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
@@ -146,9 +148,22 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     for place, column in look.texts(odd).items():
         table = table.set_column(place, str(place), column)
     found = inferred(table, names, kinds, form, needed)
+    if form.separator != "," and form.point == ".":
+        _warn_of_commas(form, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in kinds])
     if beginning.is_whole or not os.path.isfile(opening.path):
         return found
     return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning, found))
+
+
+def _warn_of_commas(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
+    """Warn of columns of text, by their names, whose texts are all numbers with decimal commas."""
+    for name, column in columns:
+        if pa.types.is_dictionary(column.type) and column.null_count < len(column):
+            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            if any("," in word for word in words) and all(is_number(word, ",") for word in words):
+                said = f"column {quoted(name)} is text, as its numbers have decimal commas"
+                warnings.warn(ConversionWarning(f"{said}; say --from {form.with_commas()}"), stacklevel=2)
+                return
 
 
 def labels_of(
@@ -296,7 +311,7 @@ class RowParser(TextParser):
         if word in self.form.missing and not (is_quoted and attribute.kind != "numeric"):
             return ""
         wrong = ""
-        if attribute.kind == "numeric" and not is_number(word):
+        if attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
         elif attribute.kind == "nominal" and word not in attribute.values:
             wrong = "is not among its labels"
@@ -304,6 +319,8 @@ class RowParser(TextParser):
             wrong = f"is not a date like {attribute.format}"
         if not wrong:
             return ""
+        if attribute.kind == "numeric" and self.form.separator != "," and is_number(word, ","):
+            return f"{quoted(word)} {wrong}; if it has a decimal comma, say --from {self.form.with_commas()}"
         return f"{quoted(word)} {wrong}{self._advice(attribute)}"
 
     def _advice(self, attribute: Attribute) -> str:

@@ -181,12 +181,12 @@ def size_of(form: FileFormat, text: str) -> int:
     return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))
 
 
-def is_number(word: str) -> bool:
-    """Whether a text of a cell is a number."""
-    if "_" in word:
+def is_number(word: str, point: str = ".") -> bool:
+    """Whether a text of a cell is a number, with this character before its decimals."""
+    if "_" in word or (point != "." and "." in word):
         return False
     try:
-        float(word)
+        float(word.replace(point, "."))
     except ValueError:
         return False
     return word.isascii()

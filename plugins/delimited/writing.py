@@ -18,6 +18,7 @@ from .types import DATE_FORMATS, is_number
 if TYPE_CHECKING:
     from .form import Delimited
 
+_MISSING = "\0"  # stands for a missing value while points become commas
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
 
@@ -39,7 +40,7 @@ class DelimitedWriter(Writer):
         self._form = form
         if form.weights is None:
             self.advice = f"say --to {form.name}:weights=NAME for a column of them"
-        numbers = [a.name for a in schema.attributes if a.kind == "nominal" and _are_numbers(a.values)]
+        numbers = [a.name for a in schema.attributes if a.kind == "nominal" and _are_numbers(a.values, form.point)]
         if numbers:
             names = quoted(numbers[0]) + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "")
             again = f"read it with --from {form.name}:nominal={numbers[0]}"
@@ -55,9 +56,9 @@ class DelimitedWriter(Writer):
         return self._convert
 
 
-def _are_numbers(labels: Sequence[str]) -> bool:
+def _are_numbers(labels: Sequence[str], point: str) -> bool:
     """Whether all labels would be read as numbers."""
-    return bool(labels) and all(map(is_number, labels))
+    return bool(labels) and all(is_number(label, point) for label in labels)
 
 
 class Converter:
@@ -134,13 +135,21 @@ class Converter:
             place += 1
         if self.form.weights is not None:
             weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-            parts.append(row_texts(weights[:, None]))
+            parts.append(self._number_texts(weights[:, None]))
         line = [each for part in parts for each in (part, self.form.separator)][:-1]
         return joined_rows(*line, "\n")
 
     def _numbers(self, X: np.ndarray) -> Any:
         values = X if self.precision is None else round_significant(np.ascontiguousarray(X), self.precision)
-        return row_texts(values, self.form.separator, self.missing)
+        return self._number_texts(values)
+
+    def _number_texts(self, values: np.ndarray) -> Any:
+        if self.form.point == ".":
+            return row_texts(values, self.form.separator, self.missing)
+        import pyarrow.compute as pc
+
+        texts = pc.replace_substring(row_texts(values, self.form.separator, _MISSING), ".", self.form.point)
+        return pc.replace_substring(texts, _MISSING, self.missing)
 
     def _texts(self, place: int, values: np.ndarray) -> Any:
         """The texts of a nominal or numeric column."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from agreement import make, sample
@@ -110,6 +111,45 @@ def test_what_no_attribute_can_hold_is_refused(tmp_path):
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(UsageError, match="no column 'w'"):
         filterkit.read(path, format="parquet:weights=w")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_columns_that_no_attribute_can_hold_can_be_skipped(ending, tmp_path):
+    path = tmp_path / f"x.{ending}"
+    form = "parquet" if ending == "parquet" else "arrow"
+    words = pa.array(["x", "y", "y"]).dictionary_encode()
+    table = pa.table({"a": [1.0, 2, 3], "l": [[1], [], None], "l.b": [5, 6, 7], "id": [1 << 60, 7, 1], "k": words})
+    (pq.write_table if ending == "parquet" else feather.write_feather)(table, path)
+    with pytest.raises(FilterkitError, match=f"which no attribute can hold; say --from {form}:skip=l to leave it out"):
+        filterkit.read(path)
+    with pytest.raises(FilterkitError, match=f"make it text, or say --from {form}:skip=id to leave it out"):
+        filterkit.read(path, format=f"{form}:skip=l")
+    data = filterkit.read(path, format=f"{form}:skip=l,i*")
+    assert list(data.schema.names) == ["a", "l.b", "k"] and data.X.tolist() == [[1, 5], [2, 6], [3, 7]]
+    assert data.y.tolist() == [0, 1, 1]
+    with pytest.raises(UsageError, match="skip=z matches no column"):
+        filterkit.read(path, format=f"{form}:skip=z")
+
+
+def test_what_is_left_of_a_noted_schema_comes_back(tmp_path):
+    path = str(tmp_path / "x.parquet")
+    mixed = filterkit.read(MIXED)
+    filterkit.write(mixed, path)
+    first, last = mixed.schema.names[0], mixed.schema.class_attribute.name
+    data = filterkit.read(path, format=f"parquet:skip={first}")
+    assert data.schema.attributes == mixed.schema.attributes[1:] and data.schema.relation == mixed.schema.relation
+    assert data.schema.class_attribute.name == last
+    assert last not in filterkit.read(path, format=f"parquet:skip={last}").schema.names
+    filterkit.write(testing.sample("sparse-many-classes"), path, format="parquet:wide=2")
+    with pytest.raises(UsageError, match="skip cannot leave out columns of a file with sparse rows; remove can"):
+        filterkit.read(path, format="parquet:skip=features")
+
+
+def test_a_column_whose_name_begins_with_that_of_another_has_its_own_labels(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a.b": ["p", "q"], "a": ["u", "v"], "c": ["x", "y"]}), path)
+    data = filterkit.read(path, format="parquet:nominal=a,c")
+    assert [a.values for a in data.schema.attributes[1:]] == [("u", "v"), ("x", "y")]
 
 
 def test_times_of_other_zones_are_put_in_utc(tmp_path):

@@ -82,6 +82,7 @@ def test_options_override_types(read, options, expected):
         ("csv:delimitr=;", "format csv: no option 'delimitr'; did you mean 'delimiter'?"),
         ("csv:header=maybe", "format csv: header must be yes or no, not 'maybe'"),
         ("csv:delimiter=ab", "format csv: delimiter must be a single ASCII character such as ;, not 'ab'"),
+        ("csv:decimal=comma", "format csv: delimiter and decimal are the same character"),
         ("csv:order=x", "format csv: order must be one of appearance, sorted, not 'x'"),
         ("csv:most=-1", "format csv: most must be at least 0, not -1"),
         ("csv:nominal=z*", "csv: nominal=z* matches no column"),
@@ -350,6 +351,34 @@ def test_another_delimiter_is_noticed(ending, header, word, tmp_path):
     assert "1,2" in run("--from", f"{ending}:delimiter={word}", f"x.{ending}", cwd=tmp_path).stdout
     (tmp_path / f"x.{ending}").write_text(f'"{header}"\n1\n')
     assert run(f"x.{ending}", cwd=tmp_path).returncode == 0
+
+
+GERMAN = "a;b;w;k\n1,5;2;1;x\n-2,25;;0,5;y\n1e-7;3;1;x\n0,5;.;1,5;y\n"
+
+
+def test_numbers_with_decimal_commas(tmp_path, read):
+    data = read(GERMAN, format="csv:delimiter=;,decimal=comma,missing=.,missing=,weights=w,nominal=k")
+    assert data.X[:, 0].tolist() == [1.5, -2.25, 1e-7, 0.5] and data.weights.tolist() == [1, 0.5, 1, 1.5]
+    form = "csv:delimiter=;,decimal=comma,missing=.,weights=w,nominal=k"
+    filterkit.write(data, tmp_path / "y.csv", format=form)
+    text = (tmp_path / "y.csv").read_text()
+    assert text.splitlines() == ["a;b;k;w", "1,5;2;x;1", "-2,25;.;y;0,5", "1e-7;3;x;1", "0,5;.;y;1,5"]
+    again = filterkit.read(tmp_path / "y.csv", format=form)
+    assert np.array_equal(again.X, data.X, equal_nan=True) and np.array_equal(again.weights, data.weights)
+    table = pd.read_csv(tmp_path / "y.csv", sep=";", decimal=",", na_values=".")
+    assert table.a.tolist() == data.X[:, 0].tolist()
+
+
+def test_decimal_commas_are_noticed(tmp_path):
+    (tmp_path / "x.csv").write_text("a;b;k\n1,5;2;x\n2;3;y\n")
+    done = run("--from", "csv:delimiter=semicolon", "x.csv", cwd=tmp_path)
+    say = "say --from csv:delimiter=semicolon,decimal=comma\n"
+    assert done.stderr == f"filterkit: warning: column 'a' is text, as its numbers have decimal commas; {say}"
+    done = run("--from", "csv:delimiter=semicolon,numeric=a", "x.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == f"filterkit: x.csv:2: attribute 'a': '1,5' is not a number; if it has a decimal comma, {say}"
+    (tmp_path / "x.csv").write_text("a;b;k\n1,5;2;x\n2,5 EUR;3;y\n")
+    assert run("--from", "csv:delimiter=semicolon", "x.csv", cwd=tmp_path).stderr == ""
 
 
 def test_json_lines_with_flags_and_dates_in_several_forms(tmp_path, read):
