@@ -130,17 +130,31 @@ def _split(text: np.ndarray) -> Any:
 def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """JSON of rows of numbers without the ``.0`` at the end of those that are `whole`."""
     if np.count_nonzero(whole) * _RARE < whole.size:
-        last = np.append(np.flatnonzero(text == _COMMA), len(text))[np.flatnonzero(whole)]
-        last = last - (text[last - 1] == _ROW_END)
-        cuts = [0, *np.stack([last - len(".0"), last], axis=1).ravel().tolist(), len(text)]
-        view = text.data
-        return np.frombuffer(b"".join([view[first:stop] for first, stop in zip(cuts[::2], cuts[1::2])]), np.uint8)
+        points = _points(text, whole)
+        cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
+        return np.frombuffer(b"".join(_slices(text, cuts[::2], cuts[1::2])), np.uint8)
     ends = np.append(text[2:], _ROW_END)
     points = (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
     keep = np.ones(len(text), bool)
     keep[:-1] &= ~points
     keep[1:] &= ~points
     return np.asarray(text[keep])
+
+
+def _points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Where the ``.0`` of the few `whole` numbers is; only rows that have some are searched."""
+    rows = np.flatnonzero(whole.any(axis=1))
+    ends = np.append(np.flatnonzero(text == _ROW_END), len(text))
+    begins = np.append(0, ends[:-1] + len("],["))[rows]
+    parts = b",".join([*_slices(text, begins.tolist(), ends[rows].tolist()), b""])
+    commas = np.flatnonzero(np.frombuffer(parts, np.uint8) == _COMMA)  # one after each number
+    sizes = ends[rows] - begins + 1
+    which = np.flatnonzero(whole[rows])
+    return np.asarray(commas[which] + (begins - np.cumsum(sizes) + sizes)[which // whole.shape[1]] - len(".0"))
+
+
+def _slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memoryview]:
+    return [text.data[begin:stop] for begin, stop in zip(begins, stops)]
 
 
 def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
