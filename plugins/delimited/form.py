@@ -108,6 +108,7 @@ class Beginning:
     ----------
     records : how records are separated.
     names : of the columns.
+    begin : how many bytes of the text, as UTF-8, come before the rows.
     rest : the text after the header that has been read.
     line : the number of the line where it begins.
     looked : the part of it that types are found in, whole records.
@@ -128,16 +129,16 @@ class Beginning:
         first = text[:end]
         if not first.strip():
             raise RowError("it is empty; a table needs at least the names of its columns", source=source.name)
-        self.line, self.rest = 1, text
+        self.line, self.rest, self.begin = 1, text, end if form.header else 0
         self.names = self._names(first, source.name)
         if form.header:
             self.line += first.count(newline)
             self.rest = text[end:]
         wanted = opening.wanted
         if wanted is None:
-            while len(self.rest) < form.bytes and self._more(self.rest):
+            while form.needed(self.rest, self.records.ends) > len(self.rest) and self._more(self.rest):
                 self.rest += self._found
-        text = self.rest[: form.bytes]
+        text = self.rest[: form.needed(self.rest, self.records.ends)]
         self.is_whole = self.is_whole and len(text) == len(self.rest)
         self.looked = text if self.is_whole else text[: self.records.last(text)]
 

@@ -53,7 +53,7 @@ class JsonLines(Typed):
         try:
             rest, is_whole = b"", False
             if opening.wanted is None:
-                while len(rest) <= self.bytes or b"\n" not in rest:
+                while self.needed(rest, TextParser.ends) >= len(rest):
                     more = source.read(max(1 << 16, min(len(rest), 1 << 24)))
                     if not more:
                         is_whole = True
@@ -73,8 +73,9 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     """The attributes of the first rows."""
     import pyarrow as pa
 
-    if not is_whole or len(text) > form.bytes:  # what has arrived beyond must not count
-        text = text[: text[: form.bytes].rfind(b"\n") + 1] or text[: text.find(b"\n") + 1]
+    size = form.needed(text, TextParser.ends)
+    if not is_whole or len(text) > size:  # what has arrived beyond must not count
+        text = text[: text[:size].rfind(b"\n") + 1]
     if not text.strip():
         raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
     try:

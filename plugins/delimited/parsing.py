@@ -178,13 +178,12 @@ def labels_of(
     known = attributes[-1].values if places == [len(attributes) - 1] else ()
     columns = [str(place) for place in places]
     try:
-        table = TextTable("", (), source, size=_BLOCK, last=records.last)
-        for number, block in enumerate(table.parts()):
-            text = block.text
-            if form.header and not number:
-                text = text[int(records.ends(text)[0]) :]
-            if 0 < len(known) <= _FEW and b"\r" not in text and not (form.quoting and form.quoting.encode() in text):
-                text = rows_without(text, form.separator, known)
+        rest = _after(source, beginning.begin)
+        if 0 < len(known) <= _FEW:
+            texts = rows_without(source, rest, records, known)
+        else:
+            texts = _rows(source, rest, records)
+        for text in texts:
             if not text.strip():
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
@@ -201,22 +200,56 @@ def labels_of(
         source.close()
 
 
-def rows_without(text: bytes, delimiter: str, labels: Iterable[str]) -> bytes:
-    """The lines of `text`, which has no quotes, whose last cells are none of some labels."""
-    characters = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero(characters == 0x0A)
-    is_known = np.zeros(len(ends), bool)
-    for label in labels:
-        word = (delimiter + label).encode()
-        found = ends >= len(word)
-        for i in range(1, len(word) + 1):
-            found &= characters[np.maximum(ends - i, 0)] == word[-i]
-        is_known |= found
-    if is_known.all():
-        return text[int(ends[-1]) + 1 if len(ends) else 0 :]
-    begins = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
-    lines = [text[begin : end + 1] for begin, end in zip(begins[~is_known].tolist(), ends[~is_known].tolist())]
-    return b"".join([*lines, text[int(ends[-1]) + 1 if len(ends) else 0 :]])
+def _after(source: Any, begin: int) -> bytes:
+    """What has been read after so many bytes of text."""
+    text = b""
+    while len(text) < begin and (more := source.read(max(begin - len(text), _BLOCK))):
+        text += more
+    return text[begin:]
+
+
+def _rows(source: Any, rest: bytes, records: Records) -> Iterator[bytes]:
+    """Whole records, many at a time; `rest` has been read already."""
+    for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
+        yield block.text
+
+
+def rows_without(source: Any, rest: bytes, records: Records, labels: Iterable[str]) -> Iterator[bytes]:
+    """Whole records, many at a time; before the first quote without those whose last cells are some labels.
+
+    Parameters
+    ----------
+    source, rest : what to read, and what has been read already.
+    records : how records are separated.
+    labels : without quotes.
+    """
+    words = tuple(f"{records.delimiter}{label}\n".encode() for label in labels)
+    begun, text = b"", rest or source.read(_BLOCK)
+    while text:
+        characters = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(characters == 0x0A) + 1
+        if not len(ends) or b"\r" in text or (records.quote and records.quote.encode() in text):
+            yield from _rows(source, begun + text, records)
+            return
+        first = begun + text[: ends[0]]
+        other = ~_end_with(words, characters, ends)
+        other[0] = not first.endswith(words)
+        begins, stops = np.append(0, ends[:-1])[other].tolist(), ends[other].tolist()
+        lines = [text[begin:stop] for begin, stop in zip(begins, stops)]
+        yield b"".join([first, *lines[1:]] if other[0] else lines)
+        begun, text = text[ends[-1] :], source.read(_BLOCK)
+    yield begun
+
+
+def _end_with(words: Iterable[bytes], characters: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Whether lines, which end before `ends`, end with one of some words; a line has no part of another in it."""
+    found = np.zeros(len(ends), bool)
+    for word in words:
+        same = ends >= len(word)
+        for i in range(2, len(word) + 1):  # all end with a line feed
+            same &= characters[np.maximum(ends - i, 0)] == word[-i]
+        found |= same
+    return found
 
 
 def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:

@@ -21,6 +21,8 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ZEROS = re.compile(r"(:\d\d\.\d{3})0{3}(?:000)?(?!\d)")
 _LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
+_ROWS = 20  # that are looked at, however long they are
+_LONGEST = 1 << 28  # bytes, beyond which no more are read for them
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 
 
@@ -41,6 +43,21 @@ class Typed(FileFormat):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.bytes = size_of(self, self.look)
+        self.rows = _ROWS if self.look == type(self).look else 1
+
+    def needed(self, text: bytes, ends: Callable[[bytes], np.ndarray]) -> int:
+        """How many bytes types are found in; more than `text` has if that depends on what comes next.
+
+        Parameters
+        ----------
+        text : the rows as far as they have been read.
+        ends : a function that gives where whole rows end.
+        """
+        if len(text) < self.bytes:
+            return self.bytes
+        found = ends(text[:_LONGEST])[: self.rows]
+        missing = len(found) < self.rows and len(text) < _LONGEST
+        return len(text) + 1 if missing else max(self.bytes, int(found[-1]) if len(found) else 0)
 
 
 def chosen_kinds(form: Typed, names: list[str]) -> dict[str, str]:

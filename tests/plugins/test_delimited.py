@@ -2,7 +2,9 @@
 
 import csv
 import gzip
+import io
 import os
+import random
 import subprocess
 import sys
 import time
@@ -163,6 +165,19 @@ def test_labels_are_looked_for_in_the_whole_file_but_not_in_a_pipe(tmp_path):
     assert run("--from", "csv:look=all,nominal=b", "-", input=text, cwd=tmp_path).returncode == 0
     (tmp_path / "y.csv").write_text("a\n" + "x\nx\n" * 9 + "".join(f"t{i}\n" for i in range(200)))
     assert filterkit.read(tmp_path / "y.csv", format="csv:look=20B").schema.attributes[0].kind == "string"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_long_rows_are_looked_at_all_the_same(kind, tmp_path):
+    """Those of tables with very many columns; at least 20 rows are looked at, unless a size is said."""
+    row = "{},{},{}\n" if kind == "csv" else '{{"n":{},"t":"{}","k":"{}"}}\n'
+    for length, late in [(1_200_000, 2), (100_000, 19)]:
+        rows = [row.format(i, chr(97 + i) * length, "late" if i in (late, 21) else "usual") for i in range(22)]
+        text = ("n,t,k\n" if kind == "csv" else "") + "".join(rows)
+        done = run("--from", kind, "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
+        assert done.returncode == 0 and "@attribute k {usual,late}" in done.stdout, done.stderr
+        done = run("--from", f"{kind}:look=10kB,nominal=k", "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
+        assert done.returncode == 1 and "'late' is not among its labels, which are those of the first 10kB" in done.stderr
 
 
 def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
@@ -328,6 +343,23 @@ def test_labels_of_the_last_column_are_those_of_the_whole_file(last, ending, tmp
     assert done.returncode == 0 and "@attribute class {" + ",".join(labels) + "}" in done.stdout
     (tmp_path / "x.csv").write_bytes(text.encode()[: -len(ending)])
     assert run(*rejects, "x.csv", cwd=tmp_path).stdout == done.stdout
+    (tmp_path / "x.csv").write_bytes(f"{ending * 2}{text}".encode())  # the header is no row
+    assert run(*rejects, "x.csv", cwd=tmp_path).stdout == done.stdout
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_labels_are_those_that_a_plain_reader_finds(seed, read, monkeypatch):
+    monkeypatch.setattr("filterkit_plugins.delimited.parsing._BLOCK", 16)
+    rng = random.Random(seed)
+    words = ["a", "b", "ab", "b a", "", "a" * 40, "ä", *(['"x,y"', '"u\nv"', '"a"'] if seed % 2 else [])]
+    for _ in range(20):
+        common = rng.sample(words, 3)
+        ending = rng.choice(["\n", "\n", "\r\n"])
+        rows = [f"{rng.randrange(1000)},{rng.choice(rng.choice([common, common, words]))}" for _ in range(60)]
+        text = ending.join(["n,k", *rows]) + rng.choice(["", ending])
+        data = read(text, format="csv:look=40B,nominal=k")
+        found = [row[1] for row in csv.reader(io.StringIO(text, newline=""))][1:]
+        assert data.schema.attributes[1].values == tuple(dict.fromkeys(filter(None, found))), text
 
 
 def test_reading_numbers_does_not_import_what_is_slow(tmp_path):
