@@ -143,7 +143,8 @@ def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Where the ``.0`` of the few `whole` numbers is; only rows that have some are searched."""
-    rows = np.flatnonzero(whole.any(axis=1))
+    row_of = np.flatnonzero(whole) // whole.shape[1]
+    rows = row_of[np.diff(row_of, prepend=-1) > 0]
     ends = np.append(np.flatnonzero(text == _ROW_END), len(text))
     begins = np.append(0, ends[:-1] + len("],["))[rows]
     parts = b",".join([*_slices(text, begins.tolist(), ends[rows].tolist()), b""])
