@@ -44,11 +44,10 @@ class Delimited(Typed):
             if self.separator == character:
                 raise UsageError(f"{self.name}: delimiter and {name} are the same character")
 
-    def with_commas(self) -> str:
-        """How this format is said if its numbers have decimal commas."""
-        word = next((word for word, character in _CHARACTERS.items() if character == self.separator), self.separator)
-        delimiter = "" if self.delimiter == type(self).delimiter else f"delimiter={word},"
-        return f"{self.name}:{delimiter}decimal=comma"
+    @property
+    def delimiter_word(self) -> str:
+        """The delimiter as a word that needs no quotes in a shell, if it has one."""
+        return next((word for word, character in _CHARACTERS.items() if character == self.separator), self.separator)
 
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()

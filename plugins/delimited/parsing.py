@@ -26,6 +26,7 @@ from filterkit.plugin import (
     quoted,
 )
 
+from .hints import about_texts, about_word
 from .records import Records
 from .types import chosen_kinds, in_milliseconds, inferred, is_number, is_too_long, with_all_labels
 
@@ -97,6 +98,7 @@ class Look:
         self._form, self._columns = form, len(beginning.names)
         self._text = beginning.looked
         self.is_empty = not self._text.strip()
+        self.has_hexadecimals = b"0x" in self._text or b"0X" in self._text
 
     def table(self, texts: Iterable[int]) -> Any:
         """The rows as an Arrow table, with these columns as texts and others as Arrow takes them."""
@@ -143,26 +145,25 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     odd = [
         place
         for place, column in enumerate(table.columns)
-        if kinds.get(names[place]) != "numeric" and _is_odd(column, partial(look.texts, [place]))
+        if kinds.get(names[place]) != "numeric" and _is_odd(column, look.has_hexadecimals, partial(look.texts, [place]))
     ]
     for place, column in look.texts(odd).items():
         table = table.set_column(place, str(place), column)
     found = inferred(table, names, kinds, form, needed)
-    if form.separator != "," and form.point == ".":
-        _warn_of_commas(form, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in kinds])
+    known = {*kinds, *needed}
+    _warn_of_texts(form, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if beginning.is_whole or not os.path.isfile(opening.path):
         return found
-    return with_all_labels(found, {*kinds, *needed}, form, partial(labels_of, form, opening, beginning, found))
+    return with_all_labels(found, known, form, partial(labels_of, form, opening, beginning, found))
 
 
-def _warn_of_commas(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
-    """Warn of columns of text, by their names, whose texts are all numbers with decimal commas."""
+def _warn_of_texts(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
+    """Warn of the first column of text, by its name, that may be meant to be of numbers."""
     for name, column in columns:
         if pa.types.is_dictionary(column.type) and column.null_count < len(column):
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            if any("," in word for word in words) and all(is_number(word, ",") for word in words):
-                said = f"column {quoted(name)} is text, as its numbers have decimal commas"
-                warnings.warn(ConversionWarning(f"{said}; say --from {form.with_commas()}"), stacklevel=2)
+            if about := about_texts(form, words):
+                warnings.warn(ConversionWarning(f"column {quoted(name)} is text, {about}"), stacklevel=2)
                 return
 
 
@@ -252,13 +253,24 @@ def _end_with(words: Iterable[bytes], characters: np.ndarray, ends: np.ndarray) 
     return found
 
 
-def _is_odd(column: Any, texts: Callable[[], dict[int, Any]]) -> bool:
-    """Whether Arrow takes a column for something else than numbers or texts, or for numbers that are not exact."""
+def _is_odd(column: Any, has_hexadecimals: bool, texts: Callable[[], dict[int, Any]]) -> bool:
+    """Whether Arrow takes a column for something else than numbers or texts, or for numbers that are not exact.
+
+    Parameters
+    ----------
+    column : as Arrow reads it.
+    has_hexadecimals : whether there may be whole numbers such as 0x1F, which Arrow reads, but not as float64.
+    texts : gives the texts of the column, by its place.
+    """
     kind = column.type
     if pa.types.is_null(kind) or pa.types.is_dictionary(kind):
         return False
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return True
+    if has_hexadecimals and pa.types.is_integer(kind):
+        words = next(iter(texts().values())).unify_dictionaries().chunk(0).dictionary
+        if not all(map(is_number, words.to_pylist())):
+            return True
     return is_too_long(column, lambda: next(iter(texts().values())).to_pylist())
 
 
@@ -325,7 +337,8 @@ class RowParser(TextParser):
         if cells is None:
             return RowError("a quote is not closed")
         if len(cells) != len(self.types):
-            return RowError(f"expected {len(self.types)} values, found {len(cells)}")
+            values = "1 value" if len(self.types) == 1 else f"{len(self.types)} values"
+            return RowError(f"expected {values}, found {len(cells)}")
         if self.weights is not None:
             del cells[self.weights]
         for place, (cell, is_quoted) in enumerate(cells):
@@ -352,8 +365,8 @@ class RowParser(TextParser):
             wrong = f"is not a date like {attribute.format}"
         if not wrong:
             return ""
-        if attribute.kind == "numeric" and self.form.separator != "," and is_number(word, ","):
-            return f"{quoted(word)} {wrong}; if it has a decimal comma, say --from {self.form.with_commas()}"
+        if attribute.kind == "numeric" and (advice := about_word(self.form, word)):
+            return f"{quoted(word)} {wrong}; {advice}"
         return f"{quoted(word)} {wrong}{self._advice(attribute)}"
 
     def _advice(self, attribute: Attribute) -> str:

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -411,6 +412,42 @@ def test_decimal_commas_are_noticed(tmp_path):
     assert done.stderr == f"filterkit: x.csv:2: attribute 'a': '1,5' is not a number; if it has a decimal comma, {say}"
     (tmp_path / "x.csv").write_text("a;b;k\n1,5;2;x\n2,5 EUR;3;y\n")
     assert run("--from", "csv:delimiter=semicolon", "x.csv", cwd=tmp_path).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("form", "words", "said"),
+    [
+        ("csv", "1 N/A 2.5 n/a", "as 'N/A' is among its numbers; if that is a missing value, say --from "
+         "'csv:missing=,?,NA,NaN,N/A,n/a'"),
+        ("csv:missing=?,delimiter=|", "null 1 ?", "as 'null' is among its numbers; if that is a missing value, say "
+         "--from 'csv:delimiter=pipe,missing=?,null'"),
+        ("csv:delimiter=;", "1,5 - 2", "as its numbers have decimal commas and '-' is among them; if that is a missing "
+         "value, say --from 'csv:delimiter=semicolon,decimal=comma,missing=,?,NA,NaN,-'"),
+        ("csv", "1 2 A", ""),
+        ("csv", "unknown none", ""),
+        ("csv", "0x10 0x11 7", ""),
+        ("csv:delimiter=;", "a,b 1,5", ""),
+        ("csv:nominal=a", "1 N/A", ""),
+    ],
+)  # fmt: skip
+def test_other_words_for_missing_values_are_noticed(form, words, said, read):
+    delimiter = {"csv:missing=?,delimiter=|": "|", "csv:delimiter=;": ";"}.get(form, ",")
+    text = "".join(f"{word}{delimiter}0\n" for word in ["a", *words.split()])
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        data = read(text, format=form)
+    assert data.schema.attributes[0].kind == ("nominal" if "nominal" in form else "string")
+    assert [str(each.message) for each in noted] == ([f"column 'a' is text, {said}"] if said else [])
+    if said:  # what is said does what it says
+        again = read(text, format=said.split("--from ")[1].strip("'"))
+        assert again.schema.attributes[0].kind == "numeric"
+
+
+def test_another_word_for_a_missing_value_is_named_where_a_number_is_told(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\nnull,3\n")
+    done = run("--from", "csv:numeric=a", "x.csv", cwd=tmp_path)
+    remedy = "if it is a missing value, say --from 'csv:missing=,?,NA,NaN,null'"
+    assert done.stderr == f"filterkit: x.csv:3: attribute 'a': 'null' is not a number; {remedy}\n"
 
 
 def test_json_lines_with_flags_and_dates_in_several_forms(tmp_path, read):

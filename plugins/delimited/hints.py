@@ -1,0 +1,55 @@
+"""What a column of text may be meant to be: numbers with decimal commas, or among other words for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from filterkit.plugin import quoted
+
+from .types import is_number
+
+if TYPE_CHECKING:
+    from .form import Delimited
+
+# In small letters. Others, as of grades such as 1, 2 and A, are labels.
+_MISSING = frozenset(
+    ("null", "none", "nil", "na", "nan", "-nan", "n/a", "#n/a", "n.a.", "-", "--", ".", r"\n", "missing", "unknown")
+)
+
+
+def about_texts(form: Delimited, words: Sequence[str]) -> str:
+    """Why a column with these distinct texts is none of numbers, and what to say if it is to be; else empty."""
+    point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
+    if not all(is_number(word, point) or word.lower() in _MISSING for word in words):
+        return ""
+    others = [word for word in words if not is_number(word, point)]
+    if len(others) == len(words):
+        return ""
+    reasons = ["its numbers have decimal commas"] if point != form.point else []
+    if others:
+        reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'its numbers'}")
+    condition = " if that is a missing value," if others else ""
+    return f"as {' and '.join(reasons)};{condition} say {_said(form, point, others)}" if reasons else ""
+
+
+def about_word(form: Delimited, word: str) -> str:
+    """What to say if a text that is no number is meant to be one, or to be missing; else empty."""
+    if form.separator != "," and is_number(word, ","):
+        return f"if it has a decimal comma, say {_said(form, ',', [])}"
+    if word.lower() in _MISSING:
+        return f"if it is a missing value, say {_said(form, form.point, [word])}"
+    return ""
+
+
+def _said(form: Delimited, point: str, missing: Sequence[str]) -> str:
+    """The option that reads such numbers and missing values."""
+    options = []
+    if form.delimiter != type(form).delimiter:
+        options.append(f"delimiter={form.delimiter_word}")
+    if point == ",":
+        options.append("decimal=comma")
+    if missing:
+        options.append(f"missing={','.join([*form.missing, *missing])}")
+    text = f"{form.name}:{','.join(options)}"
+    return f"--from '{text}'" if missing else f"--from {text}"  # a shell takes ? for a pattern
