@@ -15,7 +15,7 @@ _DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
 DATE_FORMATS = (
     _DAY,
     *(f"{_DAY}{t}{time}" for t in (" ", "'T'") for time in (_HOURS, _SECONDS, f"{_SECONDS}.SSS")),
-    *(f"{_DAY}'T'{time}XXX" for time in (_SECONDS, f"{_SECONDS}.SSS")),
+    *(f"{_DAY}{t}{time}XXX" for t in ("'T'", " ") for time in (_SECONDS, f"{_SECONDS}.SSS")),
 )
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -476,6 +476,16 @@ def test_dates_with_microseconds_are_dates_if_nothing_is_lost(fraction, kind, re
         assert moments == [1704067200000 + int(fraction[:3]), 1704153600000 + int(fraction[:3])]
 
 
+@pytest.mark.parametrize("step", ["1s", "1ms"])
+def test_times_with_a_zone_as_pandas_writes_them_are_dates(step, read):
+    times = pd.date_range("2020-10-24 23:59:58", periods=3, tz="Europe/Rome") + pd.to_timedelta(range(3), step[1:])
+    text = pd.DataFrame({"t": times, "k": ["x", "y", "x"]}).to_csv(index=False)
+    assert "+01:00" in text and "+02:00" in text  # the clocks change
+    data = read(text)
+    assert kinds(data)["t"] == "date"
+    assert data.passthrough.column("t").cast("int64").to_pylist() == [int(t.timestamp() * 1000) for t in times]
+
+
 def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, capfd):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n1,2\n\xa2\xff\n3,4\n")
