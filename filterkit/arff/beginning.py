@@ -6,21 +6,12 @@ import re
 
 from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
 from filterkit.errors import ArffError
+from filterkit.files.contents import no_text
 from filterkit.files.endings import other_format
 from filterkit.files.lines import Lines, count_lines
 from filterkit.files.source import Source
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
-# The first bytes of files that are not ARFF text in the encoding asked for: what they are, and what to do.
-_BEGINNINGS = (
-    (b"\x1f\x8b", "compressed by gzip, which the name of a file must show by the ending .gz"),
-    (b"BZh", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
-    (b"\xfd7zXZ\x00", "compressed by xz, which the name of a file must show by the ending .xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd, which the name of a file must show by the ending .zst"),
-    (b"PK\x03\x04", "a zip archive: unpack it, or give a saved chain to --load"),
-    (b"\xff\xfe", "text in UTF-16: say --encoding utf-16"),
-    (b"\xfe\xff", "text in UTF-16: say --encoding utf-16"),
-)
 
 
 def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple[Header, int, bytes]:
@@ -73,9 +64,8 @@ def _parsed(lines: Lines, lenient: bool) -> tuple[Header, int, bytes]:
 
 def _check_begin(text: bytes) -> None:
     """Refuse what cannot be ARFF at once, because looking for ``@data`` could take reading a large file."""
-    for begin, what in _BEGINNINGS:
-        if text.startswith(begin):
-            raise ArffError(f"this is {what}")
+    if what := no_text(text):
+        raise ArffError(f"this is {what}")
     before = _before_row(text)
     line = text[before : before + 200]
     if len(line) > 10 and not line.lower().startswith((b"@relation", b"'@relation", b'"@relation')):

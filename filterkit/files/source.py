@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import glob
+import io
 import os
 import select
 import stat
@@ -153,6 +154,13 @@ class Source:
         if self._read is not None:
             self._read.append(text)
         return text
+
+    def beginning(self) -> bytes:
+        """The next bytes of a local file of plain UTF-8 text, which stay to be read; empty of any other input."""
+        if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
+            return b""
+        with self.failures():
+            return self._raw.peek(16)
 
     def mark(self) -> None:
         """Remember what is read from here on; a pipe cannot be read again."""

@@ -17,6 +17,7 @@ from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.files.contents import no_text
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -62,8 +63,17 @@ class Opening(NamedTuple):
         return self.like.attributes if self.first is None and self.like is not None else self.first
 
     def text(self) -> Source:
-        """The input as a stream of UTF-8 text, decompressed, without a byte order mark."""
-        return Source(self.path, self.encoding)
+        """The input as a stream of UTF-8 text, decompressed, without a byte order mark.
+
+        Raises
+        ------
+        FilterkitError : the input cannot be opened, or is evidently something else.
+        """
+        source = Source(self.path, self.encoding)
+        if what := no_text(source.beginning()):
+            source.close()
+            raise FilterkitError(f"{source.name}: this is {what}")
+        return source
 
     def local(self) -> IO[bytes]:
         """The input as a file that can be sought in: itself, or a decompressed or downloaded copy, which is deleted

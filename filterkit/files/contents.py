@@ -1,0 +1,24 @@
+"""What an input is that is not text, or not in UTF-8, by its first bytes."""
+
+from __future__ import annotations
+
+# The first bytes: what the input is, and what to do.
+_BEGINNINGS = (
+    (b"\x1f\x8b", "compressed by gzip, which the name of a file must show by the ending .gz"),
+    (b"BZh", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
+    (b"\xfd7zXZ\x00", "compressed by xz, which the name of a file must show by the ending .xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd, which the name of a file must show by the ending .zst"),
+    (b"PK\x03\x04", "a zip archive: unpack it, or give a saved chain to --load"),
+    (b"\xd0\xcf\x11\xe0", "an Excel file: save the table as CSV"),
+    (b"PAR1", "Parquet: say --from parquet"),
+    (b"ARROW1", "Arrow: say --from arrow"),
+    (b"\xff\xfe", "text in UTF-16: say --encoding utf-16"),
+    (b"\xfe\xff", "text in UTF-16: say --encoding utf-16"),
+)
+
+
+def no_text(begin: bytes) -> str:
+    """What an input is that begins with some bytes, and what to do; empty if it may be text in UTF-8."""
+    if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
+        return ""
+    return next((what for mark, what in _BEGINNINGS if begin.startswith(mark)), "")

@@ -1,0 +1,43 @@
+"""Files that are evidently something else than text in UTF-8: all formats of text say what they are."""
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+import filterkit
+from filterkit import FilterkitError
+
+TABLE = pa.table({"a": [1.0]})
+XRFF = (
+    '<?xml version="1.0" encoding="utf-16"?><dataset name="ä"><header><attributes><attribute name="n" type="numeric"/>'
+    "</attributes></header><body><instances><instance><value>1</value></instance></instances></body></dataset>"
+)
+
+
+@pytest.mark.parametrize("ending", ["arff", "csv", "jsonl", "libsvm", "xrff"])
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (
+            lambda path: path.write_bytes(gzip.compress(b"a,b")),
+            "compressed by gzip, which the name of a file must",
+        ),
+        (lambda path: path.write_bytes("a,b".encode("utf-16")), "text in UTF-16: say --encoding utf-16"),
+        (lambda path: pq.write_table(TABLE, path), "Parquet: say --from parquet"),
+        (lambda path: feather.write_feather(TABLE, path), "Arrow: say --from arrow"),
+    ],
+)
+def test_a_file_with_the_wrong_ending_is_told(ending, make, what, tmp_path):
+    make(tmp_path / f"x.{ending}")
+    with pytest.raises(FilterkitError) as error:
+        filterkit.read(tmp_path / f"x.{ending}")
+    assert f"x.{ending}: this is {what}" in str(error.value)
+
+
+def test_xml_says_its_encoding_itself(tmp_path):
+    (tmp_path / "x.xrff").write_bytes(XRFF.encode("utf-16"))
+    data = filterkit.read(tmp_path / "x.xrff")
+    assert data.schema.relation == "ä" and data.X.tolist() == [[1]]
