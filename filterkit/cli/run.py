@@ -16,6 +16,7 @@ from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
 from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter, Transformed
 from filterkit.errors import UsageError
+from filterkit.files.descriptors import file_behind
 from filterkit.files.output import open_output, together
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
@@ -51,6 +52,8 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
         print_explanation(job)
         return
+    if "-" in [goal.path for goal in job.goals_of_rows] and (message := job.formats.misnomer(file_behind(1))):
+        say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
         opened.enter_context(together())

@@ -42,6 +42,15 @@ def pipe_of(path: str) -> tuple[int, int] | None:
     return None if is_read_again else (about.st_dev, about.st_ino)
 
 
+def file_behind(number: int) -> str:
+    """The path of the file that an open descriptor writes to; empty if it is none, or the system does not tell."""
+    try:
+        is_file = stat.S_ISREG(os.fstat(number).st_mode)
+        return os.readlink(f"/proc/self/fd/{number}") if is_file else ""
+    except OSError:
+        return ""
+
+
 def is_read_only(number: int) -> bool:
     """Whether an open descriptor is only for reading, as far as the system can tell.
 

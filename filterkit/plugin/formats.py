@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import PATH, UsageError, or_of_a_file, quoted, suggestion
-from filterkit.files.endings import ARFF, KNOWN, check_ending, ending
+from filterkit.files.endings import ARFF, COMPRESSIONS, KNOWN, check_ending, ending
 
 if TYPE_CHECKING:
     from filterkit.formats.output import AnyFormat
@@ -104,6 +104,18 @@ class Formats:
         own = format_by_ending(path, self.known, is_read)
         is_same = own is said[0] or (own is not None and type(own) is type(said[0]))
         return said[0] if is_same or (own is None and _ending(path, is_read) != ".arff") else own
+
+    def misnomer(self, path: str) -> str:
+        """What is wrong with the name of a file that standard output goes to, as a warning; empty if nothing is."""
+        end, name = ending(path), quoted(os.path.basename(path), PATH)
+        if path.lower().endswith(COMPRESSIONS):
+            return f"standard output is not compressed, though it goes to {name}; say -o {name}"
+        other = self.known.get(end)
+        if self._out is not None or end in _OWN or (other is None and end not in KNOWN):
+            return ""
+        title = KNOWN[end] if other is None else title_of(other)
+        hint = f"; say -o {name}" if other is not None and is_format_written(other) else ""
+        return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
     def check_output(self, path: str, by: str, is_main: bool = True) -> None:
         """Refuse an output in a format that is not written, or under an ending that belongs to another format.

@@ -2,6 +2,7 @@
 
 import shlex
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -206,3 +207,26 @@ def test_a_command_with_enough_rows_ends_while_its_input_is_open(chain_file):
     assert process.wait() == 0
     giving_up.cancel()
     process.stdin.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the names of open files are looked up in /proc")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("x.arff > y.csv", "standard output is ARFF, though it goes to 'y.csv', whose ending is that of CSV; "
+         "say -o 'y.csv'"),
+        ("x.arff >> y.xlsx", "standard output is ARFF, though it goes to 'y.xlsx', whose ending is that of Excel"),
+        ("x.arff > y.arff.gz", "standard output is not compressed, though it goes to 'y.arff.gz'; say -o 'y.arff.gz'"),
+        ("--to csv x.arff > y.csv", ""),
+        ("x.arff > y.arff", ""),
+        ("x.arff > y", ""),
+        ("x.arff > y.txt", ""),
+        ("-o z.arff x.arff > y.csv", ""),
+        ("--explain x.arff > y.csv", ""),
+        ("x.arff | cat > y.csv", ""),
+    ],
+)  # fmt: skip
+def test_a_redirection_to_a_file_of_another_format_is_noticed(words, said, tmp_path):
+    (tmp_path / "x.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n")
+    done = command.shell(f"filterkit {words}", tmp_path)
+    assert done.stderr == (f"filterkit: warning: {said}\n" if said else "")
