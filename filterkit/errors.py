@@ -234,10 +234,20 @@ def unexpected(error: BaseException) -> str:
 
     Without a note, it names the plugin in whose code the error came up, if it is one.
     """
+    if isinstance(error, FileNotFoundError) and not _is_in_a_folder():
+        return "the current folder has been deleted"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     plugin = "" if where else culprit(error)
     where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
+
+
+def _is_in_a_folder() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def one_line(error: BaseException | str, limit: int = 300) -> str:

@@ -95,7 +95,11 @@ def _folders() -> str | None:
 
     None if the current folder is one of them, as under ``python -m``, because files come and go there.
     """
-    if sys.path[:1] in ([""], [os.getcwd()]):
+    try:
+        here = os.getcwd()
+    except OSError:  # the folder has been deleted
+        here = ""
+    if sys.path[:1] in ([""], [here]):
         return None
     return f"{sys.version} {os.pathsep.join(map(_stamp, [*sys.path, __file__]))}".replace("\n", " ")
 

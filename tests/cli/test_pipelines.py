@@ -230,3 +230,18 @@ def test_a_redirection_to_a_file_of_another_format_is_noticed(words, said, tmp_p
     (tmp_path / "x.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n")
     done = command.shell(f"filterkit {words}", tmp_path)
     assert done.stderr == (f"filterkit: warning: {said}\n" if said else "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not delete the folder of a process")
+def test_a_current_folder_that_was_deleted_does_no_harm_to_absolute_paths(tmp_path):
+    def there(words):
+        (tmp_path / "gone").mkdir()
+        return command.shell(f"cd gone; rmdir ../gone; {command.COMMAND[0]} {words}", tmp_path)
+
+    iris = SAMPLES / "iris.arff"
+    done = there(f"{iris} l2")
+    assert done.returncode == 0 and done.stdout.endswith("% 150 rows\n")
+    assert there(f"-o {tmp_path / 'x.arff'} {iris}").returncode == 0
+    assert there("iris.arff").stderr == "filterkit: iris.arff: No such file or directory\n"
+    done = there(f"-o x.arff {iris}")
+    assert (done.returncode, done.stderr) == (1, "filterkit: the current folder has been deleted\n")
