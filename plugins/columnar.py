@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
@@ -32,6 +35,7 @@ _LARGEST = 1 << 27  # bytes of a group that a worker reads as a whole
 _GROUP = 1 << 26  # bytes of a group that is written
 _SPARSE = b"filterkit.sparse"  # where the metadata have the name of the column with the pairs of sparse rows
 _SPARSE_ROWS = 1 << 12  # sparse rows of a part or group
+_UNNAMED = re.compile(r"__index_level_\d+__")
 _CELLS = 1 << 22  # the most cells that are made dense at once when rows are sparse
 
 
@@ -234,8 +238,9 @@ class ColumnarTable(Table):
         if twice is not None:
             raise FilterkitError(f"two columns are named {quoted(twice)}")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
-        names = [name for name in names if name not in skipped]
-        self._columns = names if skipped else None
+        left_out = skipped | _unnamed_index(groups.schema)
+        names = [name for name in names if name not in left_out]
+        self._columns = names if left_out else None
         schema, weights = schema_noted(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
         if self._weights is not None and self._weights not in names:
@@ -253,7 +258,7 @@ class ColumnarTable(Table):
         self._pairs = ""
         rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
         self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
-        noted = [] if schema is None else [a for a in schema.attributes if a.name not in skipped]
+        noted = [] if schema is None else [a for a in schema.attributes if a.name not in left_out]
         is_ours = schema is not None and [a.name for a in noted] == names
         if is_ours and opening.wanted is None and not form.nominal:
             assert schema is not None
@@ -275,6 +280,7 @@ class ColumnarTable(Table):
         nominal = {
             name for pattern in self._form.nominal for name in matching_names(self._form, "nominal", pattern, names)
         }
+        categorical = _categorical(self._groups.schema)
         asked = class_asked(opening, names)
         found, unknown = [], []
         for name in names:
@@ -284,11 +290,19 @@ class ColumnarTable(Table):
                 raise FilterkitError(f"{error}; {self._form.left_out(name)}") from None
             if name in known and fits(attribute, known[name]) and not (name in nominal and opening.wanted is None):
                 attribute = known[name]
-            elif attribute.kind == "nominal" or name in nominal or (name == asked and _is_class(attribute, opening)):
+            elif (
+                attribute.kind == "nominal"
+                or name in nominal
+                or (name in categorical and attribute.kind == "numeric")
+                or (name == asked and _is_class(attribute, opening))
+            ):
                 attribute = Attribute(name, "nominal")
                 unknown.append(name)
             found.append(attribute)
         labels = self._labels(unknown)
+        for name in labels.keys() & categorical:
+            if not _is_dictionary(self._groups.schema.field(name).type):  # whose order is lost; it is this, as a rule
+                labels[name] = tuple(sorted(labels[name], key=_value))
         return [a._replace(values=labels[a.name]) if a.name in labels else a for a in found]
 
     def _labels(self, names: list[str]) -> dict[str, tuple[str, ...]]:
@@ -326,6 +340,36 @@ class ColumnarTable(Table):
 
     def close(self) -> None:
         self._file.close()
+
+
+def _categorical(schema: pa.Schema) -> set[str]:
+    """The columns that pandas noted as categorical; Parquet keeps the dictionaries of texts alone."""
+    with suppress(KeyError, TypeError, ValueError):
+        columns = json.loads((schema.metadata or {})[b"pandas"])["columns"]
+        return {column["name"] for column in columns if column["pandas_type"] == "categorical"}
+    return set()  # it is not of pandas
+
+
+def _unnamed_index(schema: pa.Schema) -> set[str]:
+    """The columns with row labels of pandas that have no name: to pandas, they are no columns."""
+    with suppress(KeyError, TypeError, ValueError):
+        index = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+        return {name for name in index if isinstance(name, str) and _UNNAMED.fullmatch(name)}
+    return set()
+
+
+def _is_dictionary(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(kind))
+
+
+def _value(label: str) -> tuple[bool, float, str]:
+    """What a label is sorted by: numbers by their values, before other texts."""
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
 
 
 def _is_class(attribute: Attribute, opening: Opening) -> bool:

@@ -95,6 +95,32 @@ def test_weights_that_come_late_are_not_dropped(tmp_path):
     assert filterkit.read(tmp_path / "y.parquet").weights.sum() == 4400
 
 
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_categories_of_pandas_are_labels_whatever_they_are(ending, tmp_path):
+    frame = pd.DataFrame({
+        "i": pd.Categorical([10, 9, 10, None]),
+        "f": pd.Categorical([0.5, None, -1.5, 0.5]),
+        "b": pd.Categorical([True, False, None, True]),
+        "t": pd.Categorical(["b", "a", "b", None], categories=["c", "b", "a"]),
+        "n": [1, 2, 3, 4],
+    })  # fmt: skip
+    (frame.to_parquet if ending == "parquet" else frame.to_feather)(tmp_path / f"x.{ending}")
+    data = filterkit.read(tmp_path / f"x.{ending}")
+    found = {a.name: a.values for a in data.schema.attributes}
+    assert found == {"i": ("9", "10"), "f": ("-1.5", "0.5"), "b": ("false", "true"), "t": ("c", "b", "a"), "n": ()}
+    assert filterkit.to_pandas(data)["i"].tolist()[:3] == ["10", "9", "10"]
+
+
+def test_an_index_of_pandas_without_a_name_is_no_column(tmp_path):
+    frame = pd.DataFrame({"n": [1.0, 2, 3, 4], "k": ["x", "y", "x", "y"]}, index=[3, 1, 4, 2])
+    frame.to_parquet(tmp_path / "x.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "x.parquet").names
+    data = filterkit.read(tmp_path / "x.parquet", class_="last")
+    assert list(data.schema.names) == ["n", "k"] and data.schema.class_attribute.values == ("x", "y")
+    frame.rename_axis("id").to_parquet(tmp_path / "y.parquet")
+    assert list(filterkit.read(tmp_path / "y.parquet").schema.names) == ["n", "k", "id"]
+
+
 def test_what_no_attribute_can_hold_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     for column, message in [
