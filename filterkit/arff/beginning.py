@@ -42,7 +42,8 @@ def _other_format(name: str, text: bytes) -> str:
     other = other_format(name)
     if other is not None:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
-        return f"{read_as}, or load a plugin that reads {other}"
+        how = ", as jq -c '.[]' does to JSON lines," if other == "JSON" else ","
+        return f"{read_as}{how} or load a plugin that reads {other}"
     begin = text[_before_row(text) :][:2]  # perhaps with a quote
     hint = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
     return hint if begin and b"@" not in begin else ""

@@ -81,6 +81,8 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     try:
         table = _inferred(text)
     except pa.ArrowInvalid as error:
+        if text.lstrip().startswith(b"["):
+            raise RowError("it is an array of JSON; jq -c '.[]' makes JSON lines of it") from None
         raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
     kinds = chosen_kinds(form, names)

@@ -146,7 +146,7 @@ def test_a_file_with_another_ending_is_read_as_arff_and_errors_say_so(packed, tm
     assert done.returncode == 1
     assert done.stderr == (
         f"filterkit: {path.name}:1: expected @relation, found 'a'; its ending is that of JSON, but it is read as ARFF: "
-        "convert it first, or load a plugin that reads JSON\n"
+        "convert it first, as jq -c '.[]' does to JSON lines, or load a plugin that reads JSON\n"
     )
     path.write_bytes(gzip.compress(Path(IRIS).read_bytes()) if packed else Path(IRIS).read_bytes())
     assert run(path.name, cwd=tmp_path).returncode == 0

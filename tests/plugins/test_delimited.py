@@ -513,6 +513,12 @@ def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
     assert (tmp_path / "r").read_text().count("is no JSON object") == 3
 
 
+@pytest.mark.parametrize("text", ['[{"a":1}]', '\n[\n{"a":1},\n{"a":2}\n]\n'])
+def test_an_array_of_json_is_refused_with_what_makes_lines_of_it(text, read):
+    with pytest.raises(FilterkitError, match=r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"):
+        read(text, "x.jsonl")
+
+
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
 def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(tmp_path, text):
     path = tmp_path / "x.jsonl"
