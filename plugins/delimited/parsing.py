@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from filterkit.plugin import (
 
 from .hints import about_texts, about_word
 from .records import Records
-from .types import chosen_kinds, in_milliseconds, inferred, is_number, is_too_long, with_all_labels
+from .types import are_exact, chosen_kinds, in_milliseconds, inferred, is_exact, is_number, with_all_labels
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -142,11 +142,8 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         about = " ".join(str(error).split())
         hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
-    odd = [
-        place
-        for place, column in enumerate(table.columns)
-        if kinds.get(names[place]) != "numeric" and _is_odd(column, look.has_hexadecimals, partial(look.texts, [place]))
-    ]
+    told = {place for place, name in enumerate(names) if kinds.get(name) == "numeric"}
+    odd = _odd_columns(table, look, form, told)
     for place, column in look.texts(odd).items():
         table = table.set_column(place, str(place), column)
     found = inferred(table, names, kinds, form, needed)
@@ -253,25 +250,29 @@ def _end_with(words: Iterable[bytes], characters: np.ndarray, ends: np.ndarray) 
     return found
 
 
-def _is_odd(column: Any, has_hexadecimals: bool, texts: Callable[[], dict[int, Any]]) -> bool:
-    """Whether Arrow takes a column for something else than numbers or texts, or for numbers that are not exact.
+def _odd_columns(table: Any, look: Look, form: Delimited, told: Collection[int]) -> list[int]:
+    """The columns that Arrow takes for something else than numbers or texts, or for numbers that are not exact.
 
     Parameters
     ----------
-    column : as Arrow reads it.
-    has_hexadecimals : whether there may be whole numbers such as 0x1F, which Arrow reads, but not as float64.
-    texts : gives the texts of the column, by its place.
+    table : the first rows, as Arrow reads them.
+    look : gives the texts of columns.
+    form : the format.
+    told : columns that are numeric, whatever Arrow takes them for.
     """
-    kind = column.type
-    if pa.types.is_null(kind) or pa.types.is_dictionary(kind):
-        return False
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return True
-    if has_hexadecimals and pa.types.is_integer(kind):
-        words = next(iter(texts().values())).unify_dictionaries().chunk(0).dictionary
-        if not all(map(is_number, words.to_pylist())):
-            return True
-    return is_too_long(column, lambda: next(iter(texts().values())).to_pylist())
+    types = table.schema.types
+    is_integer = [pa.types.is_integer(kind) for kind in types]
+    numeric = [i for i, kind in enumerate(types) if is_integer[i] or pa.types.is_floating(kind)]
+    plain = {*numeric, *(i for i, kind in enumerate(types) if pa.types.is_null(kind) or pa.types.is_dictionary(kind))}
+    odd = [i for i in range(len(types)) if i not in plain]
+    if numeric and table.num_rows:
+        exact = are_exact(table.select(numeric)).tolist()
+        doubtful = [i for i, sure in zip(numeric, exact) if not sure or (look.has_hexadecimals and is_integer[i])]
+        for place, column in look.texts([i for i in doubtful if i not in told]).items():
+            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            if not all(is_number(word, form.point) and is_exact(word) for word in words):
+                odd.append(place)
+    return [place for place in odd if place not in told]
 
 
 class RowParser(TextParser):

@@ -171,21 +171,16 @@ def with_all_labels(
     return made
 
 
-def is_too_long(column: Any, texts: Any) -> bool:
-    """Whether some numbers of a column are whole and too large to be exact.
-
-    Parameters
-    ----------
-    column : int64 or float64.
-    texts : a function that gives the texts of the column.
-    """
-    from filterkit.plugin import numbers_of  # imports pyarrow
-
-    values = np.abs(numbers_of(column))
+def are_exact(table: Any) -> np.ndarray:
+    """bool (columns,): which columns of an Arrow table of int64 and float64 have only whole numbers that are exact."""
+    (part,) = table.combine_chunks().to_batches()
     with np.errstate(invalid="ignore"):
-        if not (values >= _EXACT).any():
-            return False
-    return any(_LONG_NUMBER.fullmatch(text) and abs(float(text)) >= _EXACT for text in filter(None, texts()))
+        return np.asarray(~(np.abs(part.to_tensor(null_to_nan=True).to_numpy()) >= _EXACT).any(axis=0))
+
+
+def is_exact(word: str) -> bool:
+    """Whether the text of a number keeps its digits as float64, if it is that of a whole number."""
+    return not (_LONG_NUMBER.fullmatch(word) and abs(float(word)) >= _EXACT)
 
 
 def size_of(form: FileFormat, text: str) -> int:
