@@ -8,6 +8,7 @@ from filterkit.api import load_plugin as load_plugin
 from filterkit.api import read as read
 from filterkit.api import write as write
 from filterkit.arff.notes import LenientWarning as LenientWarning
+from filterkit.arff.row_counts import IncompleteWarning as IncompleteWarning
 from filterkit.chains.chain import Chain as Chain
 from filterkit.chains.chain import FittedChain as FittedChain
 from filterkit.chains.feature_scores import scores as scores

@@ -39,6 +39,7 @@ def batches(
     lenient: bool = False,
     unseen: str = "error",
     progress: bool | None = None,
+    complete: bool = False,
 ) -> Iterator[Batch]:
     """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
 
@@ -61,6 +62,8 @@ def batches(
     unseen : what becomes of a nominal value that the header does not declare: ``error``, ``missing``, or ``extend``,
         which adds it to the attribute's values and reads the file twice.
     progress : whether to show how much has been read, once it takes longer than a second. Default: only in a notebook.
+    complete : whether a file of filterkit is refused if its last line, the number of its rows, is missing. By default,
+        an `IncompleteWarning` after the last row says that.
 
     Raises
     ------
@@ -71,7 +74,9 @@ def batches(
     """
     place = path_text(path)
     kind = _format(place, format)
-    with open_table(kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen) as reader:
+    with open_table(
+        kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
+    ) as reader:
         yield from _watched(reader, progress)
 
 
@@ -85,11 +90,14 @@ def read(
     lenient: bool = False,
     unseen: str = "error",
     progress: bool | None = None,
+    complete: bool = False,
 ) -> Batch:
     """A whole file as one batch. Parameters and errors are those of `batches`."""
     place = path_text(path)
     kind = _format(place, format)
-    with open_table(kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen) as reader:
+    with open_table(
+        kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
+    ) as reader:
         return concatenate(_watched(reader, progress), reader.schema)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
+from filterkit.arff.row_counts import stated_rows
 from filterkit.errors import ArffError
 from filterkit.files.contents import no_text
 from filterkit.files.endings import other_format
@@ -82,7 +83,7 @@ def _before_row(text: bytes) -> int:
     return match.end()
 
 
-def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes]:
+def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
     """Read up to the first row.
 
     Returns
@@ -91,16 +92,19 @@ def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, 
         are rows of empty fields, which are errors.
     dropped : the number of lines in the pieces left out.
     row : the first characters of the row; empty if there is no row.
+    stated : see `stated_rows`; of the pieces left out.
     """
-    dropped, kept, row = 0, bytearray(), b""
+    dropped, kept, row, stated = 0, bytearray(), b"", None
     lines = Lines(source, rest, block_size)
     for text in lines:
         begin = _before_row(text)
         if not kept and _EMPTY.fullmatch(text):
             dropped += count_lines(text)
+            of_this = stated_rows(text)
+            stated = stated if of_this is None else of_this
             continue
         kept += text
         row = text[begin : begin + 10]
         if row:
             break
-    return bytes(kept) + lines.rest, dropped, row
+    return bytes(kept) + lines.rest, dropped, row, stated

@@ -12,6 +12,7 @@ import numpy as np
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import EMPTY, UNSEEN, Note, merged
+from filterkit.arff.row_counts import FileRows, stated_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
@@ -37,6 +38,7 @@ class Parsed(NamedTuple):
     rejected : the rows that could not be read.
     name : of the input.
     notes : what was corrected, and which values nobody declares.
+    files : how many rows there are of each file.
     """
 
     batch: Batch
@@ -44,6 +46,7 @@ class Parsed(NamedTuple):
     rejected: tuple[Rejected, ...] = ()
     name: str = ""
     notes: tuple[Note, ...] = ()
+    files: tuple[FileRows, ...] = ()
 
 
 class BlockParser:
@@ -89,7 +92,8 @@ class BlockParser:
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
         except ArffError:
             parsed = self._salvage(block)
-        parsed = parsed._replace(name=block.name, notes=merged(parsed.notes))
+        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), stated_rows(block.text))
+        parsed = parsed._replace(name=block.name, notes=merged(parsed.notes), files=(rows,))
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
 
     def _salvage(self, block: Block) -> Parsed:
@@ -208,4 +212,5 @@ def joined(head: Parsed, tail: Parsed) -> Parsed:
     for column, rows in tail.omitted.items():
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
     whole = concatenate([head.batch, tail.batch], head.batch.schema)
-    return Parsed(whole, omitted, head.rejected + tail.rejected, notes=head.notes + tail.notes)
+    notes, files = head.notes + tail.notes, head.files + tail.files
+    return Parsed(whole, omitted, head.rejected + tail.rejected, notes=notes, files=files)

@@ -48,6 +48,7 @@ class Header(NamedTuple):
     history : the comments that tell what filterkit did to the data before.
     repairs : the kind and the line of each correction by the lenient reader.
     output : the attribute that KEEL's ``@outputs`` names alone, or None.
+    is_own : whether the file begins with such a comment.
     """
 
     relation: str
@@ -55,6 +56,7 @@ class Header(NamedTuple):
     history: tuple[str, ...] = ()
     repairs: tuple[tuple[str, int], ...] = ()
     output: str | None = None
+    is_own: bool = False
 
 
 class Pieces:
@@ -98,6 +100,7 @@ class _Tokens:
     line : the line of the token taken last, or of ``@data``.
     scores : the scores in the comment after a declaration, by the line of the declaration.
     history : the comments that tell what filterkit did to the data before.
+    is_own : whether the text begins with such a comment.
     begun : the text after ``@data`` that has been read; None until ``@data`` is found.
     next_line : the number of the line where the text to be read next begins.
     """
@@ -105,6 +108,7 @@ class _Tokens:
     def __init__(self, lines: Iterator[bytes], line: int) -> None:
         self.scores: dict[int, tuple[tuple[str, float], ...]] = {}
         self.history: list[str] = []
+        self.is_own = False
         self.begun: bytes | None = None
         self.line = self.next_line = line
         self._stream = self._read(lines)
@@ -113,6 +117,7 @@ class _Tokens:
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
         """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
         for text in lines:
+            self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
             position = self._skip(text, 0)
             while position < len(text) and not (data := DATA.match(text, position)):
                 run = _PLAIN_LINES.match(text, position)
@@ -224,7 +229,8 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     _refuse_twins(attributes, places)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
-    return Header(relation.text, attributes, tuple(tokens.history)), tokens.next_line, tokens.begun
+    header = Header(relation.text, attributes, tuple(tokens.history), is_own=tokens.is_own)
+    return header, tokens.next_line, tokens.begun
 
 
 def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:

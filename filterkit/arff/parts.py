@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import BlockParser, Parsed, joined
 from filterkit.arff.notes import Note
+from filterkit.arff.row_counts import FileRows, stated_rows
 from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.errors import ArffError, FilterkitError
@@ -49,12 +50,14 @@ class Beginning(NamedTuple):
     line : the number of the line where `rest` begins.
     rest : the text from the rows on that has been read.
     notes : of what was corrected in its header.
+    rows : what is known about its rows so far.
     """
 
     source: Source
     line: int
     rest: bytes
     notes: tuple[Note, ...]
+    rows: FileRows
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class FurtherFiles:
     elsewhere : whether the files may be read on another machine, which may not have them.
     head : text before the rows that needs no parsing, because the first file begins with it; empty if there is none.
     line : the number of the line after `head`.
+    is_own : whether the first file begins with filterkit's own comment.
     """
 
     name: str
@@ -79,6 +83,7 @@ class FurtherFiles:
     elsewhere: bool = False
     head: bytes = b""
     line: int = 1
+    is_own: bool = False
 
     def begun(self, source: Source) -> Beginning:
         """The beginning of a file that has just been opened; it is closed if that cannot be read.
@@ -89,10 +94,10 @@ class FurtherFiles:
         """
         try:
             source.mark()
-            text, empty_lines, begin = find_row(source, b"", max(self.block_size, 4096))
+            text, empty_lines, begin, stated = find_row(source, b"", max(self.block_size, 4096))
             if not begin.lower().lstrip(b"'\"").startswith(b"@relation"):
                 source.marked()
-                return Beginning(source, 1 + empty_lines, text, ())
+                return Beginning(source, 1 + empty_lines, text, (), FileRows(source.name, stated=stated))
             source.rewind()
             header, line, rest = read_header(source, self.block_size, self.lenient)
             if header.attributes != self.attributes:
@@ -100,19 +105,20 @@ class FurtherFiles:
         except BaseException:
             source.close()
             raise
-        return Beginning(source, line, rest, tuple(Note(kind, place) for kind, place in header.repairs))
+        notes = tuple(Note(kind, place) for kind, place in header.repairs)
+        return Beginning(source, line, rest, notes, FileRows(source.name, is_own=header.is_own))
 
-    def read(self, path: str, name: str) -> tuple[Block, tuple[Note, ...]]:
-        """All rows of a file, and what was corrected in its header."""
+    def read(self, path: str, name: str) -> tuple[Block, tuple[Note, ...], FileRows]:
+        """All rows of a file, what was corrected in its header, and what that says about the rows."""
         with closing((seen if self.elsewhere else Source)(path, self.encoding, name)) as source:
             source.mark()
             text = self._rest(source, b"")
             begin = len(self.head)
             if begin and text.startswith(self.head) and text[begin - 1 : begin + 1] != b"\r\n":
-                return Block(text[begin:], self.line, name), ()
+                return Block(text[begin:], self.line, name), (), FileRows(name, is_own=self.is_own)
             source.rewind()
-            _, line, rest, notes = self.begun(source)
-            return Block(self._rest(source, rest), line, name), notes
+            _, line, rest, notes, rows = self.begun(source)
+            return Block(self._rest(source, rest), line, name), notes, rows
 
     def _rest(self, source: Source, text: bytes) -> bytes:
         """`text`, and all that follows it."""
@@ -214,13 +220,37 @@ class PartReader:
     def _of_files(self, part: Further) -> Parsed:
         """The rows of files: of all at once, if there is nothing to say about a place in one of them."""
         read = [self.further.read(*file) for file in part.files]
-        if len(read) > 1 and all(cut(block.text) == len(block.text) for block, _ in read):
+        if len(read) > 1 and all(cut(block.text) == len(block.text) for block, *_ in read):
             with suppress(ArffError):
-                whole = self.parser(Block(b"".join(block.text for block, _ in read), 1, part.place))
-                if not whole.rejected and not whole.notes:
-                    return whole
-        several = [self.parser(block) for block, _ in read]
-        return reduce(joined, (one._replace(notes=of_header + one.notes) for one, (_, of_header) in zip(several, read)))
+                whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.place))
+                files = _rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])
+                if not whole.rejected and not whole.notes and files:
+                    return whole._replace(files=files)
+        several: list[Parsed] = []
+        for block, notes, rows in read:
+            one = self.parser(block)
+            several.append(one._replace(notes=notes + one.notes, files=(rows, *one.files)))
+        return reduce(joined, several)
+
+
+def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
+    """The rows of each file, whose texts have been parsed as one; empty if that does not tell how many each has.
+
+    Parameters
+    ----------
+    files : the text of each, and what its header says about its rows.
+    whole : the rows of all of them.
+    """
+    first = files[0][1]
+    if any(rows.is_own != first.is_own or rows.stated is not None for _, rows in files):
+        return ()
+    if not first.is_own:  # nobody asks for the number of each
+        return (whole._replace(name=first.name, is_own=first.is_own),)
+    # No file can have more rows than lines before its last one. So if all have that many together, each has.
+    found = [(stated_rows(text), count_lines(text.lstrip()) - 1, rows) for text, rows in files]
+    if any(stated != lines for stated, lines, _ in found) or sum(lines for _, lines, _ in found) != whole.n_rows:
+        return ()
+    return tuple(rows._replace(n_rows=lines, stated=stated) for stated, lines, rows in found)
 
 
 class Again(NamedTuple):

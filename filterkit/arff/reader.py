@@ -16,6 +16,7 @@ from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
 from filterkit.arff.parts import Again, Further, FurtherFiles, PartReader, Read
+from filterkit.arff.row_counts import FileRows, RowCounts
 from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
@@ -58,10 +59,13 @@ class Reader:
         ``missing``, or ``extend``, which adds it to the attribute. For the last the input is read twice.
     part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
         engine nor on its jobs; replaces `block_size`.
+    complete : whether a file of filterkit is refused if its last line, the number of its rows, is missing; otherwise a
+        `filterkit.IncompleteWarning` comes after the last row.
 
     Attributes
     ----------
     count : the number of rows; None until all have been read.
+    may_be_cut : whether such a file has been read.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class Reader:
         lenient: bool = False,
         unseen: str = "error",
         part_size: int | None = None,
+        complete: bool = False,
     ) -> None:
         check_unseen(unseen)
         self._part_size = part_size
@@ -100,7 +105,10 @@ class Reader:
         self._header, self.history = header, header.history
         self._notes = Notes()
         self._notes.add(self.name, (Note(kind, place) for kind, place in header.repairs))
-        self._rest, empty_lines, row = find_row(self.source, rest, self.block_size)
+        self._rest, empty_lines, row, stated = find_row(self.source, rest, self.block_size)
+        self._complete, self.may_be_cut = complete, False
+        self._row_counts = RowCounts()
+        self._first_rows = FileRows(self.name, stated=stated, is_own=header.is_own)
         self._line = line + empty_lines
         head = self.source.marked()
         head = head[: len(head) - len(self._rest)]
@@ -133,7 +141,14 @@ class Reader:
             self.schema, self.layout, rejects is not None, lenient, unseen == "missing", declared
         )
         self._further = FurtherFiles(
-            self.name, header.attributes, encoding, self.block_size, lenient, head=head, line=self._line
+            self.name,
+            header.attributes,
+            encoding,
+            self.block_size,
+            lenient,
+            head=head,
+            line=self._line,
+            is_own=header.is_own,
         )
         self._counts: list[int] = []  # the rows of each part
         self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
@@ -231,8 +246,9 @@ class Reader:
         """Open a further file; the number of the line where its rows begin, and their text that has been read."""
         self._finished_bytes += self._sizes[self.source.path] or 0
         self.source.close()
-        self.source, line, rest, notes = self._further.begun(Source(path, self._encoding))
+        self.source, line, rest, notes, rows = self._further.begun(Source(path, self._encoding))
         self._notes.add(self.source.name, notes)
+        self._row_counts.add([rows])
         return line, rest
 
     def _parts(self, engine: Engine) -> Iterator[Block | Stretch | Further]:
@@ -318,7 +334,8 @@ class Reader:
 
         Raises
         ------
-        ArffError : a row cannot be read, or a string is omitted, and the file has none.
+        ArffError : a row cannot be read, a string is omitted and the file has none, or the last line of a file of
+            filterkit says another number of rows.
         """
         again, self._counts = self._counts if self.count is not None else [], []
         parts: Iterator[Any] = self._parts(engine)
@@ -327,6 +344,8 @@ class Reader:
         waiting: deque[tuple[int, Read]] = deque()
         start = 0
         notes = not again and self._notes_rows()
+        self._row_counts = RowCounts()
+        self._row_counts.add([self._first_rows])
         items = marked(parts, done) if notes else without_text(marked(parts, done))
         further = replace(self._further, elsewhere=engine.reads_files)
         with closing(mapped(engine, PartReader(self._parser, further, function, notes), items)) as found:
@@ -345,12 +364,14 @@ class Reader:
             )
         if self.count is None:
             self._notes.warn()
+            if notes or not done:
+                self.may_be_cut = self._row_counts.check([self.name, *self._paths[1:]], self._complete)
         self.count = start
 
     def _notes_rows(self) -> bool:
         """Whether there may be something to note about rows whose result nobody wants."""
         omits = self.schema.sparse and any(a.kind != "date" for a in self.schema.passthrough)
-        return self._parser.rejects or self._parser.lenient or self._parser.unseen or omits
+        return self._parser.rejects or self._parser.lenient or self._parser.unseen or omits or self._header.is_own
 
     def _placed(self, found: Iterator[Any], again: bool) -> Iterator[Read]:
         """What is read, without pauses; errors name the line and row within the file."""
@@ -385,6 +406,7 @@ class Reader:
                 self._uncounted.setdefault(name, []).append(read.extent.uncounted)
         if again:
             return
+        self._row_counts.add(parsed.files)
         for each in parsed.rejected:
             assert self._rejects is not None
             each.error.line = None if each.error.line is None else each.error.line + before

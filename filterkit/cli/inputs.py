@@ -63,6 +63,7 @@ def open_input(
         lenient=options.lenient,
         unseen=options.unseen,
         part_size=part_size,
+        complete=options.complete,
     )
 
 
@@ -94,6 +95,7 @@ def open_like(
         lenient,
         unseen,
         part_size,
+        options.complete,
     )
 
 

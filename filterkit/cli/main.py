@@ -44,7 +44,10 @@ _DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaul
 
 # How the help groups the options, by parameter names.
 SECTIONS = {
-    "Input": ("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "rejects", "max_rejects"),
+    "Input": (
+        *("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "complete"),
+        *("rejects", "max_rejects"),
+    ),
     "Chain": ("chain", "seed", "test", "save", "load"),
     "Output": ("output", "to", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),

@@ -104,9 +104,16 @@ UNSEEN = click.option(
 )
 
 
+COMPLETE = click.option(
+    "--complete",
+    is_flag=True,
+    help="Refuse a file of filterkit whose last line, the number of its rows, is missing; it may be cut off.",
+)
+
+
 def input_options(command: F) -> F:
     """The options that say how the text of an input is read."""
-    return ENCODING(LENIENT(UNSEEN(command)))
+    return ENCODING(LENIENT(UNSEEN(COMPLETE(command))))
 
 
 def jobs(workers: str) -> Decorator[Any]:
@@ -139,6 +146,7 @@ class InputOptions:
     block_size: int | None = None
     lenient: bool = False
     unseen: str = "error"
+    complete: bool = False
 
     @property
     def about_text(self) -> dict[str, bool]:
@@ -148,7 +156,7 @@ class InputOptions:
     @property
     def about_arff(self) -> dict[str, bool]:
         """Whether each option is given that applies to ARFF alone, by its flag."""
-        return {"--lenient": self.lenient, "--unseen": self.unseen != "error"}
+        return {"--lenient": self.lenient, "--unseen": self.unseen != "error", "--complete": self.complete}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -159,7 +159,9 @@ class Transformed:
 
 
 def _last_comment(rows: Outgoing, reader: Input, count: int) -> bytes:
-    """The last line of ARFF; `count` rows have been written."""
+    """The last line of ARFF; `count` rows have been written. It is empty if the input may be cut off."""
+    if reader.may_be_cut:
+        return b""
     return count_comment(count, reader.count if rows.all_read() else None)
 
 

@@ -65,6 +65,10 @@ class Input(Protocol):
         """The number of rows; None until all have been read."""
 
     @property
+    def may_be_cut(self) -> bool:
+        """Whether it has been read to its end, which was not there where it should be."""
+
+    @property
     def live(self) -> bool:
         """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
 

@@ -27,6 +27,7 @@ def open_table(
     lenient: bool = False,
     unseen: str = "error",
     part_size: int | None = None,
+    complete: bool = False,
 ) -> Reader | TableReader | FormatReader:
     """The reader of an input in a format; the parameters are those of `filterkit.arff.reader.Reader`.
 
@@ -35,7 +36,20 @@ def open_table(
     FilterkitError : the input cannot be read.
     """
     if kind is None:
-        return Reader(path, class_, positive, encoding, block_size, like, rejects, labels, lenient, unseen, part_size)
+        return Reader(
+            path,
+            class_,
+            positive,
+            encoding,
+            block_size,
+            like,
+            rejects,
+            labels,
+            lenient,
+            unseen,
+            part_size,
+            complete,
+        )
     from filterkit.formats.base import FileFormat
 
     if isinstance(kind, FileFormat):

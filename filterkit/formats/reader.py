@@ -43,6 +43,8 @@ class TableReader:
     FilterkitError : the input cannot be read; the message names it.
     """
 
+    may_be_cut = False
+
     def __init__(
         self,
         kind: FileFormat,

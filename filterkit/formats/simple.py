@@ -61,7 +61,7 @@ class FormatReader:
     FilterkitError : the file cannot be read; the message names it.
     """
 
-    live = False
+    live = may_be_cut = False
     history: tuple[str, ...] = ()
     named_class: int | str | None = None
 

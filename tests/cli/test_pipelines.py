@@ -245,3 +245,30 @@ def test_a_current_folder_that_was_deleted_does_no_harm_to_absolute_paths(tmp_pa
     assert there("iris.arff").stderr == "filterkit: iris.arff: No such file or directory\n"
     done = there(f"-o x.arff {iris}")
     assert (done.returncode, done.stderr) == (1, "filterkit: the current folder has been deleted\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--complete"]])
+@pytest.mark.parametrize("fault", ["a bad row", "SIGKILL"])
+def test_what_comes_of_a_process_that_fails_is_not_taken_for_the_whole_table(fault, options, tmp_path):
+    """The last of three processes notices that the first one has failed, since the second says nothing of its end."""
+    first, second = (start("-", stage, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for stage in ("l1", "l2"))
+    last = start(*options, "-o", tmp_path / "out.arff", "-", "max", stdin=second.stdout, stderr=subprocess.PIPE)
+    giving_up = threading.Timer(60, first.kill)
+    giving_up.start()
+    first.stdin.write(HEADER.format("").encode() + b"1,no\n2,yes\n")
+    first.stdin.flush()
+    while (line := first.stdout.readline()) != b"1,yes\n":
+        second.stdin.write(line)
+    second.stdin.write(line)
+    if fault == "SIGKILL":
+        first.kill()
+    first.communicate(b"x,no\n" if fault == "a bad row" else None)
+    second.stdout.close()
+    second.stdin.close()
+    said = last.communicate()[1].decode()
+    giving_up.cancel()
+    assert (first.returncode, second.wait(60), last.returncode) == (1 if fault == "a bad row" else -9, 0, len(options))
+    assert said.endswith(": its last line, such as '% 2 rows', is missing, so it may be cut off; if no row is missing, "
+                         "add that line\n")  # fmt: skip
+    rows = [] if options else (tmp_path / "out.arff").read_text().partition("@data\n")[2].splitlines()
+    assert rows == ([] if options else ["1,no", "1,yes"]) and (tmp_path / "out.arff").exists() == (not options)

@@ -1,0 +1,106 @@
+"""The rows of each file of an input, compared with the number in the last line that filterkit writes."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filterkit.errors import ArffError, visible
+
+_LAST = re.compile(rb"% (\d{1,18})(?: of \d{1,18})? rows")
+_LONGEST = 64  # bytes, more than a last line has
+_BLANKS = bytes(range(0x21))
+
+
+class IncompleteWarning(UserWarning):
+    """The last line of a file of filterkit, the number of its rows, is missing; so the file may be cut off."""
+
+
+def stated_rows(text: bytes) -> int | None:
+    """The number of rows that the last line of `text` states; -1 if it states none, and None if `text` is blank."""
+    end = text[-16 * _LONGEST :].rstrip(_BLANKS)
+    if len(end) <= _LONGEST:  # of a short text, or before many empty lines
+        end = text.rstrip(_BLANKS)
+    end = end[-_LONGEST:]
+    if not end:
+        return None
+    stated = _LAST.fullmatch(end[max(end.rfind(b"\n"), end.rfind(b"\r")) + 1 :])
+    return int(stated[1]) if stated else -1
+
+
+class FileRows(NamedTuple):
+    """The rows in a part of a file, or in all of it.
+
+    Attributes
+    ----------
+    name : of the file.
+    n_rows : how many there are, with those that are rejected.
+    stated : see `stated_rows`.
+    is_own : whether the file begins with filterkit's own comment; None if it has no header, or if that is not known.
+    """
+
+    name: str
+    n_rows: int = 0
+    stated: int | None = None
+    is_own: bool | None = None
+
+    def extended(self, more: FileRows) -> FileRows:
+        """These rows and those after them, under the name of these."""
+        stated = self.stated if more.stated is None else more.stated
+        return FileRows(
+            self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own
+        )
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether filterkit began the file, and no number of rows ends it."""
+        return bool(self.is_own) and self.stated in (None, -1)
+
+
+class RowCounts:
+    """Adds up the rows of each file."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, FileRows] = {}
+
+    def add(self, parts: Iterable[FileRows]) -> None:
+        """Add parts of files; those of one file come in order."""
+        for part in parts:
+            before = self._files.get(part.name)
+            self._files[part.name] = part if before is None else before.extended(part)
+
+    def check(self, names: Iterable[str], must_state: bool) -> bool:
+        """Compare the rows of each file with the number that it states, and say whether a file may be cut off.
+
+        A file without a header continues the file before, as the pieces that ``split`` makes do.
+
+        Raises
+        ------
+        ArffError : a number is wrong, or it is missing and `must_state`. Otherwise, an `IncompleteWarning` says that.
+        """
+        whole: list[FileRows] = []
+        for name in names:
+            rows = self._files.get(name, FileRows(name))
+            if whole and rows.is_own is None and whole[-1].is_unfinished:
+                whole[-1] = whole[-1].extended(rows)
+            else:
+                whole.append(rows)
+        for rows in whole:
+            _check(rows, must_state)
+        return any(rows.is_unfinished for rows in whole)
+
+
+def _check(rows: FileRows, must_state: bool) -> None:
+    """Check one file, as `RowCounts.check` does."""
+    if rows.is_unfinished:
+        advice = "so it may be cut off; if no row is missing, add that line"
+        text = f"its last line, such as '% {rows.n_rows} rows', is missing, {advice}"
+        if must_state:
+            raise ArffError(text, source=rows.name)
+        warnings.warn(IncompleteWarning(visible(f"{rows.name}: {text}")), stacklevel=2)
+    elif rows.is_own and rows.n_rows != rows.stated:
+        changed = "removed" if rows.n_rows < (rows.stated or 0) else "added"
+        advice = f"make the file again, or remove that line if rows were {changed} on purpose"
+        raise ArffError(f"its last line says {rows.stated} rows, but it has {rows.n_rows}; {advice}", source=rows.name)

@@ -1,0 +1,127 @@
+"""The last line of a file of filterkit, the number of its rows, is compared with the rows that are read."""
+
+import gzip
+import warnings
+
+import pytest
+from command import run
+
+import filterkit
+from filterkit.arff.reader import Reader
+from filterkit.data.batch import concatenate, itself
+from filterkit.engines.local import LocalEngine
+from filterkit.engines.processes import ProcessEngine
+
+PLAIN = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
+OWN = "% filterkit 0.1.0: in.arff l2\n" + PLAIN
+CUT = "is missing, so it may be cut off"
+FEWER = "says 3 rows, but it has 2; make the file again, or remove that line if rows were removed on purpose"
+
+# The texts of one input, and the end of what is said of it; a text without a header continues the one before.
+SAID = {
+    "whole": ([OWN + "1,x\n2,y\n% 2 rows\n"], ""),
+    "of more": ([OWN + "1,x\n2,y\n% 2 of 150 rows\n"], ""),
+    "no rows": ([OWN + "% 0 rows\n"], ""),
+    "comments between": ([OWN + "% 9 rows\n1,x\n% 7 rows\n\n2,y % 8 rows\n% 2 rows"], ""),
+    "blank end": ([OWN + "1,x\n% 1 rows\n\n \n\x1a" + "\n" * 3000], ""),
+    "carriage returns": ([(OWN + "1,x\n2,y\n% 2 rows\n").replace("\n", end) for end in ("\r\n", "\r")], ""),
+    "sparse, with weights": ([OWN + "{0 1,1 x},{2}\n{1 y},{0.5}\n% 2 rows\n"], ""),
+    "not filterkit's": ([PLAIN + "1,x\n2,y\n% 12 rows\n", "% 1\n" + OWN + "1,x\n% 3 rows\n", PLAIN + "1,x\n"], ""),
+    "fewer": ([OWN + "1,x\n2,y\n% 3 rows\n"], FEWER),
+    "more": ([OWN + "1,x\n2,y\n% 1 rows\n"], "says 1 rows, but it has 2; make the file again, or remove that line if "
+             "rows were added on purpose"),
+    "one row a comment now": ([OWN + "1,x\n%2,y\n3,z\n% 3 rows\n", OWN + "1,x\n% 1 rows\n"], FEWER),
+    "none left": ([OWN + "% 2 rows\n"], "says 2 rows, but it has 0"),
+    "of all, in the middle": ([OWN + "1,x\n% 1 rows\n", OWN + "1,x\n2,y\n% 3 rows\n", OWN + "1,x\n% 1 rows\n"], FEWER),
+    "one too few, one too many": ([OWN + "1,x\n% 2 rows\n", OWN + "1,x\n2,y\n% 1 rows\n"], "says 2 rows, but it has 1"),
+    "cut": ([OWN + "1,x\n2,y\n"], "'% 2 rows', " + CUT),
+    "cut in the last line": ([OWN + "1,x\n2,y\n% 2 ro"], CUT),
+    "cut after the header": ([OWN], "'% 0 rows', " + CUT),
+    "another comment at the end": ([OWN + "1,x\n% 1 rows\n% checked\n"], CUT),
+    "rows appended": ([OWN + "1,x\n% 1 rows\n2,y\n"], "'% 2 rows', " + CUT),
+    "one of several": ([OWN + "1,x\n% 1 rows\n", OWN + "2,y\n", PLAIN + "3,z\n"], CUT),
+    "pieces": ([OWN + "1,x\n", "2,y\n3,z\n", "4,w\n% 4 rows\n", OWN + "5,x\n% 1 rows\n", "6,y\n"], ""),
+    "the last piece": ([OWN + "1,x\n", "2,y\n", "% 2 rows\n"], ""),
+    "a piece is missing": ([OWN + "1,x\n", "2,y\n% 3 rows\n"], FEWER),
+    "no last piece": ([OWN + "1,x\n", "2,y\n"], "'% 2 rows', " + CUT),
+}  # fmt: skip
+
+
+def said(path, engine, block_size=None, **options):
+    """The rows that are read, if there is no error, and the one message."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with Reader(str(path), block_size=block_size, **options) as reader:
+                batches = list(reader.map(itself, engine))
+                assert reader.may_be_cut == bool(warned)
+                rows = len(concatenate(batches, reader.schema))
+        except filterkit.ArffError as error:
+            return None, str(error)
+    assert all(each.category is filterkit.IncompleteWarning for each in warned) and len(warned) < 2
+    return rows, "".join(str(each.message) for each in warned)
+
+
+def write(folder, texts, name="p{}.arff"):
+    for number, text in enumerate(texts):
+        (folder / name.format(number)).write_bytes(text.encode())
+    return folder / ("p*.arff" if len(texts) > 1 else "p0.arff")
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_number_that_is_wrong_or_missing_is_noticed(name, tmp_path):
+    texts, end = SAID[name]
+    path = write(tmp_path, texts)
+    rows, message = said(path, LocalEngine(1))
+    assert end in message and bool(end) == bool(message) and (rows is None) == ("says" in end)
+    for size in (1, 9, 30, 120):
+        assert said(path, LocalEngine(2), size) == (rows, message)
+        assert said(path, LocalEngine(1), lenient=True, unseen="extend", part_size=size) == (rows, message)
+    assert said(path, LocalEngine(2), complete=True) == (None if message else rows, message)
+
+
+def test_processes_count_as_threads_do(tmp_path):
+    with ProcessEngine(2) as engine:
+        for number, (texts, _) in enumerate(SAID.values()):
+            (tmp_path / str(number)).mkdir()
+            path = write(tmp_path / str(number), texts)
+            for size in (1, 40, None):
+                assert said(path, engine, size) == said(path, LocalEngine(1))
+
+
+def test_rejected_rows_count_and_compressed_text_too(tmp_path):
+    (tmp_path / "x.arff.gz").write_bytes(gzip.compress((OWN + "1,x\nq,y\n3,z\n% 3 rows\n").encode()))
+    done = run("--complete", "--rejects", "bad.txt", "x.arff.gz", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("% 2 rows\n")
+
+
+def test_python_reads_with_a_warning_or_refuses(tmp_path):
+    path = write(tmp_path, [OWN + "1,x\n"])
+    for read in (filterkit.read, lambda *_, **options: list(filterkit.batches(path, **options))):
+        with pytest.warns(filterkit.IncompleteWarning, match="'% 1 rows', is missing"):
+            read(path)
+        with pytest.raises(filterkit.ArffError, match="'% 1 rows', is missing"):
+            read(path, complete=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-o out.arff in.arff",
+        "-o out.arff --test in.arff test.arff whole.arff",
+        "-o out.arff --load l2.chain in.arff",
+        "info in.arff",
+        "scores in.arff bns",
+        "explore in.arff -o out.html",
+        "evaluate in.arff --chain svm -o out.csv",
+        "evaluate whole.arff --test in.arff --chain svm -o out.csv",
+    ],
+)
+def test_no_command_makes_an_output_of_a_table_with_a_wrong_number(words, tmp_path):
+    text = OWN.replace("string", "{x,y}") + "1,x\n2,y\n" * 9
+    (tmp_path / "in.arff").write_text(text + "% 20 rows\n")
+    (tmp_path / "whole.arff").write_text(text + "% 18 rows\n")
+    filterkit.save(filterkit.chain("l2").fit(filterkit.read(tmp_path / "whole.arff")), tmp_path / "l2.chain")
+    done = run(*words.split(), cwd=tmp_path)
+    assert done.returncode == 1 and "filterkit: in.arff: its last line says 20 rows, but it has 18;" in done.stderr
+    assert len(list(tmp_path.iterdir())) == 3
