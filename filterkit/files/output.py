@@ -43,8 +43,8 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        raise file_error(f"{path}: {refused.strerror}", refused)
+        with _failures(path):
+            FileAside(folder).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager

@@ -1,13 +1,15 @@
 """Outputs: files appear complete or not at all."""
 
 import os
+import sys
 import threading
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.files.output import open_output, together
+from filterkit.files.output import check_output, open_output, together
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
@@ -43,6 +45,17 @@ def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monk
     with pytest.raises(KeyboardInterrupt), open_output(str(tmp_path / "out.arff")):
         pass
     assert os.listdir(tmp_path) == []
+
+
+def test_the_system_says_why_a_folder_refuses_an_output():
+    mounts = Path("/proc/mounts").read_text().splitlines() if sys.platform == "linux" else []
+    folders = [path for _, path, _, options, *_ in map(str.split, mounts) if "ro" in options.split(",")]
+    folder = next(filter(os.path.isdir, folders), None)
+    if folder is None:
+        pytest.skip("no file system is mounted for reading alone")
+    path = os.path.join(folder, "out.arff")
+    with pytest.raises(FilterkitError, match="out.arff: Read-only file system$"):
+        check_output(path)
 
 
 @pytest.mark.posix
