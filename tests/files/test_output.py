@@ -54,7 +54,7 @@ def test_the_system_says_why_a_folder_refuses_an_output():
     if folder is None:
         pytest.skip("no file system is mounted for reading alone")
     path = os.path.join(folder, "out.arff")
-    with pytest.raises(FilterkitError, match="out.arff: Read-only file system$"):
+    with pytest.raises(FilterkitError, match="Read-only file system"):
         check_output(path)
 
 
