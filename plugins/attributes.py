@@ -20,7 +20,7 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Pattern, Rearrangement, attribute_numbers, chosen_attributes, find_class, suggestion
+from filterkit.plugin import Pattern, Rearrangement, attribute_numbers, chosen_attributes, find_class, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 
@@ -28,8 +28,9 @@ KINDS = ("numeric", "nominal", "string", "date", "relational")
 class Remove(Stage):
     """Remove attributes by name, pattern, number or type, as Weka's Remove, RemoveByName and RemoveType do.
 
-    An attribute that any of the options selects is removed. The class stays; with ``--class none`` it is an attribute
-    like the others. Numbers count all attributes from 1: ``--range 1-3,7,20-last``.
+    An attribute that any of the options selects is removed. An option that selects none, or only the class, is an
+    error. The class stays; with ``--class none`` it is an attribute like the others. Numbers count all attributes from
+    1: ``--range 1-3,7,20-last``.
     """
 
     name = "remove"
@@ -49,38 +50,51 @@ class Remove(Stage):
         attribute_numbers(self.name, "--range", self.range)
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        taken = self._taken(schema)
-        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i not in taken])
+        removed = set()
+        for flag, text, positions in self._choices(schema):
+            if positions <= set(schema.targets):
+                raise StageError(self.name, f"{flag}: {quoted(text)} selects only the class or labels, which stay")
+            removed |= positions - set(schema.targets)
+        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i not in removed])
 
-    def _taken(self, schema: Schema) -> set[int]:
-        """The positions of the attributes that the options select, without class and labels."""
-        place = {a.name: i for i, a in enumerate(schema.attributes)}
+    def _choices(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
+        """The flag, the value and the positions of attributes of each option that is set.
+
+        Raises
+        ------
+        StageError : an option selects no attribute.
+        """
+        names = [a.name for a in schema.attributes]
         for name in self.attribute:
-            if name not in place:
-                raise StageError(self.name, f"there is no attribute '{name}'{suggestion(name, list(place))}")
-        taken = {place[name] for name in self.attribute}
+            if name not in names:
+                raise StageError(self.name, f"there is no attribute {quoted(name)}{suggestion(name, names)}")
+            yield "--attribute", name, {names.index(name)}
         if self.match:
-            matches = Pattern(self.name, "--match", self.match).matches([a.name for a in schema.attributes])
-            taken |= {i for i, matching in enumerate(matches) if matching}
+            matches = Pattern(self.name, "--match", self.match).matches(names)
+            if not any(matches):
+                raise StageError(self.name, f"--match: no attribute has a name that matches {quoted(self.match)}")
+            yield "--match", self.match, {i for i, matching in enumerate(matches) if matching}
         if self.range:
-            taken |= attribute_numbers(self.name, "--range", self.range, len(schema.attributes))
+            yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))
         if self.type:
-            taken |= {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
-        return taken - set(schema.targets)
+            positions = {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
+            if not positions:
+                raise StageError(self.name, f"--type: there is no {self.type} attribute")
+            yield "--type", self.type, positions
 
 
 class Keep(Remove):
     """Keep attributes by name, pattern, number or type, and class or labels; remove all others.
 
-    An attribute that any of the options selects is kept. Numbers count all attributes from 1:
-    ``--range 1-3,7,20-last``.
+    An attribute that any of the options selects is kept. An option that selects none is an error. Numbers count all
+    attributes from 1: ``--range 1-3,7,20-last``.
     """
 
     name = "keep"
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        kept = self._taken(schema) | set(schema.targets)
-        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i in kept])
+        kept = set(schema.targets).union(*(positions for _, _, positions in self._choices(schema)))
+        return FittedKeep(self.name, schema, sorted(kept))
 
 
 class FittedKeep(Fitted):
@@ -117,7 +131,8 @@ class FittedKeep(Fitted):
 class Rename(RowStage):
     """Rename attributes by replacing what a regular expression finds in their names, as Weka's RenameAttribute does.
 
-    `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error.
+    `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error, and
+    so is an expression that finds nothing.
     """
 
     name = "rename"
@@ -134,8 +149,10 @@ class Rename(RowStage):
 
     def output(self, schema: Schema) -> Schema:
         try:
-            found = Pattern(self.name, "--find", self.find)
-            names = found.replaced([a.name for a in schema.attributes], self.replace)
+            pattern, names = Pattern(self.name, "--find", self.find), [a.name for a in schema.attributes]
+            if not any(pattern.found(names)):
+                raise StageError(self.name, f"--find: no attribute has a match for {quoted(self.find)} in its name")
+            names = pattern.replaced(names, self.replace)
             return schema.replace(attributes=[a._replace(name=name) for a, name in zip(schema.attributes, names)])
         except StageError:
             raise

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rearrangement, attribute_values, suggestion
+from filterkit.plugin import ChoosingStage, Rearrangement, attribute_values, quoted, suggestion
 
 
 class Recode(ChoosingStage):
@@ -53,7 +53,7 @@ class Recode(ChoosingStage):
         for pair in self.rename:
             old, equals, new = pair.partition("=")
             if not equals or not old:
-                raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not '{pair}'")
+                raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
             found[old] = new
         return found
 
@@ -63,8 +63,11 @@ class Recode(ChoosingStage):
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         places = self._places(schema)
-        self._check_labels({label for place in places for label in schema.attributes[place].values})
+        known = {label for place in places for label in schema.attributes[place].values}
+        self._check("--missing", self.missing, known)
+        self._check("--rename", self._renames(), known)
         merged = {place: self._merged(schema.attributes[place]) for place in places}
+        self._check("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
         counts = {place: np.zeros(len(labels), np.int64) for place, (labels, _) in merged.items()}
         for batch in rows() if self.rare is not None else ():
             for place, (_, codes) in merged.items():
@@ -84,14 +87,12 @@ class Recode(ChoosingStage):
                 raise FilterkitError("the labels of recode do not fit its attributes")
         return FittedRecode(self, schema, places, labels, arrays)
 
-    def _check_labels(self, known: set[str]) -> None:
-        """Refuse options that name a label which no attribute has."""
-        asked = [("--missing", label) for label in self.missing] + [("--rename", label) for label in self._renames()]
-        for flag, label in asked:
+    def _check(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
+        """Refuse an option that names a label which no attribute has."""
+        for label in labels:
             if label not in known:
-                raise StageError(
-                    self.name, f"{flag}: no attribute has the label '{label}'{suggestion(label, sorted(known))}"
-                )
+                hint = suggestion(label, sorted(known))
+                raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
     def _merged(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
         """The labels after the first two steps, and int64 (labels + 1,): the code of each label among them, and that of

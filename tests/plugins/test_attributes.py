@@ -56,8 +56,6 @@ def test_without_a_class_all_attributes_can_be_removed():
     assert run("remove --attribute a", batch) == ["b"]
     with pytest.raises(StageError, match=r"^remove: no attribute is left"):
         run("remove --range 1-last", batch)
-    with pytest.raises(StageError, match=r"^keep: no attribute is left"):
-        run("keep --match zzz", batch)
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "fortunes"])
@@ -81,6 +79,13 @@ def test_rename_changes_the_names_of_attributes(name):
         (f"remove --range 1-{'9' * 5000}", UsageError, "--range must be like 1-3,7,20-last"),
         ("keep --attribute colour", StageError, "keep: there is no attribute 'colour'"),
         ("keep --attribute clas", StageError, "keep: there is no attribute 'clas'; did you mean 'class'"),
+        ("keep --match zzz", StageError, "keep: --match: no attribute has a name that matches 'zzz'"),
+        ("remove --match zzz", StageError, "remove: --match: no attribute has a name that matches 'zzz'"),
+        ("keep --range 1 --type string", StageError, "keep: --type: there is no string attribute"),
+        ("remove --type string", StageError, "remove: --type: there is no string attribute"),
+        ("remove --type nominal", StageError, "remove: --type: 'nominal' selects only the class or labels, which stay"),
+        ("remove --range 5", StageError, "remove: --range: '5' selects only the class or labels"),
+        ("rename --find zzz", StageError, "rename: --find: no attribute has a match for 'zzz' in its name"),
         ("rename", UsageError, "rename: say what to look for"),
         ("rename --find '['", UsageError, r"rename: --find '\['"),
         ("rename --find '.*petal.*' --replace x", StageError, "rename: two attributes are named 'x'"),
