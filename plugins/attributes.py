@@ -20,7 +20,15 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import Pattern, Rearrangement, attribute_numbers, chosen_attributes, find_class, quoted, suggestion
+from filterkit.plugin import (
+    Pattern,
+    Rearrangement,
+    attribute_numbers,
+    chosen_attributes,
+    find_class,
+    quoted,
+    suggestion,
+)
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 

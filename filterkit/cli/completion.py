@@ -306,7 +306,7 @@ def _option(flags: dict[str, click.Option], word: str) -> tuple[click.Option | N
 def _options(command: click.Command, given: dict[str, Any]) -> Iterator[Word]:
     """The flags of a command, without those of options that are given and cannot be repeated."""
     for flag, option in _flags(command).items():
-        once = option.name in given and not (option.multiple and option.callback is None)
+        once = option.name in given and not option.multiple
         if flag.startswith("--") and not (option.hidden or once):
             yield Word(flag, _short(option.help or ""))
     yield Word("--help", "Show the options.")

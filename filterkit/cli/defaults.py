@@ -122,7 +122,7 @@ class Defaults:
 
     def _converted(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
         """A value as click takes it."""
-        if option.multiple and option.callback is None:
+        if option.multiple:
             if not isinstance(value, list):
                 raise self._wrong(table, key, value, "must be a list")
             return [self._single(table, key, each, option, command) for each in value]

@@ -13,7 +13,6 @@ from filterkit.cli.options import (
     ENGINE,
     FROM,
     LABELS,
-    ONCE,
     PROGRESS,
     SETTINGS,
     InputOptions,
@@ -135,15 +134,13 @@ class EvaluateCommand(CommandWithMeasures):
 @click.option(
     "--group",
     metavar="ATTRIBUTE",
-    **ONCE,
     help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
 )
-@click.option("--test", metavar="FILE", **ONCE, help="Instead of cross-validation, fit on DATA and test on FILE.")
+@click.option("--test", metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
 @click.option(
     "--choose",
     metavar="MEASURE",
     type=click.Choice(MEASURES),
-    **ONCE,
     help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of its "
     "rows alone, and show the results as the chain 'chosen'.",
 )
@@ -167,11 +164,10 @@ class EvaluateCommand(CommandWithMeasures):
 )
 @MEASURE
 @JSON
-@click.option("-o", "--output", metavar="FILE", **ONCE, help=_OUTPUT)
+@click.option("-o", "--output", metavar="FILE", help=_OUTPUT)
 @click.option(
     "--journal",
     metavar="FILE",
-    **ONCE,
     help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
 )
 @PLOT
@@ -258,6 +254,12 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     engine_of(known, options.engine, options.jobs).close()
+    files: dict[str, str] = {}
+    for path in paths:
+        file = os.path.realpath(path)
+        if file in files:
+            raise UsageError(f"evaluate: {quoted(files[file], PATH)} and {quoted(path, PATH)} are the same DATA")
+        files[file] = path
     check_goals(options.outputs, [path for path in (*paths, options.test) if path is not None], known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]

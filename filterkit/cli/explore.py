@@ -15,7 +15,6 @@ from filterkit.cli.options import (
     ENGINE,
     FROM,
     MEMORY,
-    ONCE,
     PROGRESS,
     SETTINGS,
     InputOptions,
@@ -28,7 +27,7 @@ from filterkit.cli.options import (
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats, title_of
-from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.parsing import check_once, parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import needs_numbers
 
@@ -64,6 +63,7 @@ class _AroundTheInput(click.Command):
             stages = self._rest(ctx, rest[1:])
             options = rest[1 : len(rest) - len(stages)]
             args = [*args[: len(args) - len(rest)], *options, rest[0], *stages]
+        check_once(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def _rest(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -73,7 +73,7 @@ class _AroundTheInput(click.Command):
 
 
 @click.command(cls=_AroundTheInput, context_settings=SETTINGS | {"allow_interspersed_args": False})
-@click.option("-o", "--output", metavar="PATH", required=True, **ONCE, help="Write the page to this file.")
+@click.option("-o", "--output", metavar="PATH", required=True, help="Write the page to this file.")
 @click.option(
     "--by",
     metavar="METRIC",

@@ -21,7 +21,6 @@ from filterkit.cli.options import (
     ENGINE,
     FROM,
     MEMORY,
-    ONCE,
     PROGRESS,
     SETTINGS,
     Options,
@@ -34,7 +33,7 @@ from filterkit.cli.printing import JSON
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
-from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.parsing import check_once, stage_command
 from filterkit.plugin.registry import Registry, registry
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ class _Command(click.Command):
             _add_subcommands(known)  # a run of a chain does not need them
         for path in given.get("plugins", ()):
             known.add_file(path)
+        check_once(self, ctx, args)
         self._set_defaults(ctx, known, given)
         return super().parse_args(ctx, args)
 
@@ -75,12 +75,12 @@ class _Command(click.Command):
         """Take the values of the defaults file, if there is one."""
         from filterkit.cli.defaults import find_defaults
 
-        named = given.get("defaults", ())
+        named = given.get("defaults")
         if given.get("no_defaults"):
-            if named:
+            if named is not None:
                 raise UsageError("--defaults cannot be combined with --no-defaults")
             return
-        found = ctx.meta[_DEFAULTS] = find_defaults(named[-1] if named else None)
+        found = ctx.meta[_DEFAULTS] = find_defaults(named)
         if found is not None and "help" not in given:
             ctx.default_map = found.of_command("filterkit", self)
             known.defaults = found.of_stages(known)
@@ -124,8 +124,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     "-o",
     "--output",
     metavar="PATH",
-    default=["-"],
-    **ONCE,
+    default="-",
     help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
     "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
 )
@@ -135,11 +134,9 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     "--to", metavar="FORMAT[:OPTIONS]", help="Write the output in this format.  [default: as its ending says, or ARFF]"
 )
 @input_options
-@click.option(
-    "--rejects", metavar="FILE", **ONCE, help="Write unreadable rows to FILE, with line and reason, and go on."
-)
+@click.option("--rejects", metavar="FILE", help="Write unreadable rows to FILE, with line and reason, and go on.")
 @click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="Fail after more than N unreadable rows.")
-@click.option("--chain", metavar="FILE", **ONCE, help="Read the stages from FILE, one a line; # starts a comment.")
+@click.option("--chain", metavar="FILE", help="Read the stages from FILE, one a line; # starts a comment.")
 @click.option(
     "--test",
     nargs=2,
@@ -147,8 +144,8 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     metavar="IN OUT",
     help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
 )
-@click.option("--save", metavar="FILE", **ONCE, help="Save the fitted chain to FILE.")
-@click.option("--load", metavar="FILE", **ONCE, help="Transform INPUT by the chain saved in FILE; give no stages.")
+@click.option("--save", metavar="FILE", help="Save the fitted chain to FILE.")
+@click.option("--load", metavar="FILE", help="Transform INPUT by the chain saved in FILE; give no stages.")
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
 @click.option(
     "--precision",
@@ -164,7 +161,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 @click.option(
     "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
 )
-@click.option("--defaults", metavar="FILE", **ONCE, help="Read the defaults of options from this TOML file.")
+@click.option("--defaults", metavar="FILE", help="Read the defaults of options from this TOML file.")
 @click.option("--no-defaults", is_flag=True, help="Read no defaults file.")
 @PROGRESS
 @click.option("--explain", is_flag=True, help="Show how the chain would be fitted, and read and write no rows.")

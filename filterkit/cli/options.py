@@ -10,7 +10,7 @@ import click
 
 from filterkit.engines.engine import Engine, available_cores
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import quoted
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
 
@@ -38,15 +38,6 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of clic
             self.fail(f"{quoted(value)} is not a size such as 256MB", param, ctx)
         return size
 
-
-def _once(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
-    if len(values) > 1:
-        raise UsageError(f"{option.opts[-1]} is given twice: {quoted(values[0])} and {quoted(values[1])}")
-    return values[0] if values else None
-
-
-# For an option that names a file. click itself would take the last of two, and silently ignore the first.
-ONCE: dict[str, Any] = {"multiple": True, "callback": _once}
 
 BLOCK_SIZE = click.option("--block-size", type=Size(), hidden=True)
 CLASS = click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.options import CLASS, ONCE, POSITIVE, SETTINGS, InputOptions
+from filterkit.cli.options import CLASS, POSITIVE, SETTINGS, InputOptions
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.cli.printing import JSON, print_found
 from filterkit.cli.results import (
@@ -54,7 +54,6 @@ class ReportOptions:
 @click.option(
     "--like",
     metavar="DATA",
-    **ONCE,
     help="Show which chains did best on the tasks whose numbers of rows, positive rows, columns and values other than "
     "zero are most like those of DATA.",
 )
@@ -68,7 +67,6 @@ class ReportOptions:
 @click.option(
     *("-o", "--output"),
     metavar="FILE.html",
-    **ONCE,
     help="Write a page for the browser with all tables and figures. It needs no network.",
 )
 @JSON

@@ -11,7 +11,6 @@ import numpy as np
 from click.core import ParameterSource
 
 from filterkit.cli.comments import shell_line
-from filterkit.cli.options import ONCE
 from filterkit.cli.printing import print_found
 from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, quoted
@@ -39,7 +38,7 @@ MEASURE = click.option(
     help="Show this measure. Repeatable.",
 )
 PLOT = click.option(
-    "--plot", metavar="FILE", **ONCE, help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
+    "--plot", metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
 )
 FIGURE = click.option(
     "--figure",

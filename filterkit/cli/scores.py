@@ -16,7 +16,6 @@ from filterkit.cli.options import (
     ENGINE,
     FROM,
     MEMORY,
-    ONCE,
     PROGRESS,
     SETTINGS,
     InputOptions,
@@ -71,7 +70,7 @@ class ScoresOptions(InputOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@click.option("-o", "--output", metavar="PATH", **ONCE, help="Write a file, .csv or .parquet, with all digits.")
+@click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
 @click.option("--csv", is_flag=True, help="Write CSV to standard output.")
 @JSON
 @click.option("--top", metavar="N", type=click.IntRange(1), help="Show only the N best features.")

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.messages import message_of
+from filterkit.plugin.parsing import check_once
 
 BEFORE = "filterkit.before"  # the key under which a context has the options before the name of the subcommand
 _EVERYWHERE = ("plugins", "debug", "defaults", "no_defaults")  # serve every subcommand, whether it declares them or not
@@ -51,6 +52,7 @@ def run_subcommand(
             f"filterkit {name}", list(words), default_map=defaults | before, obj=whole.obj
         ) as context:
             _refuse_repeated(context, name, before)
+            check_once(command, context, words)
             context.meta[BEFORE] = before
             command.invoke(context)
     except click.UsageError as error:

@@ -6,12 +6,13 @@ import dataclasses
 import inspect
 import shlex
 from collections.abc import Mapping
+from copy import copy
 from types import MappingProxyType
 from typing import Any
 
 import click
 
-from filterkit.errors import UsageError, file_error
+from filterkit.errors import UsageError, file_error, quoted
 from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -59,6 +60,36 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     return click.Option(names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
 
 
+def check_once(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
+    """Refuse two values of an option that takes one, of which click would use the last.
+
+    Parameters
+    ----------
+    command, context : what parses the words.
+    words : options, and what follows them.
+    stage : the beginning of a message.
+
+    Raises
+    ------
+    UsageError : an option has two values.
+    """
+    several = [copy(param) for param in command.get_params(context)]
+    for param in several:
+        param.multiple = isinstance(param, click.Option)
+    parser = click.Command(None, params=several, add_help_option=False).make_parser(context)
+    found, _, _ = parser.parse_args(list(words))
+    for option in command.get_params(context):
+        values = found.get(str(option.name))
+        if not isinstance(values, list) or not isinstance(option, click.Option) or option.multiple:
+            continue
+        flag = option.opts[-1]
+        if option.is_flag and len(set(values)) > 1:
+            raise UsageError(f"{stage}{flag} cannot be combined with {option.secondary_opts[-1]}")
+        if not option.is_flag and len(values) > 1:
+            one, other = (quoted(" ".join(value) if isinstance(value, tuple) else value) for value in values[:2])
+            raise UsageError(f"{stage}{flag} is given twice: {one} and {other}")
+
+
 Values = Mapping[str, Mapping[str, Any]]  # of options, by stage and option
 
 
@@ -84,9 +115,9 @@ def parse_stages(
         stage = plugins.stage(words[0])
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
-            context = stage_command(stage).make_context(
-                f"filterkit INPUT {stage.name}", list(words[1:]), default_map=values
-            )
+            command = stage_command(stage)
+            context = command.make_context(f"filterkit INPUT {stage.name}", list(words[1:]), default_map=values)
+            check_once(command, context, words[1:], f"{stage.name}: ")
         except click.NoSuchOption as error:
             hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
             raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None

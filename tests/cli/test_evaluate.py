@@ -846,6 +846,9 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
     [
         ("evaluate iris.arff", 2, "evaluate: missing option '--chain'; see: filterkit evaluate --help"),
         ("evaluate --chain svm", 2, "evaluate: missing argument 'DATA...'; see: filterkit evaluate --help"),
+        ("evaluate iris.arff iris.arff --chain svm", 2, "evaluate: 'iris.arff' and 'iris.arff' are the same DATA"),
+        ("evaluate iris.arff ./iris.arff --chain svm", 2, "evaluate: 'iris.arff' and './iris.arff' are the same DATA"),
+        ("evaluate iris.arff --folds 2 --folds 3 --chain svm", 2, "--folds is given twice: '2' and '3'"),
         ("evaluate iris.arff --chain svm --fold 3", 2, "evaluate: no such option '--fold'; did you mean '--folds'?"),
         ("evaluate iris.arff --chian svm", 2, "evaluate: no such option '--chian'"),
         ("evaluate iris.arff --chain svm --folds 1", 2, "evaluate: invalid value for '--folds': 1 is not in the range"),

@@ -750,6 +750,8 @@ def test_an_unreadable_row_of_test_data_leaves_no_output(tmp_path):
     ("arguments", "message"),
     [
         (("--test", "-", "o.arff", "-", "l2"), "only one input can be standard input"),
+        (("--class", "a", "-c", "b", IRIS), "--class is given twice: 'a' and 'b'"),
+        (("--sparse", "--dense", IRIS), "--sparse cannot be combined with --dense"),
         (("--test", IRIS, "-", IRIS, "l2"), "two outputs go to standard output"),
         (("--test", IRIS, "o.arff", "-o", "./o.arff", IRIS, "l2"), "two outputs go to "),
     ],

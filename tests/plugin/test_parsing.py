@@ -60,7 +60,7 @@ def test_each_stage_takes_the_options_that_follow_its_name(known):
 
 
 def test_options_of_every_type_are_parsed(known):
-    (stage,) = parsed("mark --way down --only a --only 'b c' --bold --no-tidy --size=-1e3", known)
+    (stage,) = parsed("mark --way down --only a --only 'b c' --bold --bold --no-tidy --size=-1e3", known)
     assert (stage.way, stage.only, stage.bold, stage.tidy, stage.size) == ("down", ("a", "b c"), True, False, -1000.0)
 
 
@@ -87,6 +87,9 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
         ("mark --size big", "mark: "),
         ("mark --way left", "mark: "),
         ("mark --size", "mark: "),
+        ("mark --way up --size 2 --way up", "mark: --way is given twice: 'up' and 'up'"),
+        (f"mark --size 2 --size {'3' * 99}", f"mark: --size is given twice: '2' and '{'3' * 59}…'"),
+        ("mark --tidy --no-tidy", "mark: --tidy cannot be combined with --no-tidy"),
         ("place", "place: "),
     ],
 )

@@ -88,6 +88,8 @@ def test_mistakes_are_reported():
         filterkit.chain("recode")
     with pytest.raises(UsageError, match="recode: --rename must be like OLD=NEW, not 'a'"):
         filterkit.chain("recode --rename a")
+    with pytest.raises(StageError, match="recode: --first: no attribute has the label 'zzz'"):
+        filterkit.chain("recode --first zzz").fit(colours())
     with pytest.raises(StageError, match="recode: --rename: no attribute has the label 'gren'; did you mean 'green'"):
         run(colours(), "--rename", "gren=x")
 
