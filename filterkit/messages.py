@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,7 @@ def message_of(error: ClickException, help: str = "") -> str:
         text = f"no such option {quoted(name)}{suggestion(name, [*(error.possibilities or [])])}"
     else:
         text = " ".join(error.format_message().split()).rstrip(".")
+        text = re.sub("'([^']{61,})'", lambda value: quoted(value[1]), text)
         text = text.replace(" integer range", " integer").replace(" float range", " float")
         text = text[:1].lower() + text[1:]
     return f"{text}; see: {help}" if help and not text.endswith("?") else text

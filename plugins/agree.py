@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Batch, Chain, Learner, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, all_rows, attribute_values, itself, take_rows
+from filterkit.plugin import Rows, all_rows, attribute_values, itself, quoted, take_rows
 
 
 class Agree(TrainingStage):
@@ -37,7 +37,7 @@ class Agree(TrainingStage):
             raise UsageError(f'{self.name}: say by which stages, as --chain "impute onehot svm"')
         stages = self._parsed().stages
         if not stages or not isinstance(stages[-1], Learner):
-            raise UsageError(f"{self.name}: --chain '{self.chain}' must end in a learner, such as svm")
+            raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
             if isinstance(stage, TrainingStage) and stage.to_the_end:
                 raise UsageError(f"{self.name}: --chain: '{stage.name}' would keep the rows of one fold; leave it out")
@@ -76,7 +76,7 @@ class Agree(TrainingStage):
         counts = np.bincount(data.y[order])
         order = order[counts[data.y[order]] > 1]
         fold = np.full(len(data), -1)
-        fold[order] = np.arange(len(order)) % self.folds
+        fold[order] = np.arange(len(order)) % min(self.folds, len(data) + 1)
         return fold
 
     def _predicted(self, training: Batch, test: Batch) -> np.ndarray:
@@ -85,7 +85,7 @@ class Agree(TrainingStage):
             out = self._parsed().fit(training).transform(test)
         except StageError as error:
             error.row = None  # a number within the fold, which means nothing to the user
-            raise StageError(self.name, f"--chain '{self.chain}': {error}") from None
+            raise StageError(self.name, f"--chain {quoted(self.chain)}: {error}") from None
         target = out.schema.class_attribute
         assert target is not None
         place = [i for i, a in enumerate(out.schema.attributes) if a.name.endswith("prediction")][-1]

@@ -56,8 +56,8 @@ class Balance(TrainingStage):
         """The numbers of the rows that stay, ascending, by their classes."""
         counts = np.bincount(classes + 1)
         present = counts[1:][counts[1:] > 0]
-        limit = int(self.spread * present.min()) if self.spread and len(present) else len(classes)
-        limit = limit if self.max_count is None else min(limit, self.max_count)
+        most = len(classes) if self.max_count is None else min(self.max_count, len(classes))
+        limit = int(min(self.spread * float(present.min()), most)) if self.spread and len(present) else most
         order = np.random.default_rng(self.seed).permutation(len(classes))
         by_class = order[np.argsort(classes[order], kind="stable")]
         rank = np.arange(len(classes)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -20,7 +20,7 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import NAME_A_CLASS, Attributes, Csr, SelectiveStage, Texts, parse_number, suggestion
+from filterkit.plugin import NAME_A_CLASS, Attributes, Csr, SelectiveStage, Texts, parse_number, quoted, suggestion
 
 
 class OneHot(SelectiveStage):
@@ -129,7 +129,7 @@ class Label(RowStage):
             self._number(target)
         elif self.positive not in target.values:
             hint = suggestion(self.positive, list(target.values))
-            raise StageError(self.name, f"class '{target.name}' has no value '{self.positive}'{hint}")
+            raise StageError(self.name, f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         attributes = list(schema.attributes)
         assert schema.class_index is not None
@@ -146,7 +146,7 @@ class Label(RowStage):
         """The value of a numeric class that is positive."""
         number = parse_number(self.positive)
         if number is None:
-            raise StageError(self.name, f"class '{target.name}' is numeric, and '{self.positive}' is no number")
+            raise StageError(self.name, f"class '{target.name}' is numeric, and {quoted(self.positive)} is no number")
         return number
 
 

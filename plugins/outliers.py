@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, ColumnStage, FilterkitError, Fitted, Schema, Stage, StageError, hookimpl, option
+from filterkit import (
+    Attribute,
+    Batch,
+    ColumnStage,
+    FilterkitError,
+    Fitted,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+    hookimpl,
+    option,
+)
 from filterkit.plugin import (
     ContingencyTable,
     Rearrangement,
@@ -37,6 +49,16 @@ class Limit(ColumnStage):
     lower: float | None = option(None, "The quantile that is the least value, from 0 to 1.", minimum=0, maximum=1)
     upper: float | None = option(None, "The quantile that is the largest value, from 0 to 1.", minimum=0, maximum=1)
     outside: str = option("limit", "What becomes of a value outside.", choices=("limit", "missing"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least, largest, lower, upper = self.min, self.max, self.lower, self.upper
+        if least is largest is lower is upper is None:
+            raise UsageError(f"{self.name}: say the range, with --min, --max, --lower or --upper")
+        if least is not None and largest is not None and least > largest:
+            raise UsageError(f"{self.name}: --min {least:g} is above --max {largest:g}, so no value is inside")
+        if lower is not None and upper is not None and lower > upper:
+            raise UsageError(f"{self.name}: --lower {lower:g} is above --upper {upper:g}, so no value is inside")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         low = np.full(len(table), -np.inf if self.min is None else self.min)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rows, attribute_values, itself, take_rows
+from filterkit.plugin import ChoosingStage, Rows, attribute_values, itself, quoted, take_rows
 
 _END = 1 << 62
 
@@ -39,11 +39,11 @@ class RowNumbers(TrainingStage):
         for part in (self.numbers or "").split(","):
             match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
             if match is None:
-                raise UsageError(f"{self.name}: NUMBERS must be like 1-100,501-last, and '{part}' is not")
+                raise UsageError(f"{self.name}: NUMBERS must be like 1-100,501-last, and {quoted(part)} is not")
             low = {"first": 1, "last": count}.get(match[1]) or int(match[1])
             high = low if match[2] is None else _END if match[2] == "last" else int(match[2])
             if not 1 <= low <= high:
-                raise UsageError(f"{self.name}: '{part}' is not a range of numbers from 1")
+                raise UsageError(f"{self.name}: {quoted(part)} is not a range of numbers from 1")
             ranges.append((low - 1, high))
         return ranges
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, Rows, itself, share, take_rows
+from filterkit.plugin import NAME_A_CLASS, Rows, itself, quoted, share, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+_AT_ONCE = 1 << 16  # copies of rows
 _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits to a number
 
 
@@ -50,7 +50,7 @@ class Sample(TrainingStage):
     name = "sample"
 
     fraction: str = option("", "Share of the rows to keep, as 1/4 or 0.25.")
-    rows: int | None = option(None, "Number of rows to keep, instead of a share.", minimum=0)
+    rows: int | None = option(None, "Number of rows to keep, instead of a share.", minimum=0, maximum=(1 << 31) - 1)
     replace: bool = option(False, "Draw with replacement.")
     bias: float = option(0.0, "From 0, the classes as they are, to 1, classes of equal size.", minimum=0, maximum=1)
     seed: int = option(0, "Seed for drawing.", minimum=0)
@@ -73,7 +73,9 @@ class Sample(TrainingStage):
         counts = np.bincount(strata)
         wanted = _apportioned(counts, size) if not self.bias else self._biased(rows, counts, size)
         if self.replace:
-            yield from rows.map(partial(_repeated, times=_drawn(strata, counts, wanted, self.seed)), last=True)
+            times = _drawn(strata, counts, wanted, self.seed)
+            for batch in rows.map(itself, last=True):
+                yield from _repeated(batch, times[batch.start : batch.start + len(batch)])
             return
         keys = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         by_stratum = keys[np.argsort(strata[keys], kind="stable")]
@@ -121,7 +123,7 @@ class Split(TrainingStage):
         number, _, folds = self.fold.partition("/")
         whole = number.isdecimal() and folds.isdecimal() and len(self.fold) <= _LONGEST_FOLD
         if not (whole and 1 <= int(number) <= int(folds) and int(folds) > 1):
-            raise UsageError(f"{self.name}: --fold must be a fold of at least 2, such as 3/10, not '{self.fold}'")
+            raise UsageError(f"{self.name}: --fold must be a fold of at least 2, such as 3/10, not {quoted(self.fold)}")
         self._number, self._folds = int(number) - 1, int(folds)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
@@ -195,14 +197,18 @@ def _drawn(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int
     first = np.cumsum(counts) - counts
     random = np.random.default_rng(seed)
     for stratum in np.flatnonzero(wanted).tolist():
-        drawn = first[stratum] + random.integers(0, counts[stratum], wanted[stratum])
-        np.add.at(times, members[drawn], 1)
+        for drawn in range(0, int(wanted[stratum]), _AT_ONCE):
+            some = random.integers(0, counts[stratum], min(_AT_ONCE, int(wanted[stratum]) - drawn))
+            np.add.at(times, members[first[stratum] + some], 1)
     return times
 
 
-def _repeated(batch: Batch, times: np.ndarray) -> Batch:
-    """The rows of `batch`, each as often as `times` says by its number."""
-    return batch.take(np.repeat(np.arange(len(batch)), times[batch.start : batch.start + len(batch)]))
+def _repeated(batch: Batch, times: np.ndarray) -> Iterator[Batch]:
+    """The rows of `batch`, each as often as `times` says, in batches that are not much larger."""
+    ends = np.cumsum(times)
+    for first in range(0, int(times.sum()), max(_AT_ONCE, len(batch))):
+        copies = np.arange(first, min(first + max(_AT_ONCE, len(batch)), ends[-1]))
+        yield batch.take(np.searchsorted(ends, copies, side="right"))
 
 
 def _grouped(classes: np.ndarray) -> np.ndarray:

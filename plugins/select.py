@@ -13,6 +13,7 @@ from filterkit.plugin import (
     Thresholds,
     find_metric,
     one_against_rest,
+    quoted,
     score_columns,
     scoring_bytes,
     suggestion,
@@ -154,7 +155,7 @@ class Select(ColumnStage):
         place = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in {a.name for a in schema.attributes}:
-                raise StageError(self.name, f"--keep: no attribute '{name}'{suggestion(name, list(place))}")
+                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(place))}")
         return [place[name] for name in self.keep if name in place]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

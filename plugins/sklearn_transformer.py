@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible, suggestion
+from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible, quoted, suggestion
 
 
 class Sklearn(SelectiveStage):
@@ -44,10 +44,10 @@ class Sklearn(SelectiveStage):
         if not self.class_:
             raise UsageError(f"{self.name}: say which, with --class, as sklearn.preprocessing.PowerTransformer")
         if self.class_.partition(".")[0] not in self.modules:
-            raise UsageError(f"{self.name}: --class '{self.class_}' is not of {' or '.join(self.modules)}")
+            raise UsageError(f"{self.name}: --class {quoted(self.class_)} is not of {' or '.join(self.modules)}")
         for pair in self.set:
             if not pair.partition("=")[0].isidentifier() or "=" not in pair:
-                raise UsageError(f"{self.name}: --set must be like standardize=False, not '{pair}'")
+                raise UsageError(f"{self.name}: --set must be like standardize=False, not {quoted(pair)}")
 
     def _estimator(self) -> Any:
         """The transformer, not yet fitted."""
@@ -55,15 +55,15 @@ class Sklearn(SelectiveStage):
         try:
             found = getattr(importlib.import_module(path), name)
         except (ImportError, ValueError) as error:
-            raise StageError(self.name, f"--class '{self.class_}': {error}") from None
+            raise StageError(self.name, f"--class {quoted(self.class_)}: {error}") from None
         except AttributeError:
             hint = suggestion(name, [n for n in dir(importlib.import_module(path)) if n[0].isupper()])
             raise StageError(self.name, f"--class: {path} has no '{name}'{hint}") from None
         # Refuse what a module of scikit-learn has merely imported from elsewhere.
         if not (isinstance(found, type) and found.__module__.partition(".")[0] in self.modules):
-            raise StageError(self.name, f"--class '{self.class_}' is no class of {' or '.join(self.modules)}")
+            raise StageError(self.name, f"--class {quoted(self.class_)} is no class of {' or '.join(self.modules)}")
         if not (hasattr(found, "fit") and hasattr(found, "transform")):
-            raise StageError(self.name, f"--class '{self.class_}' has no fit and transform")
+            raise StageError(self.name, f"--class {quoted(self.class_)} has no fit and transform")
         try:
             return found(**{key: _value(text) for key, _, text in (pair.partition("=") for pair in self.set)})
         except TypeError as error:

@@ -22,7 +22,7 @@ from filterkit.data.attributes import (
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import with_labels_moved
 from filterkit.data.texts import TextSet
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, one_line, quoted, suggestion
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -406,7 +406,9 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
         return 0 if choice.lower() == "first" else len(attributes) - 1
     if choice.isascii() and choice.isdigit():
         if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):
-            raise FilterkitError(f"--class {choice}: the attributes are numbered from 1 to {len(attributes)}")
+            raise FilterkitError(
+                f"--class {one_line(choice, 60)}: the attributes are numbered from 1 to {len(attributes)}"
+            )
         return int(choice) - 1
     place = place_of(attributes, choice)
     if place is None:

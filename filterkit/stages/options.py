@@ -10,12 +10,13 @@ import types
 import typing
 from collections.abc import Iterable
 from functools import cache
+from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import UsageError, one_line, quoted
 
 # What an option can hold.
 T = TypeVar("T", bound=int | float | str | bool | tuple[str, ...] | None)
@@ -40,7 +41,8 @@ def option(
     default : the value if the option is not given; None means that the data decide, which `help` explains.
     help : one sentence for ``--help`` and the reference page.
     choices : for a text option, the words allowed.
-    minimum, maximum : the least and the largest number allowed. Texts have none.
+    minimum, maximum : the least and the largest number allowed. Texts have none. NaN is never allowed, and infinity
+        only as the default.
     bare : whether the value follows the stage's options without a flag and is required; at most one option is bare.
     output : whether it names a file that the stage writes. The command line then refuses another output to the same
         file before any work.
@@ -252,10 +254,13 @@ def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: An
         raise UsageError(f"{name}: {shown} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if value is None or isinstance(value, str):
         return
+    unlike = f"not {one_line(str(value), 60)}"
     if minimum is not None and not value >= minimum:
-        raise UsageError(f"{name}: {shown} must be at least {_limit(minimum)}, not {value}")
+        raise UsageError(f"{name}: {shown} must be at least {_limit(minimum)}, {unlike}")
     if maximum is not None and not value <= maximum:
-        raise UsageError(f"{name}: {shown} must be at most {_limit(maximum)}, not {value}")
+        raise UsageError(f"{name}: {shown} must be at most {_limit(maximum)}, {unlike}")
+    if isinstance(value, float) and not isfinite(value) and value != field.default:
+        raise UsageError(f"{name}: {shown} must be a finite number, {unlike}")
 
 
 def _limit(number: float) -> str:

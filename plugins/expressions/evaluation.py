@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit import Batch, Schema
-from filterkit.plugin import DateFormat, attribute_values, format_number, parse_number, suggestion
+from filterkit.plugin import DateFormat, attribute_values, format_number, parse_number, quoted, suggestion
 
 from .language import ExpressionError, Tree
 
@@ -77,10 +77,10 @@ def _attribute(schema: Schema, places: dict[str, int], tree: Tree) -> Typed:
         elif name.lower() in ("missing", "true", "false"):
             return _word(name.lower())
     if place is None:
-        raise ExpressionError(f"there is no attribute '{name}'{suggestion(name, list(places))}", tree.at)
+        raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(places))}", tree.at)
     attribute = schema.attributes[place]
     if attribute.kind == "relational":
-        raise ExpressionError(f"'{name}' is a relational attribute, which expressions cannot use", tree.at)
+        raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
     if attribute.kind == "nominal":
         return Typed(TEXT, partial(_labels_of, place, attribute.values), attribute.values)
     if attribute.kind == "string":
@@ -132,7 +132,7 @@ def _variable(names: tuple[str, ...], tree: Tree) -> Typed:
         return Typed(NUMBER, partial(_number_of, tree.value))
     if tree.what == "name" and tree.value.lower() in ("missing", "true", "false"):
         return _word(tree.value.lower())
-    raise ExpressionError(f"there is no '{tree.value}' here; there are {', '.join(names)}", tree.at)
+    raise ExpressionError(f"there is no {quoted(tree.value)} here; there are {', '.join(names)}", tree.at)
 
 
 def _number_of(name: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -157,7 +157,7 @@ def typed(tree: Tree, resolve: Resolve) -> Typed:
         return resolve(tree)
     if tree.value not in _CALLS:
         shown = sorted(name for name in _CALLS if name.isidentifier())
-        raise ExpressionError(f"there is no function '{tree.value}'{suggestion(tree.value, shown)}", tree.at)
+        raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
     least, most, make = _CALLS[tree.value]
     parts = [typed(part, resolve) for part in tree.parts]
     if not least <= len(parts) <= most:

@@ -18,6 +18,7 @@ from . import newton
 # 128 MB. The limit does not depend on `--memory`, because what comes out must not.
 _LIBSVM_ROWS = 4_000
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
+_LARGE_COST = 1e10
 
 
 class Hyperplanes:
@@ -160,12 +161,12 @@ def fitted_svc(
 
     Raises
     ------
-    StageError : libsvm finds no solution within some minutes' worth of steps.
+    StageError : libsvm finds no solution in `_most_steps`.
     """
     from sklearn.svm import SVC
 
     # gamma is of other kernels, and by default of a variance that may overflow.
-    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=_most_steps(len(positive)))
+    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=_most_steps(len(positive), cost))
     with quietly():
         interruptible(partial(model.fit, sample_weight=weights), rows, positive)
     if model.fit_status_:
@@ -174,11 +175,9 @@ def fitted_svc(
 
 
 def _no_solution(stage: str, cost: float, steps: int) -> StageError:
-    return StageError(
-        stage,
-        f"no solution for C={cost:g} in {steps:,} steps, because values are large or columns of very different size; "
-        "put standardize, range or l2 before it",
-    )
+    how = "choose a smaller C" if cost > _LARGE_COST else "put standardize, range or l2 before it"
+    why = "C is very large" if cost > _LARGE_COST else "values are large or columns of very different size"
+    return StageError(stage, f"no solution for C={cost:g} in {steps:,} steps, because {why}; {how}")
 
 
 @contextmanager
@@ -193,10 +192,12 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def _most_steps(rows: int) -> int:
+def _most_steps(rows: int, cost: float) -> int:
     """The number of steps that libsvm may take.
 
     Its own program allows ten million. Scaled values need few of them, but unscaled ones may need more, so the fewer
-    rows there are, and the shorter a step is, the more may be taken.
+    rows there are, and the shorter a step is, the more may be taken. With a very large C, multipliers grow until their
+    rounding hides the margin, and most steps lead nowhere.
     """
-    return min(200_000_000, 100_000_000_000 // max(rows, 1))
+    most = min(200_000_000, 100_000_000_000 // max(rows, 1))
+    return most // 20 if cost > _LARGE_COST else most

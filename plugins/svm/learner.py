@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Outcome, Tasks, Training, measures, predicted
+from filterkit.plugin import LinearModel, Model, Outcome, Tasks, Training, measures, predicted, quoted
 
 from .hyperplanes import Hyperplanes
 
@@ -55,7 +55,7 @@ class Svm(Learner):
         except ValueError:
             self._costs = []
         if not self._costs or not all(0 < cost < np.inf for cost in self._costs):
-            raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{self.c}'")
+            raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not {quoted(self.c)}")
 
         self._class_weights = _parsed(self.class_weights)
         if self.calibrate and self.threshold is not None:
@@ -90,7 +90,7 @@ class Svm(Learner):
         if self._class_weights is not None:
             unknown = [value for value in self._class_weights if value not in names]
             if unknown:
-                raise StageError(self.name, f"--class-weights: '{unknown[0]}' is not one of {', '.join(names)}")
+                raise StageError(self.name, f"--class-weights: {quoted(unknown[0])} is not one of {', '.join(names)}")
             factor = np.array([self._class_weights.get(name, 1.0) for name in names])
         return training._replace(weights=weights * factor[code])
 
@@ -173,7 +173,9 @@ def _parsed(text: str | None) -> dict[str, float] | None:
     except ValueError:
         weights = {}
     if not weights or not all(value and 0 < weight < np.inf for value, weight in weights.items()):
-        raise UsageError(f"svm: --class-weights must be balanced, or weights above 0 as in yes=5,no=1, not '{text}'")
+        raise UsageError(
+            f"svm: --class-weights must be balanced, or weights above 0 as in yes=5,no=1, not {quoted(text)}"
+        )
     return weights
 
 

@@ -19,6 +19,7 @@ from filterkit.plugin import (
     combined,
     counted_rows,
     interruptible,
+    quoted,
     scaling_state,
     share,
 )
@@ -55,7 +56,9 @@ class Normal(ScalingOptions):
         super().__post_init__()
         self._share = share(self.name, "--subset", self.subset)
         if not self._share:
-            raise UsageError(f"normal: --subset must be a share such as 1/4 or 0.25, above 0, not '{self.subset}'")
+            raise UsageError(
+                f"normal: --subset must be a share such as 1/4 or 0.25, above 0, not {quoted(self.subset)}"
+            )
         if not 0 < self.cost < np.inf:
             raise UsageError(f"normal: --cost must be above 0, not {self.cost:g}")
 

@@ -114,7 +114,8 @@ class Words(Stage):
         for name in self.attribute:
             if name not in names:
                 raise StageError(
-                    self.name, f"--attribute: there is no string attribute '{name}'{suggestion(name, list(names))}"
+                    self.name,
+                    f"--attribute: there is no string attribute {quoted(name)}{suggestion(name, list(names))}",
                 )
         return sorted({names[name] for name in self.attribute})
 
