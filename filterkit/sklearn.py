@@ -27,7 +27,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import found_instead
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
-from filterkit.data.given import given_batch, is_table, mixed_rows, text_rows, texts_given
+from filterkit.data.given import check_integers, given_batch, is_table, mixed_rows, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
@@ -171,7 +171,8 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if reset:
                 self._has_numbers = False
             return mixed
-        X = validate_data(self, X, reset=reset, **_FORM)
+        given, X = X, validate_data(self, X, reset=reset, **_FORM)
+        check_integers(given, X.data if scipy.sparse.issparse(X) else X)
         if reset:
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", None)

@@ -48,6 +48,10 @@ class Columnar(FileFormat):
         None, "The column with the weights of rows.  [default: the one that filterkit noted; if needed, one is written]"
     )
 
+    round: tuple[str, ...] = option(
+        (),
+        "Columns whose values are rounded if attributes cannot hold them: numbers to float64, times to milliseconds.",
+    )
     wide: int = option(
         1000,
         "Sparse rows of more attributes than that are written as one column with pairs of index and value.",
@@ -96,7 +100,7 @@ class Parquet(Columnar):
     def groups(self, file: IO[bytes]) -> Groups:
         import pyarrow.parquet
 
-        return ParquetGroups(pyarrow.parquet.ParquetFile(file))
+        return ParquetGroups(pyarrow.parquet.ParquetFile(file, page_checksum_verification=True))
 
     def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.parquet
@@ -240,6 +244,7 @@ class ColumnarTable(Table):
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
         left_out = skipped | _unnamed_index(groups.schema)
         names = [name for name in names if name not in left_out]
+        self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
         self._columns = names if left_out else None
         schema, weights = schema_noted(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
@@ -312,8 +317,15 @@ class ColumnarTable(Table):
         found: dict[str, dict[str, None]] = {name: {} for name in names}
         for batch in self._groups.batches(names, 1 << 16) if names else ():
             for name, column in zip(names, batch.columns):
-                words = column if hasattr(column, "dictionary") else texts(column).dictionary_encode()
-                found[name] |= dict.fromkeys(word for word in texts(words.dictionary).to_pylist() if word is not None)
+                try:
+                    words = column if hasattr(column, "dictionary") else texts(column).dictionary_encode()
+                    labels = texts(words.dictionary).to_pylist()
+                except ValueError:
+                    left_out = self._form.left_out(name)
+                    raise FilterkitError(
+                        f"column {quoted(name)} has bytes that are not UTF-8 text; {left_out}"
+                    ) from None
+                found[name] |= dict.fromkeys(word for word in labels if word is not None)
         return {name: tuple(labels) for name, labels in found.items()}
 
     def parts(self) -> Iterator[Any]:
@@ -336,7 +348,7 @@ class ColumnarTable(Table):
         yield GroupPart(path, self._path, first, len(sizes))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form)
+        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded)
 
     def close(self) -> None:
         self._file.close()
@@ -400,7 +412,9 @@ def attribute_of(name: str, kind: Any) -> Attribute:
             lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
             warnings.warn(lost, stacklevel=2)
         return Attribute(name, "date", format=_DATE + (".SSS" if kind.unit != "s" else "") + ("X" if kind.tz else ""))
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+    if any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)):
+        return Attribute(name, "string")
+    if types.is_fixed_size_binary(kind) or str(kind) in ("string_view", "binary_view"):
         return Attribute(name, "string")
     raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
 
@@ -443,12 +457,20 @@ class GroupParser:
     weights : the column of weights, or None.
     pairs : the column with the pairs of sparse rows, or an empty text.
     form : the format.
+    rounded : the columns whose values are rounded if need be.
     """
 
     def __init__(
-        self, schema: Schema, columns: list[str] | None, weights: str | None, pairs: str, form: Columnar
+        self,
+        schema: Schema,
+        columns: list[str] | None,
+        weights: str | None,
+        pairs: str,
+        form: Columnar,
+        rounded: set[str],
     ) -> None:
         self.schema, self.columns, self.weights, self.pairs, self.form = schema, columns, weights, pairs, form
+        self.rounded = rounded - {weights}
 
     def _table(self, part: Any) -> pa.Table:
         import pyarrow as pa
@@ -463,14 +485,12 @@ class GroupParser:
             return self.form.groups(file).between(part.first, part.stop, self.columns)
 
     def __call__(self, part: Any) -> Parsed:
-        import pyarrow as pa
-
         from filterkit.plugin import from_table, numbers_of
 
         table = self._table(part)
         weights = None
         if self.weights is not None:
-            column = table.column(self.weights).cast(pa.float64())
+            column = table.column(self.weights)
             if column.null_count:
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing")
             weights = numbers_of(column)
@@ -478,12 +498,14 @@ class GroupParser:
         if self.pairs:
             return Parsed(sparse_rows(table, self.schema, self.pairs).replace(weights=weights))
         try:
-            return Parsed(from_table(table, self.schema, weights))
+            return Parsed(from_table(table, self.schema, weights, self.rounded))
         except RowError as error:
             if error.attribute is None:
                 raise
-            how = self.form.left_out(error.attribute)
-            raise RowError(f"{error.message}, or {how}", attribute=error.attribute) from None
+            name, how = error.attribute, "; "
+            if error.message.endswith("round it"):
+                how = f" by --from {self.form.name}:round={name}, or "
+            raise RowError(f"{error.message}{how}{self.form.left_out(name)}", attribute=name) from None
 
 
 def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:

@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from agreement import sample
@@ -511,3 +512,21 @@ def test_sparse_rows_become_sparse_frames():
     assert list(frame) == ["x0", "x1"] and frame["x0"].dtype == pandas.SparseDtype(float, 0)
     again = ChainTransformer("l2").fit_transform(frame)
     np.testing.assert_array_equal(again.toarray() if scipy.sparse.issparse(again) else again, [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.array([[2**53 + 1, 1]]),
+        np.array([[10**20 + 1, 1]], object),
+        [[2**53 + 1, 0.5]],
+        scipy.sparse.lil_array([[2**53 + 1, 0]]),
+        pa.table({"a": [2**53 + 1]}),
+    ],
+)
+def test_whole_numbers_that_would_be_rounded_are_refused(rows):
+    with pytest.raises(
+        ValueError, match=r"(9007199254740993|100000000000000000001) has more digits than float64 holds"
+    ):
+        ChainTransformer("l2").fit(rows)
+    assert ChainTransformer("l2").fit_transform(np.array([[2**60, 0]])).tolist() == [[1, 0]]

@@ -7,17 +7,21 @@ as `take` import `pyarrow.compute`, which wraps every function of Arrow. Either 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from filterkit.data.losses import Inexact, is_exact
+
 try:
     from pyarrow._compute import ArraySortOptions, CountOptions, JoinOptions, call_function
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
     from pyarrow.compute import ArraySortOptions, CountOptions, JoinOptions, call_function
 
+_SMALL = 10**15  # decimals of so many digits are the shortest texts of float64
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
 
@@ -26,6 +30,57 @@ def numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
     values = np.ascontiguousarray(values)
     buffers = [_valid(missing), pa.py_buffer(values)]
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
+
+
+def exact_numbers(array: Any, may_round: bool = False) -> Any:
+    """An array of numbers, decimals or flags as one of float64, each the nearest; null stays null.
+
+    Parameters
+    ----------
+    array : with any type that `pyarrow.types` calls integer, floating, decimal, boolean or null.
+    may_round : whether numbers that float64 does not have are rounded.
+
+    Raises
+    ------
+    Inexact : float64 does not have a whole number, or a decimal is not the shortest text of any float64.
+    """
+    kind = array.type
+    if pa.types.is_decimal(kind):
+        return _decimals(array, may_round)
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.int8())
+    try:
+        return array.cast(pa.float64())
+    except pa.ArrowInvalid:  # a whole number is beyond 2**53, which float64 may have all the same
+        rounded = array.cast(pa.float64(), safe=False)
+    if not may_round and not _has_same(rounded, array):
+        raise Inexact(str(next(n for n in array.to_pylist() if n is not None and not is_exact(n))))
+    return rounded
+
+
+def _decimals(array: Any, may_round: bool) -> Any:
+    """As `exact_numbers`, of decimals. Arrow's own conversion often misses the nearest float64 by a bit."""
+    scale = array.type.scale
+    if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
+        missing = nulls(array)
+        words = np.frombuffer(array.buffers()[1], np.int64)[2 * array.offset : 2 * (array.offset + len(array))]
+        low, high = words[::2], words[1::2]
+        if (missing | ((low >= -_SMALL) & (low <= _SMALL) & (high == low >> 63))).all():
+            return numbers(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
+    found = array.cast(pa.string()).cast(pa.float64())
+    if not may_round and not _has_same(found.cast(pa.string()), array):
+        for number, value in zip(array.to_pylist(), found.to_pylist()):
+            if number is not None and number not in (Decimal(value), Decimal(repr(value))):
+                raise Inexact(str(number))
+    return found
+
+
+def _has_same(found: Any, array: Any) -> bool:
+    """Whether what has been found of `array` is the same once it has the type of `array` again."""
+    try:
+        return bool(found.cast(array.type).equals(array))
+    except pa.ArrowInvalid:
+        return False
 
 
 def flags(values: np.ndarray) -> Any:

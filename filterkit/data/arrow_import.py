@@ -13,7 +13,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.contract import found_instead, kind_of
 from filterkit.data.dates import EARLIEST, LATEST
 from filterkit.data.interop import with_noted
-from filterkit.data.losses import named, too_large, warn_of_losses
+from filterkit.data.losses import Inexact, inexact, named, warn_of_losses
 from filterkit.data.noted import schema_noted
 from filterkit.data.schema import Attribute
 from filterkit.errors import FilterkitError, quoted, suggestion
@@ -50,8 +50,9 @@ def from_arrow(
 
     Raises
     ------
-    FilterkitError : `table` is something else; a column has another type; times are finer than milliseconds; whole
-        numbers beyond 2**53 are not exact; there is no such column of weights, or a weight is missing.
+    FilterkitError : `table` is something else; a column has another type; times are finer than milliseconds; a whole
+        number or decimal has more digits than float64 holds; there is no such column of weights, or a weight is
+        missing.
     """
     table = arrow_table(table)
     known, noted_weights = schema_noted(table.schema.metadata)
@@ -167,10 +168,8 @@ def _from_arrow(name: str, column: Any) -> tuple[Attribute, Any]:
         return Attribute(name, "string"), column.to_pylist()
     if pa.types.is_null(kind):
         return Attribute(name), np.full(len(column), np.nan)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+    if any(of(kind) for of in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)):
         return Attribute(name), _numbers(name, column)
-    if pa.types.is_decimal(kind):
-        return Attribute(name), _decimals(name, column)
     raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold; {_remedy(kind)}")
 
 
@@ -212,24 +211,12 @@ def _numbers(name: str, column: Any) -> np.ndarray:
     """A column of numbers as float64, NaN for null."""
     import pyarrow as pa
 
+    from filterkit.data.arrow import exact_numbers
+
     try:
-        return np.asarray(column.cast(pa.float64()).to_numpy())
-    except pa.ArrowInvalid:
-        raise FilterkitError(too_large(name)) from None
-
-
-def _decimals(name: str, column: Any) -> np.ndarray:
-    """A column of decimal numbers as float64, whose shortest texts are these numbers."""
-    import pyarrow as pa
-
-    numbers = column.cast(pa.float64(), safe=False)
-    try:
-        is_same = numbers.cast(column.type).equals(column)
-    except pa.ArrowInvalid:
-        is_same = False
-    if not is_same:
-        raise FilterkitError(f"column {quoted(name)} has decimals of more digits than numbers hold; make it text")
-    return np.asarray(numbers.to_numpy())
+        return np.asarray(pa.chunked_array(map(exact_numbers, column.chunks), pa.float64()).to_numpy())
+    except Inexact as error:
+        raise FilterkitError(inexact(name, error.number)) from None
 
 
 def _dates(name: str, column: Any) -> tuple[Attribute, list[int | None]]:

@@ -12,7 +12,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
 from filterkit.data.contract import found_instead
 from filterkit.data.interop import with_noted
-from filterkit.data.losses import named, too_large, warn_of_losses
+from filterkit.data.losses import Inexact, inexact, is_exact, named, warn_of_losses
 from filterkit.data.noted import noted, schema_noted
 from filterkit.data.schema import Attribute
 from filterkit.errors import FilterkitError, quoted
@@ -161,8 +161,16 @@ def _is_sparse_flag(kind: Any) -> bool:
 
 def _entries(column: pd.Series) -> Entries:
     """The values of a sparse column that are not in its gaps."""
+    import pyarrow as pa
+
+    from filterkit.data.arrow import exact_numbers
+
     array: Any = column.array
-    return Entries(array.sp_index.indices.astype(np.int64), np.asarray(array.sp_values, np.float64), len(array))
+    try:
+        values = exact_numbers(pa.array(array.sp_values)).to_numpy()
+    except Inexact as error:
+        raise FilterkitError(inexact(str(column.name), error.number)) from None
+    return Entries(array.sp_index.indices.astype(np.int64), values, len(array))
 
 
 def _has_other_categories(column: pd.Series) -> bool:
@@ -210,8 +218,9 @@ def _unconvertible(frame: pd.DataFrame, error: Exception) -> str:
         try:
             pa.array(column, from_pandas=True)
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
-            if isinstance(alone, OverflowError):
-                return too_large(str(name))
+            odd = next((n for n in column if isinstance(n, int) and not is_exact(n)), None)
+            if isinstance(alone, OverflowError) and odd is not None:
+                return inexact(str(name), str(odd))
             kinds = sorted({type(value).__name__ for value in column if value is not None})
             of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
             reason = " ".join(str(alone).split())[:200]

@@ -166,6 +166,41 @@ def _mixed_array(rows: np.ndarray) -> Batch | None:
     return from_columns("X", attributes, numbers, "none")
 
 
+def check_integers(rows: Any, numbers: np.ndarray) -> None:
+    """Check that whole numbers are as they were before they became float64.
+
+    Parameters
+    ----------
+    rows : an array, dense or sparse, a data frame, a table or lists.
+    numbers : the float64 numbers of `rows`.
+
+    Raises
+    ------
+    FilterkitError : float64 does not have one of `rows`.
+    """
+    with np.errstate(invalid="ignore"):
+        if not (np.abs(numbers) >= 2.0**53).any():
+            return
+    if is_table(rows):
+        given_batch(rows)  # which names the column
+        return
+    import pyarrow as pa
+
+    from filterkit.data.arrow import exact_numbers
+    from filterkit.data.losses import Inexact, is_exact
+
+    array = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
+    try:
+        if array.dtype.kind in "iu":
+            exact_numbers(pa.array(array.ravel()))
+        elif array.dtype == object:
+            for number in array.ravel():
+                if isinstance(number, int) and not is_exact(number):
+                    raise Inexact(str(number))
+    except Inexact as error:
+        raise FilterkitError(f"{error}; make it a text or category, or round it by astype(float)") from None
+
+
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
     """Texts as a batch of one string attribute."""
     from filterkit.data.interop import from_columns

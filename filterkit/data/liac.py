@@ -15,7 +15,7 @@ from filterkit.data.contract import kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.interop import from_columns
 from filterkit.data.labels import join
-from filterkit.data.losses import is_exact, named, too_large, warn_of_losses
+from filterkit.data.losses import inexact, is_exact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted
 
@@ -72,8 +72,8 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
         return codes[cell]
 
     def other(cell: Any) -> Any:
-        if isinstance(cell, int) and attribute.kind == "numeric" and not is_exact(cell):
-            raise FilterkitError(too_large(attribute.name))
+        if isinstance(cell, (int, np.integer)) and attribute.kind == "numeric" and not is_exact(int(cell)):
+            raise FilterkitError(inexact(attribute.name, str(cell)))
         if attribute.kind == "numeric" and cell is not None and not isinstance(cell, (Real, np.number)):
             raise FilterkitError(
                 f"attribute {quoted(attribute.name)} is numeric and has {quoted(str(cell))}; make it a number"

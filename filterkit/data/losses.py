@@ -13,9 +13,22 @@ class ConversionWarning(UserWarning):
     """A conversion from or to another library leaves something out; the message says what, by name."""
 
 
-def too_large(name: str) -> str:
-    """What is wrong with whole numbers that float64 does not have."""
-    return f"column {quoted(name)} has whole numbers beyond 2**53, which are not exact as ARFF's numbers; make it text"
+class Inexact(ValueError):
+    """A number that float64 does not have.
+
+    Parameters
+    ----------
+    number : its text.
+    """
+
+    def __init__(self, number: str) -> None:
+        super().__init__(f"{number} has more digits than float64 holds")
+        self.number = number
+
+
+def inexact(name: str, number: str) -> str:
+    """What is wrong with a column that has a number which float64 does not have, and what to do."""
+    return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
 def is_exact(number: int) -> bool:

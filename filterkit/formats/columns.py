@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
+from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
 
@@ -21,7 +22,7 @@ class UnknownLabel(RowError):
     label: str = ""
 
 
-def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None) -> Batch:
+def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None, rounded: Collection[str] = ()) -> Batch:
     """The dense batch of an Arrow table.
 
     Parameters
@@ -30,12 +31,16 @@ def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None) ->
         preferably as dictionaries, for nominal ones; timestamps for dates, texts for strings and bags. Missing is null.
     schema : without labels; see `Schema.labels`.
     weights : float64 (rows,) of the rows, or None.
+    rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
 
     Raises
     ------
-    RowError : a text is not a label of its nominal attribute, or a whole number is too large to be exact.
+    RowError : a text is not a label of its nominal attribute, or not UTF-8; float64 does not have a whole number or
+        decimal; a time has parts of a millisecond.
     """
     attributes = schema.attributes
+    for place in [i for i, a in enumerate(attributes) if a.name in rounded] if rounded else ():
+        table = table.set_column(place, table.schema.names[place], _rounded(table.column(place)))
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
@@ -49,6 +54,18 @@ def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None) ->
     if weights is not None and (weights == 1).all():
         weights = None
     return Batch(schema, _features(table, schema), y, weights, other)
+
+
+def _rounded(column: Any) -> Any:
+    """Numbers as float64, times as milliseconds, and other columns as they are."""
+    types, kind = pa.types, column.type
+    if types.is_timestamp(kind):
+        import pyarrow.compute as pc
+
+        return pc.round_temporal(column, 1, "millisecond").cast(pa.timestamp("ms", kind.tz))
+    if types.is_integer(kind) or types.is_decimal(kind):
+        return pa.chunked_array([arrow.exact_numbers(chunk, may_round=True) for chunk in column.chunks], pa.float64())
+    return column
 
 
 def _features(table: Any, schema: Schema) -> np.ndarray:
@@ -82,17 +99,10 @@ def _column(table: Any, place: int, attribute: Attribute) -> np.ndarray:
 
 def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
     if array.type != pa.float64():
-        if pa.types.is_boolean(array.type):
-            array = array.cast(pa.int8())
-        if pa.types.is_decimal(array.type):
-            array = array.cast(pa.float64(), safe=False)
         try:
-            array = array.cast(pa.float64())
-        except pa.ArrowInvalid:
-            raise RowError(
-                "it has whole numbers beyond 2**53, which are not exact as float64; make it text",
-                attribute=attribute.name,
-            ) from None
+            array = arrow.exact_numbers(array)
+        except Inexact as error:
+            raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
     values = arrow.plain_values(array)
     return np.where(arrow.nulls(array), np.nan, values) if array.null_count else values
 
@@ -100,9 +110,9 @@ def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
 def _codes(array: Any, attribute: Attribute) -> np.ndarray:
     """The indices of labels, NaN for missing."""
     if not pa.types.is_dictionary(array.type):
-        array = arrow.dictionary(texts(array))
+        array = arrow.dictionary(_attribute_texts(array, attribute))
     code = {label: float(number) for number, label in enumerate(attribute.values)}
-    words = texts(array.dictionary).to_pylist()
+    words = _attribute_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     places = array.indices
     if places.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
@@ -121,14 +131,16 @@ def _codes(array: Any, attribute: Attribute) -> np.ndarray:
 
 
 def numbers_of(column: Any) -> np.ndarray:
-    """float64 (rows,) of an Arrow column of float64, int64 or int32; NaN where it is null.
+    """float64 (rows,) of an Arrow column of numbers, each the nearest; NaN where it is null.
 
     Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
     """
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     parts = []
     for chunk in chunks:
-        values = arrow.plain_values(chunk).astype(np.float64, copy=False) if len(chunk) else np.empty(0)
+        if chunk.type != pa.float64():
+            chunk = arrow.exact_numbers(chunk, may_round=True)
+        values = arrow.plain_values(chunk) if len(chunk) else np.empty(0)
         parts.append(np.where(arrow.nulls(chunk), np.nan, values) if chunk.null_count else values)
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
@@ -141,7 +153,12 @@ def plain_numbers(column: Any) -> np.ndarray:
 
 
 def texts(array: Any) -> Any:
-    """An array, or chunked array, of anything as texts: numbers as filterkit writes them, flags as true and false."""
+    """An array, or chunked array, of anything as texts: numbers as filterkit writes them, flags as true and false.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid : bytes are not UTF-8.
+    """
     kind = array.type
     if kind == pa.string():
         return array
@@ -156,10 +173,18 @@ def texts(array: Any) -> Any:
     return array.cast(pa.string())
 
 
+def _attribute_texts(array: Any, attribute: Attribute) -> Any:
+    """The `texts` of an array with values of an attribute."""
+    try:
+        return texts(array)
+    except pa.ArrowInvalid:
+        raise RowError("it has bytes that are not UTF-8 text", attribute=attribute.name) from None
+
+
 def _other(column: Any, attribute: Attribute) -> Any:
     """A column of `Batch.passthrough`."""
     if attribute.kind != "date":
-        return texts(column)
+        return _attribute_texts(column, attribute)
     if column.type == pa.timestamp("ms"):
         return column
     try:

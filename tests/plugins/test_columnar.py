@@ -1,5 +1,6 @@
 """Parquet and Arrow: the whole schema travels, and pandas reads and writes the same."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -125,8 +126,9 @@ def test_what_no_attribute_can_hold_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     for column, message in [
         (pa.array([[1]]), "has the type list<.*>, which no attribute can hold"),
-        (pa.array([1 << 60, (1 << 60) + 1]), "whole numbers beyond 2"),
-        (pa.array([1], pa.timestamp("us")), "parts of a millisecond"),
+        (pa.array([1 << 60, (1 << 60) + 1]), "1152921504606846977 has more digits than float64 holds; make it text"),
+        (pa.array([1], pa.timestamp("us")), "parts of a millisecond, .*; round it by --from parquet:round=a, or say"),
+        (pa.array([b"a", b"\xff"]), "it has bytes that are not UTF-8 text; say --from parquet:skip=a to leave it out"),
     ]:
         pq.write_table(pa.table({"a": column}), path)
         with pytest.raises(FilterkitError, match=message):
@@ -144,17 +146,60 @@ def test_columns_that_no_attribute_can_hold_can_be_skipped(ending, tmp_path):
     path = tmp_path / f"x.{ending}"
     form = "parquet" if ending == "parquet" else "arrow"
     words = pa.array(["x", "y", "y"]).dictionary_encode()
-    table = pa.table({"a": [1.0, 2, 3], "l": [[1], [], None], "l.b": [5, 6, 7], "id": [1 << 60, 7, 1], "k": words})
+    table = pa.table(
+        {"a": [1.0, 2, 3], "l": [[1], [], None], "l.b": [5, 6, 7], "id": [(1 << 60) + 1, 7, 1], "k": words}
+    )
     (pq.write_table if ending == "parquet" else feather.write_feather)(table, path)
     with pytest.raises(FilterkitError, match=f"which no attribute can hold; say --from {form}:skip=l to leave it out"):
         filterkit.read(path)
-    with pytest.raises(FilterkitError, match=f"make it text, or say --from {form}:skip=id to leave it out"):
+    with pytest.raises(FilterkitError, match=f"or say --from {form}:skip=id to leave it out"):
         filterkit.read(path, format=f"{form}:skip=l")
     data = filterkit.read(path, format=f"{form}:skip=l,i*")
     assert list(data.schema.names) == ["a", "l.b", "k"] and data.X.tolist() == [[1, 5], [2, 6], [3, 7]]
     assert data.y.tolist() == [0, 1, 1]
     with pytest.raises(UsageError, match="skip=z matches no column"):
         filterkit.read(path, format=f"{form}:skip=z")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_what_does_not_fit_is_rounded_if_asked(ending, tmp_path):
+    path, form = tmp_path / f"x.{ending}", "parquet" if ending == "parquet" else "arrow"
+    table = pa.table({
+        "i": [2**53 + 1, None],
+        "d": [Decimal("0.123456789012345678"), Decimal("0.07")],
+        "t": pa.array([1500, None], pa.timestamp("us", "UTC")),
+        "u": pa.array([-1, 1_499_999], pa.timestamp("ns")),
+        "c": ["x", "y"],
+    })  # fmt: skip
+    (pq.write_table if ending == "parquet" else feather.write_feather)(table, path)
+    data = filterkit.read(path, format=f"{form}:round=*")
+    assert np.array_equal(data.X, [[2**53, 0.123456789012345678], [np.nan, 0.07]], equal_nan=True)
+    moments = [column.cast("int64").to_pylist() for column in data.passthrough.columns[:2]]
+    assert moments == [[2, None], [0, 1]]
+
+
+def test_bytes_that_are_utf_8_are_texts(tmp_path):
+    """Impala, Hive and older Spark do not say that their strings are texts."""
+    path, words = tmp_path / "x.parquet", ["a", "é", None, "a"]
+    for kind in (pa.binary(), pa.large_binary()):
+        pq.write_table(pa.table({"s": pa.array(words, pa.string()).cast(kind), "n": [1, 2, 3, 4]}), path)
+        assert filterkit.read(path).passthrough.column(0).to_pylist() == words
+        assert filterkit.read(path, class_="s").schema.class_attribute.values == ("a", "é")
+    pq.write_table(pa.table({"s": [b"a", b"\xff"]}), path)
+    with pytest.raises(FilterkitError, match="column 's' has bytes that are not UTF-8 text; say --from parquet:skip=s"):
+        filterkit.read(path, format="parquet:nominal=s")
+
+
+def test_a_page_with_a_wrong_checksum_is_an_error(tmp_path):
+    table = pa.table({"a": np.arange(1000.0)})
+    pq.write_table(table, tmp_path / "x.parquet", write_page_checksum=True, compression="none", use_dictionary=False)
+    content = bytearray((tmp_path / "x.parquet").read_bytes())
+    content[4000] ^= 1
+    (tmp_path / "x.parquet").write_bytes(content)
+    done = run("-o", "y.arff", "x.parquet", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("filterkit: x.parquet: ") and "checksum" in done.stderr
+    assert not (tmp_path / "y.arff").exists()
 
 
 def test_what_is_left_of_a_noted_schema_comes_back(tmp_path):
