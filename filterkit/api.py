@@ -69,11 +69,13 @@ def batches(
     ------
     FilterkitError : the file cannot be read; the message names file, line, attribute and value. If there is no such
         file, the error is a `FileNotFoundError`, too; `PermissionError` and the like in the same way.
-    UsageError : there is no such format, or it has no such option.
+    UsageError : there is no such format, or it has no such option; or another argument has a value that it cannot have.
     TypeError : `path` is an open file.
     """
     place = path_text(path)
     kind = _format(place, format)
+    if block_size is not None and block_size < 1:
+        raise UsageError(f"block_size must be at least 1, not {block_size}")
     with open_table(
         kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
@@ -125,19 +127,28 @@ def write(
         ``out/part-*.arff``, stands for the numbers of parts. Each appears when it is complete, and a list of them,
         ``out/_part-list.arff.json``, when all are there. Parts that are there already are never replaced.
     sparse : whether to write sparse rows of ARFF. Default: as the batches are.
-    precision : significant digits. Default: the shortest text that reads back to the same float64.
+    precision : significant digits, from 1 to 17. Default: the shortest text that reads back to the same float64.
     comments : lines to put at the top of ARFF.
     format : as for ``--to``, such as ``csv`` or ``csv:delimiter=;``. Default: as the ending says; ARFF without one.
 
     Raises
     ------
-    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which.
-    FilterkitError : there is no batch; there are parts of this name already; or the file cannot be written, and then
-        the error is of the system's class, too, as for `batches`.
+    UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or
+        `precision` is something else, or the format does not round.
+    FilterkitError : there is no batch; one has other attributes or another class than the first; there are parts of
+        this name already; or the file cannot be written, and then the error is of the system's class, too, as for
+        `batches`.
     TypeError : `path` is an open file.
     """
+    from filterkit.plugin.formats import title_of
+
     place = path_text(path)
     kind = _format_to_write(place, format)
+    if precision is not None and precision not in range(1, 18):
+        raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
+    if precision is not None and kind is not None and not getattr(kind, "rounds", False):
+        raise UsageError(f"precision does not apply to {title_of(kind)}, and {quoted(place, PATH)} is that")
+    comments = [comments] if isinstance(comments, str) else comments
     stream = iter(given_batches(rows))
     first = next(stream, None)
     if first is None:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from filterkit.chains import saved
-from filterkit.chains.chain import Chain, FittedChain
+from filterkit.chains.chain import Chain, FittedChain, check_unseen
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import found_instead
 from filterkit.data.csr import Csr
@@ -71,7 +71,8 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : the chain is invalid, or cannot be fitted on X and y.
+        ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X and y.
+        TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
@@ -128,6 +129,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The chain, and the training rows as a batch."""
         with _value_errors():
             chain = Chain.parse(str(self.chain))
+            check_unseen(self.unseen)
         for stage in chain.stages:
             if isinstance(stage, TrainingStage):
                 raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
@@ -137,13 +139,18 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{name} requires y to be passed, but the target y is None: {needed} needs the class")
         with _value_errors():
             batch = self._rows(X, reset=True)
+        if not len(batch):
+            raise ValueError("X has no rows; a chain is fitted on at least one")
         self.classes_: np.ndarray | None = None
         if y is not None:
+            _check_mask(y, "y")
             y = column_or_1d(y)
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
-            batch = self._with_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
+            with _value_errors():
+                batch = self._with_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
         if sample_weight is not None:
+            _check_mask(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
             batch = batch.replace(weights=None if (weights == 1).all() else weights)
         return chain, batch
@@ -153,6 +160,9 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Batch) or hasattr(X, "collect"):
             what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else found_instead(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
+        _check_mask(X, "X")
+        if isinstance(X, list) and X and isinstance(X[0], dict):
+            raise ValueError("X is a list of dicts; give it to pandas.DataFrame first")
         texts = texts_given(X)
         if texts is not None:
             name, values = texts
@@ -307,8 +317,16 @@ def _parsed(chain: str, plugins: Registry) -> list[Stage]:
     return Chain.parse(chain, plugins).stages
 
 
+def _check_mask(values: Any, name: str) -> None:
+    """Raise a ValueError for a masked array, because scikit-learn ignores the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost; fill what is masked, or leave it out")
+
+
 def _check_labels(y: np.ndarray) -> None:
-    """Raise a ValueError unless all labels of a classifier are of types that can be ordered."""
+    """Raise a ValueError unless all rows have a label, of types that can be ordered."""
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError("y contains NaN; leave out rows without a label")
     kinds = sorted(each.__name__ for each in set(map(type, y.tolist()))) if y.dtype == object else []
     if len(kinds) > 1 and "str" in kinds:
         raise ValueError(

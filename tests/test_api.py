@@ -132,6 +132,50 @@ def test_other_attributes_are_refused():
         fitted.transform(filterkit.read(str(SAMPLES / "wine.arff")))
 
 
+SENSELESS = {
+    "jobs must be at least 1, not 0": lambda data: filterkit.chain("l2").fit(data, jobs=0),
+    "memory must be at least 0": lambda data: filterkit.chain("l2").fit(data, memory=-1),
+    "unseen must be error or missing, not 'zz'": lambda data: (
+        filterkit.chain("").fit(data).transform(data, unseen="zz")
+    ),
+    "block_size must be at least 1, not 0": lambda data: next(filterkit.batches(IRIS, block_size=0)),
+    "precision must be a whole number from 1 to 17, not '0'": lambda data: filterkit.write(data, "x.arff", precision=0),
+    "precision must be a whole number .*, not '3.5'": lambda data: filterkit.write(data, "x.arff", precision=3.5),
+    "precision does not apply to Parquet": lambda data: filterkit.write(data, "x.parquet", precision=3),
+    "batch 2 does not fit the first: attribute 1 is 'class'": lambda data: filterkit.chain("l2").fit([data, WINE]),
+    "batch 2 does not fit the first: attribute 1": lambda data: filterkit.write(iter([data, WINE]), "x.arff"),
+}
+WINE = filterkit.read("arff_samples/wine.arff")
+
+
+@pytest.mark.parametrize("message", SENSELESS)
+def test_senseless_values_are_refused(message, monkeypatch, tmp_path):
+    data = filterkit.read(IRIS)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FilterkitError, match=message):
+        SENSELESS[message](data)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("thing", [None, 3, filterkit.chain("l2")])
+def test_other_things_than_chains_are_refused(thing, tmp_path):
+    with pytest.raises(TypeError, match=r"give a FittedChain, which Chain\.fit returns, not"):
+        filterkit.save(thing, tmp_path / "my.chain")
+    with pytest.raises(TypeError, match="give a chain as a text, not"):
+        filterkit.chain(thing)
+
+
+def test_batches_may_differ_in_the_name_of_the_relation_and_in_form():
+    data = filterkit.read(IRIS)
+    other = data.in_form(True).replace(schema=data.schema.replace(relation="other", sparse=True))
+    assert filterkit.chain("l2").fit_transform([data, other])[1].schema == data.schema
+
+
+def test_a_comment_may_be_one_text(tmp_path):
+    filterkit.write(filterkit.read(IRIS), tmp_path / "x.arff", comments="two words")
+    assert (tmp_path / "x.arff").read_text().startswith("% two words\n@relation")
+
+
 def test_a_url_is_read(tmp_path):
     assert testing.same(filterkit.read(f"file://{IRIS}"), filterkit.read(IRIS))
     with pytest.raises(FilterkitError, match="nowhere"):

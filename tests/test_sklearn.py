@@ -384,11 +384,54 @@ def test_stages_that_take_a_numeric_class_take_numbers_as_y():
         ChainTransformer("relieff bns").fit(X, X[:, 1])
 
 
-def test_other_things_than_rows_and_labels_are_refused():
-    with pytest.raises(ValueError, match=r"found a Batch; give its X and, as y, its labels\(\)"):
-        ChainTransformer("l2").fit(sample("iris"))
-    with pytest.raises(ValueError, match=r"y has labels of the types NoneType, str; make them all texts, and leave"):
-        ChainTransformer("bns").fit(np.eye(3), np.array(["u", None, "v"], object))
+LARGE = 2**53 + 1
+MASKED = np.ma.masked_array([0.0, 1, 1], mask=[1, 0, 0])
+FRAMES = {
+    "empty": lambda pd: pd.DataFrame(),
+    "no-rows": lambda pd: pd.DataFrame({"a": pd.Categorical([], ["u"])}),
+    "whole": lambda pd: pd.DataFrame({"a": pd.array([LARGE, None, 1], "Int64")}),
+    "objects": lambda pd: pd.DataFrame({"a": np.array([LARGE, None, 1], object)}),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"X": sample("iris")}, r"found a Batch; give its X and, as y, its labels\(\)"),
+        ({"X": [{"a": 1}]}, "X is a list of dicts; give it to pandas.DataFrame first"),
+        ({"X": MASKED[:, None]}, "X is a masked array, whose mask would be lost"),
+        ({"y": MASKED}, "y is a masked array"),
+        ({"sample_weight": MASKED}, "sample_weight is a masked array"),
+        ({"X": np.zeros((3, 1), "datetime64[s]")}, r"X has the type datetime64\[s\]; make it numbers"),
+        ({"X": np.full((3, 1), LARGE)}, f"X has {LARGE}, which is not exact"),
+        ({"X": [[0], [1], [-LARGE]]}, f"X has -{LARGE}, which is not exact"),
+        ({"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"X has {LARGE}, which is not exact"),
+        ({"X": "empty"}, "there are no columns, and rows need attributes"),
+        ({"X": "no-rows"}, "X has no rows; a chain is fitted on at least one"),
+        ({"X": "whole"}, f"column 'a' has {LARGE}, which is not exact"),
+        ({"X": "objects"}, f"column 'a' has {LARGE}, which is not exact"),
+        ({"y": [0, 1, np.nan]}, "y contains NaN; leave out rows without a label"),
+        ({"y": ["u", None, "v"]}, "y has labels of the types NoneType, str; make them all texts, and leave"),
+        ({"positive": 7}, "class 'class' has no value '7'"),
+        ({"unseen": "zz"}, "unseen must be error or missing, not 'zz'"),
+    ],
+)
+def test_what_would_be_lost_in_silence_is_refused(given, message):
+    given = {"X": np.eye(3), "y": [0, 1, 1]} | given
+    if isinstance(given["X"], str):
+        given["X"] = FRAMES[given["X"]](pytest.importorskip("pandas"))
+    if isinstance(given["y"], list) and None in given["y"]:
+        given["y"] = np.array(given["y"], object)
+    options = {name: given.pop(name) for name in ("positive", "unseen") if name in given}
+    with pytest.raises(ValueError, match=message):
+        ChainTransformer("bns", **options).fit(**given)
+
+
+def test_later_rows_are_checked_as_training_rows_are():
+    polars = pytest.importorskip("polars", reason="needs Polars")
+    made = ChainTransformer("l2").fit(polars.DataFrame({"a": [2**60, 1]}))
+    with pytest.raises(ValueError, match=f"column 'a' has {LARGE}, which is not exact"):
+        made.transform(polars.DataFrame({"a": [LARGE, None]}))
 
 
 def test_texts_are_searched_and_weighted():
@@ -440,7 +483,7 @@ def test_categories_that_no_training_row_has_are_missing_or_an_error():
         out = made.transform(later)
     assert np.isnan(out[0]).all() and out[1].tolist() == [0, 1, 0]
     with pytest.raises(ValueError, match="unseen must be error or missing, not 'ignore'"):
-        ChainTransformer("onehot", unseen="ignore").fit(train).transform(later)
+        ChainTransformer("onehot", unseen="ignore").fit(train)
 
 
 def test_polars_frames_come_in_and_out():

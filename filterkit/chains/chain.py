@@ -60,6 +60,8 @@ class Chain:
         ------
         UsageError : an unknown stage or option, with a suggestion where one is likely; or a quote that is not closed.
         """
+        if not isinstance(text, (str, list, tuple)):
+            raise TypeError(f"give a chain as a text, not {type(text).__name__}")
         try:
             words = shlex.split(text) if isinstance(text, str) else text
         except ValueError as error:
@@ -170,6 +172,12 @@ def check_written(stages: Iterable[Stage]) -> None:
             writers[place] = stage.name
 
 
+def check_unseen(unseen: Any) -> None:
+    """Raise a `UsageError` unless `FittedChain.transform` takes this value of `unseen`."""
+    if unseen not in _UNSEEN:
+        raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
+
+
 class FittedChain:
     """A fitted chain: transforms batches of the training schema to batches of `schema`.
 
@@ -229,6 +237,7 @@ class FittedChain:
         FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
         UsageError : `unseen` is something else.
         """
+        check_unseen(unseen)
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._aligned(batch.schema, unseen).apply(batch)
@@ -240,8 +249,6 @@ class FittedChain:
 
     def _aligned(self, given: Schema, unseen: str) -> Alignment:
         """The alignment of batches of the schema `given`, which is kept for the next batch."""
-        if unseen not in _UNSEEN:
-            raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
         known = self._alignment
         if known is not None and known.given is given and (known.unseen is not None) == (unseen == "missing"):
             return known

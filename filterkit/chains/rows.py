@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from filterkit.chains.evened import evened
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_arranged, check_given
+from filterkit.data.contract import check_arranged
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine, mapped
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, UsageError
 from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
 from filterkit.stages.base import Fitted, Rows, TrainingStage, transform
 
@@ -451,21 +451,24 @@ def rows_of(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator[R
 
     Parameters
     ----------
-    batches : of one schema; a list stays in memory, a stream is spooled.
+    batches : of one schema, as by `given_batches`; a list stays in memory, a stream is spooled.
     engine : maps over the batches.
     memory : bytes of budget for the spool.
 
     Raises
     ------
     FilterkitError : there is no batch.
+    UsageError : `memory` is negative.
     """
-    stream = map(check_given, batches)
+    if memory < 0:
+        raise UsageError("memory must be at least 0")
+    stream = iter(batches)
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to fit on; one of no rows would do")
     rows: InMemoryRows | SpooledRows
     if isinstance(batches, list):
-        rows = InMemoryRows(first.schema, [first, *stream], engine, memory)
+        rows = InMemoryRows(first.schema, batches, engine, memory)
     else:
         rows = SpooledRows(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(rows):

@@ -54,7 +54,10 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
     ------
     UsageError : the ending of the file belongs to another format, or to a compression.
     FilterkitError : a stage cannot be saved, or the file not be written.
+    TypeError : `fitted` is no fitted chain, or `path` is an open file.
     """
+    if not isinstance(fitted, FittedChain):
+        raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
     place = path_text(path)
     check_chain(place)
     data = to_bytes(fitted, plugins)

@@ -55,6 +55,7 @@ def from_arrow(
         missing.
     """
     table = arrow_table(table)
+    check_names(table.column_names)
     known, noted_weights = schema_noted(table.schema.metadata)
     found, rows, losses = columns_found(table, weights, noted_weights)
     warn_of_losses("from_arrow", losses)
@@ -110,7 +111,6 @@ def columns_found(
     import pyarrow as pa
 
     names = list(table.column_names)
-    check_names(names)
     rows = None
     if weights is not None and weights not in names:
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
@@ -131,7 +131,9 @@ def columns_found(
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise a `FilterkitError` if two columns have the same name."""
+    """Raise a `FilterkitError` if there are no columns, or two have the same name."""
+    if not names:
+        raise FilterkitError("there are no columns, and rows need attributes")
     known: set[str] = set()
     for name in names:
         if name in known:

@@ -315,11 +315,14 @@ def misfit(batch: Any, schema: Any) -> str | None:
     if not isinstance(schema, Schema):
         return f"its schema is {kind_of(schema)}; make it a Schema"
     if batch.schema is not schema and batch.schema != schema:
-        return f"a batch has the wrong schema: {_difference(batch.schema, schema)}"
+        return f"a batch has the wrong schema: {difference(batch.schema, schema)}"
+    for name, array in (("X", batch._X), ("y", batch.y), ("weights", batch.weights)):
+        if isinstance(array, np.ma.MaskedArray):
+            return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
     return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
 
 
-def _difference(found: Any, expected: Schema) -> str:
+def difference(found: Any, expected: Schema) -> str:
     """The first difference between two schemas."""
     if not isinstance(found, Schema):
         return f"it is {kind_of(found)}"

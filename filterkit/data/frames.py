@@ -96,8 +96,6 @@ def from_pandas(
 
     if not isinstance(frame, pd.DataFrame):
         raise FilterkitError(f"expected a data frame of pandas, found {found_instead(frame)}")
-    if len(frame) and not len(frame.columns):
-        raise FilterkitError(f"this data frame has {len(frame):,} rows and no columns, and rows need attributes")
     unnamed = next((i for i, name in enumerate(frame.columns, 1) if name is None or name != name), None)
     if unnamed is not None:
         raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")

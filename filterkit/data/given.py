@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_given, found_instead
+from filterkit.data.contract import check_given, difference, found_instead
+from filterkit.data.losses import ConversionWarning, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
@@ -58,16 +59,33 @@ def given_batch(rows: Any, incoming: Schema | None = None) -> Batch:
 
 
 def given_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
-    """One or several batches or tables as batches, which fit their own schemas: a stream as a stream, else a list.
+    """One or several batches or tables as batches of one schema: a stream as a stream, else a list.
 
     Raises
     ------
-    FilterkitError : `rows` is something else; the message says what to give instead. Also as `given_batch`.
+    FilterkitError : `rows` is something else, and the message says what to give instead; or a batch has other
+        attributes or another class than the first. Also as `given_batch`.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
         return [given_batch(rows)]
-    return [given_batch(each) for each in rows] if isinstance(rows, list) else map(given_batch, rows)
+    batches = _with_first_schema(rows)
+    return list(batches) if isinstance(rows, list) else batches
+
+
+def _with_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
+    """Batches or tables as batches that all have the schema of the first."""
+    first = None
+    for number, each in enumerate(rows, 1):
+        batch = given_batch(each)
+        first = batch if first is None else first
+        schema = first.schema
+        if batch.schema is not schema:
+            found = batch.schema.replace(relation=schema.relation, sparse=schema.sparse, zero=schema.zero)
+            if found != schema:
+                raise FilterkitError(f"batch {number} does not fit the first: {difference(found, schema)}")
+            batch = batch.replace(schema=schema)
+        yield batch.in_form(first.sparse)
 
 
 def _is_of_pandas(rows: Any) -> bool:
@@ -94,7 +112,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def mixed_rows(rows: Any) -> Batch | None:
-    """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what has no columns.
+    """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what is no table.
 
     Texts become string attributes, categories nominal ones and dates date ones, as by `from_pandas` and `from_arrow`.
 
@@ -104,35 +122,66 @@ def mixed_rows(rows: Any) -> Batch | None:
 
     Raises
     ------
-    FilterkitError : no attribute can hold a column.
+    FilterkitError : no attribute can hold a column, or float64 does not have a whole number.
     """
     if isinstance(rows, np.ndarray):
+        _check_exact("X", rows)
         return _mixed_array(rows) if rows.ndim == 2 and rows.dtype.kind in "OUT" else None
+    if isinstance(rows, list) or hasattr(rows, "tocsr"):
+        _check_exact("X", np.asarray(rows) if isinstance(rows, list) else rows.tocsr().data)
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
 
-    from filterkit.data.losses import ConversionWarning
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
-        if _is_of_pandas(rows):
-            from filterkit.data.frames import from_pandas
+        return _mixed_frame(rows) if _is_of_pandas(rows) else _mixed_table(rows)
 
-            if all(_is_numeric(column) for _, column in rows.items()):
-                return None
-            plain = rows.reset_index(drop=True)
-            plain.attrs = {}
-            return from_pandas(plain, "X", class_="none")
-        import pyarrow as pa
 
-        from filterkit.data.arrow_import import arrow_table, from_arrow
+def _mixed_frame(frame: Any) -> Batch | None:
+    """As `mixed_rows`, of a data frame of pandas."""
+    from filterkit.data.frames import from_pandas
 
-        table = arrow_table(rows).replace_schema_metadata(None)
-        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
-        if all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
-            return None
+    if len(frame.columns) and all(_is_numeric(column) for _, column in frame.items()):
+        for name, column in frame.items():
+            if column.dtype.kind in "iuO":
+                _check_exact(f"column {quoted(str(name))}", column.dropna().to_numpy())
+        return None
+    plain = frame.reset_index(drop=True)
+    plain.attrs = {}
+    return from_pandas(plain, "X", class_="none")
+
+
+def _mixed_table(rows: Any) -> Batch | None:
+    """As `mixed_rows`, of a data frame of Polars or a table of Arrow."""
+    import pyarrow as pa
+
+    from filterkit.data.arrow_import import arrow_table, from_arrow
+
+    table = arrow_table(rows).replace_schema_metadata(None)
+    numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
+    if not table.num_columns or not all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
         return from_arrow(table, "X", class_="none")
+    for name, column in zip(table.column_names, table.columns):
+        if pa.types.is_integer(column.type):
+            _check_exact(f"column {quoted(name)}", column.drop_null().to_numpy())
+    return None
+
+
+def _check_exact(name: str, values: np.ndarray) -> None:
+    """Refuse dates, of which scikit-learn would make numbers, and whole numbers that it would round.
+
+    Raises
+    ------
+    FilterkitError : there are such values; it calls them `name`.
+    """
+    kind = values.dtype.kind
+    if kind in "mM":
+        raise FilterkitError(f"{name} has the type {values.dtype}; make it numbers, or a data frame with dates")
+    if kind == "O" or (kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > 1 << 53):
+        large = next((v for v in values.ravel().tolist() if isinstance(v, int) and not is_exact(v)), None)
+        if large is not None:
+            raise FilterkitError(f"{name} has {large}, which is not exact as a number of 64 bits; make it text")
 
 
 def _is_numeric(column: Any) -> bool:

@@ -74,7 +74,7 @@ class Engine:
 
     Raises
     ------
-    UsageError : the options mean nothing to the engine.
+    UsageError : the options mean nothing to the engine, or there are no jobs.
     """
 
     name: ClassVar[str] = ""
@@ -84,6 +84,8 @@ class Engine:
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
             raise UsageError(f"--engine: {self.name} has no options, and {quoted(options)} is given")
+        if jobs < 1:
+            raise UsageError(f"jobs must be at least 1, not {jobs}")
         self.jobs = jobs
 
     @classmethod

@@ -434,7 +434,8 @@ def test_what_a_batch_does_not_keep_is_warned_of_once_by_name(kinds):
         ({"a": pd.to_timedelta([1], "s")}, "column 'a' has the type duration"),
         ({"a": pd.period_range("2001", periods=1, freq="M")}, "column 'a' has the type extension<pandas.period"),
         ({"b": [1], None: [1]}, "column 2 of this data frame has no name; give it one"),
-        (pd.DataFrame(index=[0, 1]), "this data frame has 2 rows and no columns"),
+        (pd.DataFrame(index=[0, 1]), "there are no columns, and rows need attributes"),
+        ({}, "there are no columns"),
     ],
 )
 def test_columns_that_no_attribute_can_hold_are_named(frame, message):
