@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_given, difference, found_instead
-from filterkit.data.losses import ConversionWarning, is_exact
+from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
@@ -125,10 +125,9 @@ def mixed_rows(rows: Any) -> Batch | None:
     FilterkitError : no attribute can hold a column, or float64 does not have a whole number.
     """
     if isinstance(rows, np.ndarray):
-        _check_exact("X", rows)
+        if rows.dtype.kind in "mM":
+            raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
         return _mixed_array(rows) if rows.ndim == 2 and rows.dtype.kind in "OUT" else None
-    if isinstance(rows, list) or hasattr(rows, "tocsr"):
-        _check_exact("X", np.asarray(rows) if isinstance(rows, list) else rows.tocsr().data)
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
@@ -143,9 +142,6 @@ def _mixed_frame(frame: Any) -> Batch | None:
     from filterkit.data.frames import from_pandas
 
     if len(frame.columns) and all(_is_numeric(column) for _, column in frame.items()):
-        for name, column in frame.items():
-            if column.dtype.kind in "iuO":
-                _check_exact(f"column {quoted(str(name))}", column.dropna().to_numpy())
         return None
     plain = frame.reset_index(drop=True)
     plain.attrs = {}
@@ -160,28 +156,9 @@ def _mixed_table(rows: Any) -> Batch | None:
 
     table = arrow_table(rows).replace_schema_metadata(None)
     numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
-    if not table.num_columns or not all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
-        return from_arrow(table, "X", class_="none")
-    for name, column in zip(table.column_names, table.columns):
-        if pa.types.is_integer(column.type):
-            _check_exact(f"column {quoted(name)}", column.drop_null().to_numpy())
-    return None
-
-
-def _check_exact(name: str, values: np.ndarray) -> None:
-    """Refuse dates, of which scikit-learn would make numbers, and whole numbers that it would round.
-
-    Raises
-    ------
-    FilterkitError : there are such values; it calls them `name`.
-    """
-    kind = values.dtype.kind
-    if kind in "mM":
-        raise FilterkitError(f"{name} has the type {values.dtype}; make it numbers, or a data frame with dates")
-    if kind == "O" or (kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > 1 << 53):
-        large = next((v for v in values.ravel().tolist() if isinstance(v, int) and not is_exact(v)), None)
-        if large is not None:
-            raise FilterkitError(f"{name} has {large}, which is not exact as a number of 64 bits; make it text")
+    if table.num_columns and all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
+        return None
+    return from_arrow(table, "X", class_="none")
 
 
 def _is_numeric(column: Any) -> bool:
@@ -208,6 +185,7 @@ def _mixed_array(rows: np.ndarray) -> Batch | None:
             columns.append(column)
     if all(attribute.kind == "numeric" for attribute in attributes):
         return None
+    _refuse_inexact(rows)
     numbers = [
         np.array(column, np.float64) if attribute.kind == "numeric" else column
         for attribute, column in zip(attributes, columns)
@@ -233,17 +211,20 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
     if is_table(rows):
         given_batch(rows)  # which names the column
         return
+    _refuse_inexact(rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object)))
+
+
+def _refuse_inexact(values: np.ndarray) -> None:
+    """Raise a `FilterkitError` for a whole number that float64 does not have."""
     import pyarrow as pa
 
     from filterkit.data.arrow import exact_numbers
-    from filterkit.data.losses import Inexact, is_exact
 
-    array = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
     try:
-        if array.dtype.kind in "iu":
-            exact_numbers(pa.array(array.ravel()))
-        elif array.dtype == object:
-            for number in array.ravel():
+        if values.dtype.kind in "iu":
+            exact_numbers(pa.array(values.ravel()))
+        elif values.dtype == object:
+            for number in values.ravel():
                 if isinstance(number, int) and not is_exact(number):
                     raise Inexact(str(number))
     except Inexact as error:

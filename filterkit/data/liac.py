@@ -74,9 +74,10 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     def other(cell: Any) -> Any:
         if isinstance(cell, (int, np.integer)) and attribute.kind == "numeric" and not is_exact(int(cell)):
             raise FilterkitError(inexact(attribute.name, str(cell)))
-        if attribute.kind == "numeric" and cell is not None and not isinstance(cell, (Real, np.number)):
+        if cell is not None and not isinstance(cell, (Real, np.number) if attribute.kind == "numeric" else str):
+            what = "number" if attribute.kind == "numeric" else "text"
             raise FilterkitError(
-                f"attribute {quoted(attribute.name)} is numeric and has {quoted(str(cell))}; make it a number"
+                f"attribute {quoted(attribute.name)} is {attribute.kind} and has {quoted(str(cell))}; make it a {what}"
             )
         return missing if cell is None else cell
 
@@ -92,6 +93,10 @@ def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callab
     y = np.zeros(len(rows))
     for number, row in enumerate(rows):
         for position in sorted(row):
+            if position not in range(len(readers)):
+                raise FilterkitError(
+                    f"row {number + 1} has a value of attribute {position}, and there are {len(readers)}"
+                )
             value = readers[position](row[position])
             if position == schema.class_index:
                 y[number] = value
@@ -107,6 +112,8 @@ def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callab
 def _liac_attribute(name: str, kind: Any) -> Attribute:
     if isinstance(kind, (list, tuple)):
         return Attribute(name, "nominal", tuple(map(str, kind)))
+    if str(kind).upper() not in ("NUMERIC", "REAL", "INTEGER", "STRING"):
+        raise FilterkitError(f"liac-arff has no attributes {quoted(str(kind))}, and {quoted(name)} is one")
     return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
 
 

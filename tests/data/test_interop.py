@@ -458,6 +458,12 @@ def test_other_things_than_tables_are_refused():
         filterkit.from_liac([1])
     with pytest.raises(FilterkitError, match="attribute 'a' is numeric and has 'x'; make it a number"):
         filterkit.from_liac({"attributes": [("a", "REAL")], "data": [["x"]]})
+    with pytest.raises(FilterkitError, match="attribute 's' is string and has '1'; make it a text"):
+        filterkit.from_liac({"attributes": [("s", "STRING")], "data": [[1]]})
+    with pytest.raises(FilterkitError, match="liac-arff has no attributes 'DATE', and 'd' is one"):
+        filterkit.from_liac({"attributes": [("d", "DATE")], "data": []})
+    with pytest.raises(FilterkitError, match="row 1 has a value of attribute 5, and there are 1"):
+        filterkit.from_liac({"attributes": [("a", "REAL")], "data": [{5: 1.0}]})
     with pytest.raises(FilterkitError, match="row 2 has 1 values for 2 attributes"):
         filterkit.from_liac({"attributes": [("a", "REAL"), ("b", "REAL")], "data": [[1, 2], [1]]})
 
