@@ -13,9 +13,9 @@ from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import BlockParser, Parsed, joined
 from filterkit.arff.notes import Note
 from filterkit.arff.row_counts import FileRows, stated_rows
-from filterkit.data.attributes import ManyOrFew
+from filterkit.data.attributes import ManyOrFew, describe_difference
 from filterkit.data.batch import Batch
-from filterkit.errors import ArffError, FilterkitError
+from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.inputs import Unwanted
 from filterkit.files.lines import Block, count_lines, cut
 from filterkit.files.source import Source
@@ -51,6 +51,7 @@ class Beginning(NamedTuple):
     rest : the text from the rows on that has been read.
     notes : of what was corrected in its header.
     rows : what is known about its rows so far.
+    attributes : that its header declares, if their values are others than those of the first file; otherwise empty.
     """
 
     source: Source
@@ -58,6 +59,7 @@ class Beginning(NamedTuple):
     rest: bytes
     notes: tuple[Note, ...]
     rows: FileRows
+    attributes: ManyOrFew = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class FurtherFiles:
     head : text before the rows that needs no parsing, because the first file begins with it; empty if there is none.
     line : the number of the line after `head`.
     is_own : whether the first file begins with filterkit's own comment.
+    any_values : whether nominal attributes may declare other values.
     """
 
     name: str
@@ -84,6 +87,7 @@ class FurtherFiles:
     head: bytes = b""
     line: int = 1
     is_own: bool = False
+    any_values: bool = False
 
     def begun(self, source: Source) -> Beginning:
         """The beginning of a file that has just been opened; it is closed if that cannot be read.
@@ -100,13 +104,29 @@ class FurtherFiles:
                 return Beginning(source, 1 + empty_lines, text, (), FileRows(source.name, stated=stated))
             source.rewind()
             header, line, rest = read_header(source, self.block_size, self.lenient)
-            if header.attributes != self.attributes:
-                raise FilterkitError(f"{source.name}: its attributes are not those of {self.name}")
+            notes = tuple(Note(kind, place) for kind, place in header.repairs)
+            rows = FileRows(source.name, is_own=header.is_own)
+            if header.attributes == self.attributes:
+                return Beginning(source, line, rest, notes, rows)
+            rest, empty_lines, begin, stated = find_row(source, rest, max(self.block_size, 4096))
+            self._check(source.name, header.attributes, begin.startswith(b"{"))
         except BaseException:
             source.close()
             raise
-        notes = tuple(Note(kind, place) for kind, place in header.repairs)
-        return Beginning(source, line, rest, notes, FileRows(source.name, is_own=header.is_own))
+        return Beginning(source, line + empty_lines, rest, notes, rows._replace(stated=stated), header.attributes)
+
+    def _check(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
+        """Refuse attributes that are others than those of the first file, unless only values differ and they may."""
+        what = describe_difference(attributes, self.attributes, self.any_values)
+        if not what and is_sparse:
+            pairs = zip(attributes, self.attributes)
+            changed = next((one.name for one, other in pairs if one.values[:1] != other.values[:1]), None)
+            if changed is not None:
+                what = f"attribute {quoted(changed)} has another first value, which is what sparse rows leave out"
+        elif what and not describe_difference(attributes, self.attributes, True):
+            what += "; --unseen extend takes the values of all files"
+        if what:
+            raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")
 
     def read(self, path: str, name: str) -> tuple[Block, tuple[Note, ...], FileRows]:
         """All rows of a file, what was corrected in its header, and what that says about the rows."""
@@ -117,7 +137,7 @@ class FurtherFiles:
             if begin and text.startswith(self.head) and text[begin - 1 : begin + 1] != b"\r\n":
                 return Block(text[begin:], self.line, name), (), FileRows(name, is_own=self.is_own)
             source.rewind()
-            _, line, rest, notes, rows = self.begun(source)
+            _, line, rest, notes, rows, _ = self.begun(source)
             return Block(self._rest(source, rest), line, name), notes, rows
 
     def _rest(self, source: Source, text: bytes) -> bytes:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import check_unseen, with_more_values, without_unknown
+from filterkit.data.unseen import check_unseen, unknown_values, with_more_values, without_unknown
 from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
@@ -149,7 +149,9 @@ class Reader:
             head=head,
             line=self._line,
             is_own=header.is_own,
+            any_values=unseen != "error",
         )
+        self._others: list[ManyOrFew] = []  # the attributes of further files, if they declare other values
         self._counts: list[int] = []  # the rows of each part
         self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
         self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
@@ -185,22 +187,25 @@ class Reader:
         return with_more_values(attributes, found)
 
     def _undeclared(self, rejects: bool) -> dict[int, list[str]]:
-        """The values in rows that the header does not declare, by the positions of their attributes.
+        """The values in rows and in further headers that the header does not declare, by the positions of attributes.
 
         `rejects` says whether rows that cannot be read are ignored.
         """
         found: dict[int, list[str]] = {}
         schema, layout, parser = self.schema, self.layout, self._parser
         parser.rejects = rejects
-        for block in self.blocks():
-            new = [note for note in parser(block).notes if note.kind == UNSEEN]
-            for note in new:
-                if not self._lenient or note.text.lower() != KEELS:
-                    found.setdefault(note.position, []).append(note.text)
+        for block in chain(self.blocks(), [Block(b"", 1, "")]):  # after the last one, a header may have come
+            new = [pair for other in self._others for pair in unknown_values(other, self.schema.attributes)]
+            self._others.clear()
+            new += [(note.position, note.text) for note in parser(block).notes if note.kind == UNSEEN]
+            for position, value in new:
+                values = found.setdefault(position, [])
+                if value not in values and not (self._lenient and value.lower() == KEELS):
+                    values.append(value)
             if new:  # the fast path reads these values from now on
                 schema = self.schema.replace(attributes=with_more_values(self.schema.attributes, found))
                 parser = BlockParser(schema, Layout(schema), rejects, self._lenient, True, layout)
-        return found
+        return {position: values for position, values in found.items() if values}
 
     @property
     def live(self) -> bool:
@@ -246,7 +251,8 @@ class Reader:
         """Open a further file; the number of the line where its rows begin, and their text that has been read."""
         self._finished_bytes += self._sizes[self.source.path] or 0
         self.source.close()
-        self.source, line, rest, notes, rows = self._further.begun(Source(path, self._encoding))
+        self.source, line, rest, notes, rows, attributes = self._further.begun(Source(path, self._encoding))
+        self._others += [attributes] if len(attributes) else []
         self._notes.add(self.source.name, notes)
         self._row_counts.add([rows])
         return line, rest

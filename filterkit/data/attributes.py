@@ -10,6 +10,7 @@ import numpy as np
 
 from filterkit.data.ragged import begins_run, ranges
 from filterkit.data.texts import Texts
+from filterkit.errors import quoted
 
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U")
@@ -430,3 +431,37 @@ def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
         for place, each in enumerate(attributes)
         if (before := first.setdefault(each[0], place)) != place
     )
+
+
+def describe_difference(these: Sequence[Attribute], those: Sequence[Attribute], but_values: bool = False) -> str:
+    """Say how the first attribute that differs does; empty if none does.
+
+    `but_values` says whether nominal attributes may declare other values.
+    """
+    for number, (one, other) in enumerate(zip(these, those), 1):
+        if one.name != other.name:
+            return f"attribute {number} is {quoted(one.name)}, there {quoted(other.name)}"
+        if but_values and one.kind == "nominal":
+            one = one._replace(values=other.values)
+        if one != other:
+            return f"attribute {quoted(one.name)} {_describe_change(one, other)}"
+    more, where = (these, "not") if len(these) > len(those) else (those, "only")
+    number = min(len(these), len(those))
+    return f"attribute {number + 1}, {quoted(more[number].name)}, is {where} there" if number < len(more) else ""
+
+
+def _describe_change(one: Attribute, other: Attribute) -> str:
+    """Say in what an attribute differs from another of its name."""
+    if one.kind != other.kind:
+        return f"is {one.kind}, there {other.kind}"
+    if one.values != other.values:
+        if new := set(one.values).difference(other.values):
+            return f"declares {quoted(min(new, key=one.values.index))}, which it does not there"
+        if missing := set(other.values).difference(one.values):
+            return f"does not declare {quoted(min(missing, key=other.values.index))}, which it does there"
+        return "declares its values in another order"
+    if one.format != other.format:
+        return f"has the format {quoted(one.format)}, there {quoted(other.format)}"
+    if one.weight != other.weight:
+        return f"has the weight {one.weight:g}, there {other.weight:g}"
+    return "contains other attributes" if one.attributes != other.attributes else "has other scores"

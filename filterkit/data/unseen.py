@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from filterkit.data.attributes import ManyOrFew, by_nominal
 from filterkit.data.schema import Attribute, Schema
@@ -20,6 +20,13 @@ def check_unseen(choice: str) -> None:
 def with_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
     """Attributes with more values, which are given by the positions of the attributes."""
     return _changed(attributes, {i: (*attributes[i].values, *values) for i, values in more.items()})
+
+
+def unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
+    """The position and the value of whatever `others`, of the same names, declare less."""
+    for i, values in by_nominal(attributes, tuple).items():
+        known = frozenset(others[i].values)
+        yield from ((i, value) for value in values if value not in known)
 
 
 def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
+from filterkit.data.attributes import describe_difference
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
@@ -173,7 +174,8 @@ class TableReader:
         opening = self._opening._replace(path=self._paths[number], first=self.schema.attributes)
         self._table, self._open_number = self._open(opening), number
         if self._table.attributes != self.schema.attributes:
-            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}")
+            what = describe_difference(self._table.attributes, self.schema.attributes)
+            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
 
     def batches(self) -> Iterator[Batch]:
         """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""

@@ -116,3 +116,34 @@ def test_files_on_a_server_are_read_at_once(tmp_path):
     assert testing.same(
         found, concatenate(list(filterkit.batches("memory://several/p*.arff", block_size=1)), found.schema)
     )
+
+
+VALUED = "@relation r\n@attribute a numeric\n@attribute c {{{}}}\n@data\n{}\n"
+
+
+def test_values_that_only_some_files_declare_are_merged_as_those_of_rows(tmp_path):
+    """The order is that of appearance, in headers and rows."""
+    for number, piece in enumerate([("x,y", "1,x"), ("z,y,x", "2,y\n3,z"), ("x,v", "4,w"), ("x,u", "")]):
+        (tmp_path / f"p{number}.arff").write_text(VALUED.format(*piece))
+    pattern = str(tmp_path / "p*.arff")
+    with pytest.raises(
+        filterkit.FilterkitError, match=r"p1.arff: .* 'c' declares 'z', which .*; --unseen extend takes"
+    ):
+        filterkit.read(pattern)
+    for size in (1, 50, None):
+        for unseen, values, y in (("extend", "xyzvwu", [0, 1, 2, 4]), ("missing", "xy", [0, 1, -1, -1])):
+            with pytest.warns(filterkit.LenientWarning), Reader(pattern, block_size=size, unseen=unseen) as reader:
+                rows = concatenate(list(reader.map(itself, LocalEngine(2))), reader.schema)
+            assert rows.schema.class_attribute.values == tuple(values) and rows.y.tolist() == y
+
+
+def test_what_sparse_rows_leave_out_must_be_the_same_in_all_files(tmp_path):
+    for number, piece in enumerate([("x,y", "{1 y}"), ("x,z", "{1 z}\n{0 1}")]):
+        (tmp_path / f"p{number}.arff").write_text(VALUED.format(*piece))
+    with pytest.warns(filterkit.LenientWarning):
+        assert filterkit.read(tmp_path / "p*.arff", unseen="extend").y.tolist() == [1, 2, 0]
+    (tmp_path / "p1.arff").write_text(VALUED.format("z,x", "{1 x}\n{0 1}"))
+    with pytest.raises(
+        filterkit.FilterkitError, match=r"p1.arff: .* attribute 'c' has another first value, which is what"
+    ):
+        filterkit.read(tmp_path / "p*.arff", unseen="extend")

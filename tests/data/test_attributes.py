@@ -11,7 +11,17 @@ from filterkit import Attribute, FilterkitError, Schema
 from filterkit.arff.header import parse_header
 from filterkit.arff.writer import header_text
 from filterkit.data import attributes as module
-from filterkit.data.attributes import MANY, Attributes, Collected, by_nominal, joined, of_kinds, place_of, taken
+from filterkit.data.attributes import (
+    MANY,
+    Attributes,
+    Collected,
+    by_nominal,
+    describe_difference,
+    joined,
+    of_kinds,
+    place_of,
+    taken,
+)
 from filterkit.data.texts import Texts
 
 scores = st.lists(st.tuples(st.sampled_from(["bns", "ig", "f1"]), st.floats(-9, 9)), max_size=3).map(
@@ -206,3 +216,29 @@ def test_very_many_attributes_take_little_memory():
         tracemalloc.stop()
     assert len(features) == 1 << 16
     assert taken < 40 * len(names)
+
+
+THOSE = (Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("d", "date", format="yyyy"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({0: Attribute("z")}, "attribute 1 is 'z', there 'a'"),
+        ({0: Attribute("a", "string")}, "attribute 'a' is string, there numeric"),
+        ({0: Attribute("a", weight=2.5)}, "attribute 'a' has the weight 2.5, there 1"),
+        ({0: Attribute("a").scored("ig", 1)}, "attribute 'a' has other scores"),
+        ({1: Attribute("c", "nominal", ("w", "x", "u"))}, "attribute 'c' declares 'w', which it does not there"),
+        ({1: Attribute("c", "nominal", ("y",))}, "attribute 'c' does not declare 'x', which it does there"),
+        ({1: Attribute("c", "nominal", ("y", "x"))}, "attribute 'c' declares its values in another order"),
+        ({2: Attribute("d", "date", format="yy")}, "attribute 'd' has the format 'yy', there 'yyyy'"),
+        ({2: None}, "attribute 3, 'd', is only there"),
+        ({3: Attribute("e")}, "attribute 4, 'e', is not there"),
+        ({}, ""),
+    ],
+)
+def test_the_first_difference_is_described(changed, said):
+    these = [each for each in (dict(enumerate(THOSE)) | changed).values() if each is not None]
+    for kind in (tuple, Attributes.of):
+        assert describe_difference(kind(these), THOSE) == said
+        assert describe_difference(kind(these), THOSE, but_values=True) == ("" if "'c'" in said else said)
