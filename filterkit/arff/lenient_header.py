@@ -30,6 +30,12 @@ _RELATION = re.compile(
 _IN_OUT = re.compile(rf"{_BLANK}*+@(?P<what>inputs?|outputs?)(?:{_BLANK}(?P<names>.*+))?", re.I)
 _WORD = re.compile(r"""[^\x00-\x20,%'"{}]+""")
 _TOKEN = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\"""")
+_LABEL = rf"(?:{_TOKEN.pattern}|[^][()\x00-\x20,%'\"{{}}]++)"  # brackets would be those of a range
+_UNBRACED = re.compile(
+    rf"[\x00-\x20,]*+@attribute{_BLANK}++(?P<name>{_TOKEN.pattern}|{_WORD.pattern}){_BLANK}++"
+    rf"(?P<labels>{_LABEL}(?:{_BLANK}*+,{_BLANK}*+{_LABEL})++){_BLANK}*+(?P<comment>%.*+)?",
+    re.I,
+)
 _ITEM = re.compile(
     rf"{_BLANK}*+(?:(?P<quoted>{_TOKEN.pattern})(?={_BLANK}*+(?:,|\Z))|(?P<bare>[^,]*+)){_BLANK}*+(?:,|\Z)"
 )
@@ -130,6 +136,9 @@ def _is_sound(text: str, keyword: bytes) -> bool:
 
 def _attributes(text: str) -> Iterator[str]:
     """What the declaration of an attribute may mean."""
+    unbraced = _UNBRACED.fullmatch(text)
+    if unbraced is not None and not _TYPES.search(unbraced["labels"]):
+        yield f"@attribute {unbraced['name']} {{{unbraced['labels']}}} {unbraced['comment'] or ''}"
     match = _ATTRIBUTE.fullmatch(text)
     name = None if match is None else _name(match["name"])
     if match is None or name is None:

@@ -32,6 +32,8 @@ CORRECTED = [
     ("@attribute my c{ x , 'y z' } {2}", "@attribute 'my c' {x,'y z'} {2}"),
     ("@attribute c {New York, New Jersey, Boston}", "@attribute c {'New York','New Jersey',Boston}"),
     ("@attribute c {don't know,yes,'no, thanks',}", "@attribute c {'don\\'t know',yes,'no, thanks'}"),
+    ("@attribute emotion 0,1,2,3", "@attribute emotion {0,1,2,3}"),
+    ("@attribute 'my c' yes , no,'not yet' % c", "@attribute 'my c' {yes,no,'not yet'}"),
     ("@attribute c {'don't know','yes'}", "@attribute c {'don\\'t know',yes}"),
 ]
 IN_DOUBT = [
@@ -42,6 +44,11 @@ IN_DOUBT = [
     "@attribute x numerc",
     "@attribute x",
     "@attribute a b",
+    "@attribute a b c,d",
+    "@attribute a 0,0",
+    "@attribute a 0,1,",
+    "@attribute a [0,1]",
+    "@attribute a b,string",
     "@attribute a b real c numeric",
     "@attribute a % b numeric",
     "@attribute c {x,'y}",
