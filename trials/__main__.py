@@ -105,6 +105,19 @@ def faults(seconds: int, seed: int, kinds: tuple[str, ...], jobs: tuple[str, ...
 
 
 @main.command()
+@click.option("--only", default="", help="Only cases that this regular expression finds, as '^svm: --c'.")
+@click.option("--share", default=1.0, show_default=True, help="Only this share of them, drawn at random.")
+@click.option("--seed", default=1, show_default=True, help="Of chance.")
+def sweep(only: str, share: float, seed: int) -> None:
+    """Give every option senseless values, and look at how each run ends."""
+    from trials.sweep import sweep as machine
+
+    counts, wrong = machine(only, share, seed, tell=lambda line: print(line, flush=True))
+    print(", ".join(f"{count} {what}" for what, count in counts.items()), f"and {len(wrong)} findings")
+    sys.exit(bool(wrong))
+
+
+@main.command()
 def limits() -> None:
     """Measure time and memory against size."""
     from trials.limits import run

@@ -37,8 +37,8 @@ l1 | l2 | max | tfidf | onehot | bins | bins --method frequency | bins --method 
 recode --sort | outliers | id | set 'z = ATT1 * 2' | where 'ATT1 > 0' | map 'VALUE + 1' | rows 2-40
 head 25 | distinct | sample --fraction 0.5 --seed 3 | balance | split --fold 1/3 | shuffle --seed 2
 words --keep 5 | words --hash 16 | words --pattern '[a-z]+' | reorder --first last | rename --find a --replace b
-remove --match '.*e.*' | keep --range 1-4 | svd --components 2 | project --components 3 | limit --upper 0.9
-numeric | nominal | svm --c 1 | neighbors --k 2 | mp-boost --rounds 2 | smote | correlation | cfs
+remove --match '.*e.*' | keep --range 1-4 | svd --components 2 | project --components 3 | numeric | nominal
+limit --upper 0.9 | svm --c 1 | neighbors --k 2 | mp-boost --rounds 2 | smote | correlation | cfs
 relieff --neighbors 3
 """
 CHOICES = [text.strip() for line in STAGES.strip().splitlines() for text in line.split("|")]

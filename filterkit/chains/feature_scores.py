@@ -87,7 +87,7 @@ def scores(
 
     Raises
     ------
-    UsageError : there is no metric, one is named twice, or one is unknown.
+    UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` is not from 0 to 1.
     StageError : there is no nominal class and a metric needs one.
     FilterkitError : `rows` is something else.
     """
@@ -97,6 +97,8 @@ def scores(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"scores: {twice} is named twice")
+    if alpha is not None and not 0 <= alpha <= 1:
+        raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
     stage = _Scored(names, {"alpha": alpha, "combine": combine}, seed)
     if isinstance(rows, (RowSource, MappedRows)):
         return _table(stage, rows, names, memory)

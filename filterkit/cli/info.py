@@ -240,7 +240,7 @@ class _Found:
         """The first attributes, a line each; on a terminal not longer than that is wide."""
         width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
         head = ["no", "name", "kind", "missing", "distinct", "values"]
-        rows = [[*map(str, self._cells(a))] for a in islice(self.attributes, top)]
+        rows = [[*map(str, self._cells(a))] for a in islice(self.attributes, min(top, len(self.attributes)))]
         if rows:
             name = _NAME_WIDTH if width is None else max(12, width // 4)
             rows = [[cut(cell, name) if at == 1 else cell for at, cell in enumerate(row)] for row in rows]

@@ -77,7 +77,7 @@ class ScoresOptions(InputOptions):
 @click.option(
     "--alpha",
     metavar="X",
-    type=click.FloatRange(0, 1),
+    type=click.FLOAT,
     help="Multiply scores of features of the positive class by X, the others by 1 − X.",
 )
 @click.option(

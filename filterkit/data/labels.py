@@ -12,7 +12,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.declared_labels import declared_labels
 from filterkit.data.schema import Attribute, Schema, find_class, same_class
-from filterkit.errors import PATH, FilterkitError, UsageError, file_error, quoted, suggestion
+from filterkit.errors import PATH, FilterkitError, UsageError, file_error, one_line, quoted, suggestion
 
 # Which attributes are labels: the last N, the first N for -N, names or patterns, or a file of names.
 Labels = int | str | Sequence[str]
@@ -59,7 +59,9 @@ def find_targets(
     if labels is None:
         return find_class(attributes, class_), ()
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
-        return None, _some(int(str(labels)[:19]), attributes, f"--labels {labels}")  # what is cut is too large
+        return None, _some(
+            int(str(labels)[:19]), attributes, f"--labels {one_line(str(labels), 60)}"
+        )  # what is cut is too large
     return None, _named(_names(labels), attributes)
 
 

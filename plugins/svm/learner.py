@@ -32,6 +32,9 @@ class Svm(Learner):
     rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same
     problem, which take a few copies of the rows. There the scores differ from libsvm's by some thousandths of the
     margin.
+
+    libsvm may take 10¹¹ steps divided by the number of rows, at most 200 million, and Newton's method 2,000 steps; then
+    the stage says that it has no solution. With C above 10¹⁰ libsvm may take a twentieth of its steps.
     """
 
     name = "svm"
