@@ -127,7 +127,7 @@ def cases() -> Iterator[Case]:
     for stage in stages.values():
         yield from _of_stage(stage, "--dense")
         yield from _of_stage(stage, "--sparse")
-    for kind in known.formats.values():
+    for kind in dict.fromkeys(known.formats.values()):
         for field, value in itertools.product(fields_of(kind), VALUES):
             text = f"{kind.name}:{field.name}={value}"
             yield Case(f"--to {kind.name}: {field.name}", ("-o", "out.any", "--to", text, "t.arff"))

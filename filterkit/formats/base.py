@@ -16,7 +16,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, one_line, quoted, suggestion
 from filterkit.files.contents import no_text
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
@@ -332,7 +332,7 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
         return [pattern]
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not found:
-        raise UsageError(f"{form.name}: {option}={pattern} matches no column{suggestion(pattern, list(names))}")
+        raise UsageError(f"{form.name}: {option}={one_line(pattern, 60)} matches no column{suggestion(pattern, list(names))}")
     return found
 
 

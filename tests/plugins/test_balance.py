@@ -60,9 +60,16 @@ def test_stages_after_it_take_the_weights():
     np.testing.assert_allclose(fitted.stages[1].state["offset"], [3])
 
 
+def test_a_spread_that_no_classes_have_keeps_all_rows():
+    batch = make([[1], [1], [1], [5]], [0, 0, 0, 1])
+    assert len(filterkit.chain("balance --by drop --spread 1e308").fit_transform(batch)[1]) == 4
+
+
 def test_mistakes_are_reported():
     with pytest.raises(UsageError, match=r"balance: --spread must be 0 or at least 1, not 0\.5"):
         filterkit.chain("balance --spread 0.5")
+    with pytest.raises(UsageError, match="balance: --spread must be a finite number, not inf"):
+        filterkit.chain("balance --spread inf")
     with pytest.raises(StageError, match="balance: there is no class attribute"):
         filterkit.chain("balance").fit(testing.sample("no-class"))
 

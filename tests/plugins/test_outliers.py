@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, testing
+from filterkit import Attribute, Batch, Schema, UsageError, testing
 
 NAN = np.nan
 
@@ -123,3 +123,19 @@ def test_blocks_and_saved_chains(name, tmp_path):
         assert testing.same(filterkit.chain(chain).fit(iter(parts)).transform(batch), out)
         filterkit.save(fitted, tmp_path / "chain")
         assert testing.same(filterkit.load(tmp_path / "chain").transform(batch), out)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("", "limit: say the range, with --min, --max, --lower or --upper"),
+        ("--outside missing", "limit: say the range"),
+        ("--min 5 --max 1", "limit: --min 5 is above --max 1, so no value is inside"),
+        ("--lower 0.9 --upper 0.1", "limit: --lower 0.9 is above --upper 0.1"),
+        ("--min inf", "limit: --min must be a finite number, not inf"),
+        ("--max nan", "limit: --max must be a finite number, not nan"),
+    ],
+)
+def test_a_range_without_values_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.chain(f"limit {options}")

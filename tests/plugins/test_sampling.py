@@ -202,6 +202,7 @@ def test_shuffled_rows_are_read_again_from_their_own_spool():
         (f"sample --fraction 1/{'9' * 5000}", "must be a share"),
         (f"split --fold 1/{'9' * 5000}", "--fold must be"),
         ("split --fold 0/3", "--fold must be a fold of at least 2, such as 3/10, not '0/3'"),
+        (f"sample --rows {10**20} --replace", "--rows must be at most 2,147,483,647, not 100000000000000000000"),
         ("split --fold 4/3", "--fold must be"),
         ("split --fold 1/1", "--fold must be"),
         ("split --fold 3", "--fold must be"),
@@ -219,6 +220,14 @@ def test_a_required_option_is_required_in_python():
     assert Head(rows=3).words() == ["head", "3"]
     with pytest.raises(UsageError, match="head: ROWS is missing"):
         Head()
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+def test_many_copies_are_drawn_in_parts_and_come_in_parts(at_once, monkeypatch):
+    batch = numbered([0, 1, 1, 0, 1])
+    whole = numbers("sample --rows 40 --replace --seed 3", batch)
+    monkeypatch.setattr("filterkit_plugins.sampling._AT_ONCE", at_once)
+    assert numbers("sample --rows 40 --replace --seed 3", batch) == whole
 
 
 def test_more_rows_or_folds_than_there_are_rows_are_refused():

@@ -497,7 +497,7 @@ def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
 @pytest.mark.parametrize("libsvm_rows", [0, 4_000])
 def test_a_solution_that_takes_too_many_steps_is_an_error(text, libsvm_rows, monkeypatch):
     monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
-    monkeypatch.setattr(hyperplanes, "_most_steps", lambda rows: 3)
+    monkeypatch.setattr(hyperplanes, "_most_steps", lambda rows, cost: 3)
     monkeypatch.setattr(hyperplanes, "_NEWTON_STEPS", 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -506,8 +506,17 @@ def test_a_solution_that_takes_too_many_steps_is_an_error(text, libsvm_rows, mon
 
 
 @pytest.mark.parametrize(("rows", "steps"), [(1, 200_000_000), (569, 175_746_924), (4_000, 25_000_000)])
-def test_few_rows_get_more_steps(rows, steps):
-    assert hyperplanes._most_steps(rows) == steps
+def test_few_rows_get_more_steps_and_a_very_large_c_fewer(rows, steps):
+    assert hyperplanes._most_steps(rows, 1e10) == steps
+    assert hyperplanes._most_steps(rows, 1e11) == steps // 20
+
+
+@pytest.mark.parametrize("text", ["svm --c 1e20", "normal --cost 1e18"])
+def test_a_very_large_c_asks_for_a_smaller_one(text, monkeypatch):
+    usual = hyperplanes._most_steps
+    monkeypatch.setattr(hyperplanes, "_most_steps", lambda rows, cost: usual(rows, cost) // 1000)
+    with pytest.raises(StageError, match=r"no solution for C=1e\+.* because C is very large; choose a smaller C"):
+        filterkit.chain(text).fit(sample("iris"))
 
 
 @pytest.mark.parametrize("name", ["breast-cancer", "fortunes"])

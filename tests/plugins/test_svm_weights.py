@@ -125,7 +125,7 @@ def test_select_can_rank_by_weights():
         ("normal --subset 1e999999999", "--subset must be a share"),
         ("normal --subset 1e-999999999", "--subset must be a share"),
         ("normal --cost 0", "--cost must be above 0"),
-        ("normal --cost inf", "--cost must be above 0"),
+        ("normal --cost inf", "normal: --cost must be a finite number, not inf"),
         ("normal --model tree", "'tree' is not one of"),
     ],
 )
