@@ -10,6 +10,7 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema, batches, hookimpl, option
 from filterkit.plugin import (
+    TOO_LARGE,
     Csr,
     FileFormat,
     Opening,
@@ -18,6 +19,7 @@ from filterkit.plugin import (
     TextTable,
     Writer,
     format_number,
+    is_too_large,
     quoted,
     relation_of,
 )
@@ -333,6 +335,8 @@ class PairParser(TextParser):
                 float(cell)
             except ValueError:
                 return RowError(f"{quoted(cell)} is not a number")
+            if is_too_large(cell):
+                return RowError(f"{quoted(cell)} {TOO_LARGE}")
             if number and self.base and word.startswith("0:"):
                 return RowError("index 0; say --from libsvm:base=0 if indices count from 0")
         return super().explain(text, error)
@@ -358,7 +362,12 @@ def _numbers(text: bytes) -> tuple[np.ndarray, np.ndarray]:
         parse_options=pyarrow.csv.ParseOptions(delimiter=":", quote_char=False, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(column_types={"i": pa.int64(), "x": pa.float64()}, null_values=[]),
     )
-    return plain_numbers(table.column(0)), plain_numbers(table.column(1))
+    index, values = plain_numbers(table.column(0)), plain_numbers(table.column(1))
+    infinite = np.flatnonzero(np.isinf(values)).tolist()
+    lines = pairs.split(b"\n") if infinite else []
+    if any(is_too_large(lines[i].partition(b":")[2].decode()) for i in infinite):
+        raise RowError(f"a number {TOO_LARGE}")
+    return index, values
 
 
 class LibsvmWriter(Writer):

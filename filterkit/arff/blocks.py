@@ -11,7 +11,7 @@ import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import EMPTY, UNSEEN, Note, merged
+from filterkit.arff.notes import EMPTY, TOO_LARGE, UNSEEN, Note, merged
 from filterkit.arff.row_counts import FileRows, stated_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
@@ -37,7 +37,7 @@ class Parsed(NamedTuple):
     omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
     rejected : the rows that could not be read.
     name : of the input.
-    notes : what was corrected, and which values nobody declares.
+    notes : what was corrected, which values nobody declares, and which numbers are too large.
     files : how many rows there are of each file.
     """
 
@@ -154,9 +154,10 @@ class BlockParser:
 
     def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
         """The rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
-        found: exact.Unseen | None = [] if unseen else None
-        rows = list(exact.parse_rows(text, line, self.layout, found))
-        notes += [Note(UNSEEN, line, 1, position, value) for position, value, line in found or ()]
+        odd = exact.Odd([] if unseen else None, [])
+        rows = list(exact.parse_rows(text, line, self.layout, odd))
+        for kind, found in ((UNSEEN, odd.unseen or ()), (TOO_LARGE, odd.too_large)):
+            notes += [Note(kind, line, 1, position, value) for position, value, line in found]
         return rows
 
     def _parse(self, text: bytes, line: int) -> Parsed:

@@ -15,17 +15,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.arff.layout import Layout
-from filterkit.arff.numbers import parse_number
+from filterkit.arff.numbers import is_too_large, parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
 
-# The positions, values and lines of nominal values that no header declares, where these count as missing.
-Unseen = list[tuple[int, str, int]]
-
 _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
+
+Places = list[tuple[int, str, int]]  # of values: the position of the attribute, the text, and the line
+
+
+class Odd(NamedTuple):
+    """The values in rows that are worth a note.
+
+    Attributes
+    ----------
+    unseen : nominal values that no header declares, which are missing; None if they are errors.
+    too_large : numbers of which infinity is made, because they are too large.
+    """
+
+    unseen: Places | None
+    too_large: Places
+
 
 OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
 
@@ -49,16 +62,17 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout, unseen: Unseen | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> Iterator[Row]:
     """The rows in `text`, whose first line has the number `line`.
 
-    A nominal value that the header does not declare is added to `unseen`, and is missing; without `unseen`, it is an
+    Values that are worth a note are added to `odd`. Without it, a nominal value that the header does not declare is an
     error.
 
     Raises
     ------
     ArffError : a row that Weka refuses, or would lose a part of.
     """
+    odd = Odd(None, []) if odd is None else odd
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
     while (token := _next(tokens, first)) is not None:
@@ -67,9 +81,9 @@ def parse_rows(text: str, line: int, layout: Layout, unseen: Unseen | None = Non
                 raise ArffError("an empty field: there is nothing but a comma", line=token.line)
             continue
         if token.kind == OPEN:
-            sparse, values = True, _sparse_values(tokens, token.line, layout, unseen)
+            sparse, values = True, _sparse_values(tokens, token.line, layout, odd)
         else:
-            sparse, values = False, _dense_values(token, tokens, layout, unseen)
+            sparse, values = False, _dense_values(token, tokens, layout, odd)
         yield Row(token.line, _weight_and_end(tokens, token.line, layout), sparse, values)
 
 
@@ -82,7 +96,7 @@ def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, unseen: Unseen | None) -> dict[int, Any]:
+def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: Odd) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
@@ -99,11 +113,11 @@ def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, unseen:
                 raise ArffError(
                     "an empty field; a missing value is written ?", line=token.line, attribute=attribute.name
                 )
-        values[position] = _value(token, position, layout, unseen)
+        values[position] = _value(token, position, layout, odd)
     return values
 
 
-def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, unseen: Unseen | None) -> dict[int, Any]:
+def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, odd: Odd) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -126,7 +140,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, unseen: U
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
-        values[position] = _value(token, position, layout, unseen)
+        values[position] = _value(token, position, layout, odd)
     for position in layout.unlabelled:
         if position not in values:
             raise ArffError(
@@ -137,23 +151,14 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, unseen: U
     return values
 
 
-def _value(token: Token, position: int, layout: Layout, unseen: Unseen | None) -> Any:
+def _value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
     """The value that `token` is for the attribute at `position`, in the form of `Row.values`."""
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
         raise ArffError(f"expected a value, found {token.describe()}", line=token.line, attribute=attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
-        if token.missing:
-            return math.nan
-        codes = layout.codes.get(position)
-        number: float | int | None = parse_number(text) if codes is None else codes.get(text)
-        if number is not None:
-            return float(number)
-        if codes is None or unseen is None:
-            raise _bad_value(token, attribute)
-        unseen.append((position, text, token.line))
-        return math.nan
+        return math.nan if token.missing else _number(token, position, layout, odd)
     if token.missing:
         return None
     dates = layout.dates.get(position)
@@ -169,6 +174,20 @@ def _value(token: Token, position: int, layout: Layout, unseen: Unseen | None) -
     if attribute.kind == "relational":
         check_bag(text, layout.bags[position], token.line)
     return text
+
+
+def _number(token: Token, position: int, layout: Layout, odd: Odd) -> float:
+    """The number that `token` is for a numeric attribute, or the index of the label for a nominal one."""
+    codes, text = layout.codes.get(position), token.text
+    number: float | int | None = parse_number(text) if codes is None else codes.get(text)
+    if number is not None:
+        if codes is None and math.isinf(number) and is_too_large(text):
+            odd.too_large.append((position, text, token.line))
+        return float(number)
+    if codes is None or odd.unseen is None:
+        raise _bad_value(token, layout.schema.attributes[position])
+    odd.unseen.append((position, text, token.line))
+    return math.nan
 
 
 def _bad_value(token: Token, attribute: Attribute) -> ArffError:
@@ -193,7 +212,7 @@ def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float
             raise ArffError("an empty field before the weight", line=line)
         inner = next(tokens)
         number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
-        if number is None or math.isnan(number) or next(tokens).kind != CLOSE:
+        if number is None or math.isnan(number) or is_too_large(inner.text) or next(tokens).kind != CLOSE:
             raise ArffError(f"expected an instance weight such as {{2.5}}, found {inner.describe()}", line=line)
         weight = number
         token = next(tokens)

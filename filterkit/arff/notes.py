@@ -1,4 +1,4 @@
-"""Notes: what lenient reading made of an input, counted by kind, and told in a warning for each."""
+"""Notes: what reading made of an input beyond what it says, counted by kind, and told in a warning for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from filterkit.errors import quoted, visible
 # The kinds of corrections, in rows and in headers, and what else is told.
 EMPTY, NULL, BLANKS, QUOTES = "empty", "null", "blanks", "quotes"
 DECLARATION, KEEL = "declaration", "keel"
-UNSEEN = "unseen"
+UNSEEN, TOO_LARGE = "unseen", "too large"
 
 KEELS = "<null>"  # how KEEL writes a missing value
 
@@ -26,7 +26,9 @@ _TOLD = {
     DECLARATION: ("declaration is corrected", "declarations are corrected"),
     KEEL: ("line of KEEL, @inputs or @outputs, is understood", "lines of KEEL, @inputs and @outputs, are understood"),
     UNSEEN: ("undeclared value is missing", "undeclared values are missing"),
+    TOO_LARGE: ("number is too large and read as Infinity", "numbers are too large and read as Infinity"),
 }
+_OPTIONS = {UNSEEN: "--unseen missing: ", TOO_LARGE: ""}  # why that happened, if not because of --lenient
 
 
 class Note(NamedTuple):
@@ -49,7 +51,7 @@ class Note(NamedTuple):
 
 
 class LenientWarning(UserWarning):
-    """A reader has read an input leniently; the message says what it made of it."""
+    """A reader has made something else of values than the input says; the message says what."""
 
 
 def merged(notes: Iterable[Note]) -> tuple[Note, ...]:
@@ -89,10 +91,10 @@ class Notes:
             warnings.warn(LenientWarning(visible(text)), stacklevel=2)
         self._added.clear()
         for (name, kind), note in self._found.items():
-            option = "--unseen missing" if kind == UNSEEN else "--lenient"
+            option = _OPTIONS.get(kind, "--lenient: ")
             what = _TOLD[kind][note.number > 1]
             where = f"the first in line {note.line}" if note.number > 1 else f"in line {note.line}"
             example = f" ({quoted(note.text)})" if note.text else ""
-            text = f"{name}: {option}: {note.number} {what}, {where}{example}"
+            text = f"{name}: {option}{note.number} {what}, {where}{example}"
             warnings.warn(LenientWarning(visible(text)), stacklevel=2)
         self._found.clear()

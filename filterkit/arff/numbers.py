@@ -14,6 +14,9 @@ _JAVA_DOUBLE = re.compile(
     re.VERBOSE,
 )
 
+# What to say of a number for which `is_too_large`.
+TOO_LARGE = "is too large: numbers end at 1.8e308; write Infinity if that is meant"
+
 
 def parse_number(text: str) -> float | None:
     """The float64 that Java's ``Double.valueOf`` returns for `text`; None where it fails.
@@ -29,6 +32,12 @@ def parse_number(text: str) -> float | None:
         except OverflowError:
             return -math.inf if match["hex"].startswith("-") else math.inf
     return float(match["decimal"] or match["special"])
+
+
+def is_too_large(text: str) -> bool:
+    """Whether `text` is a number beyond the largest float64, of which Java, and `parse_number`, make infinity."""
+    match = _JAVA_DOUBLE.match(text)
+    return match is not None and match["special"] is None and math.isinf(parse_number(text) or 0)
 
 
 def format_number(value: float, precision: int | None = None) -> str:

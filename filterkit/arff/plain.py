@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
@@ -77,7 +78,7 @@ def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.nda
     weights = np.ones(len(ends))
     matches = list(pattern.finditer(text))
     values = [parse_number(match[1].decode().strip(" ,")) for match in matches]
-    if any(value is None or value != value for value in values):
+    if any(value is None or not math.isfinite(value) for value in values):
         raise NotPlain
     weights[np.searchsorted(ends, [match.start() for match in matches])] = values
     return pattern.sub(b"", text), weights

@@ -9,9 +9,10 @@ import numpy as np
 
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
+from filterkit.arff.numbers import TOO_LARGE
 from filterkit.arff.row_format import quote
 from filterkit.data.schema import Schema
-from filterkit.errors import RowError
+from filterkit.errors import RowError, quoted
 from filterkit.files.lines import Block
 from filterkit.formats.base import Parsed
 
@@ -57,13 +58,15 @@ class ArffRowParser:
 
         Raises
         ------
-        RowError : a row cannot be read, or a sparse row leaves out a string.
+        RowError : a row cannot be read, a number is too large, or a sparse row leaves out a string.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:
             error.line = _line(part, error.line)
             raise
+        for note in parsed.notes:
+            raise RowError(f"{quoted(note.text)} {TOO_LARGE}", source=part.name, line=_line(part, note.line))
         for column, rows in parsed.omitted.items():
             raise RowError(
                 "a sparse row omits it, and only numbers, labels and dates can be omitted",

@@ -6,7 +6,9 @@ from filterkit.arff.exact import parse_bag as parse_bag
 from filterkit.arff.fast_writer import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts
 from filterkit.arff.number_texts import spaced_texts as spaced_texts
+from filterkit.arff.numbers import TOO_LARGE as TOO_LARGE
 from filterkit.arff.numbers import format_number as format_number
+from filterkit.arff.numbers import is_too_large as is_too_large
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.chains.scratch import Scratch as Scratch

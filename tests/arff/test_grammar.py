@@ -227,6 +227,21 @@ def test_numbers_are_read_as_java_reads_them(tmp_path, way, text, number):
     assert values(tmp_path, ["numeric", "numeric"], f"{{1 {text}}}\n") == [[0.0, number]]
 
 
+def test_a_number_that_is_too_large_is_infinite_with_a_warning(tmp_path, way):
+    with pytest.warns(
+        UserWarning, match=r": 2 numbers are too large and read as Infinity, the first in line \d+ \('-1e"
+    ):
+        assert values(tmp_path, ["numeric"], "1e308\nInfinity\n-1e400\n0x1p1024\n") == [
+            [1e308],
+            [INF],
+            ["-Infinity"],
+            [INF],
+        ]
+    path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n1,{1e400}\n")
+    with pytest.raises(FilterkitError, match=r"expected an instance weight such as .* found '1e400'"):
+        load(path)
+
+
 def test_a_number_like_label_keeps_its_spelling(tmp_path, way):
     kinds = ["{1,1.0,-0,1e5,NaN,Infinity,0x1}", "numeric"]
     rows = "1,1\n1.0,2\n-0,3\n1e5,4\nNaN,5\nInfinity,6\n'0x1',7\n"

@@ -139,6 +139,10 @@ def test_a_text_that_sparse_rows_omit_is_the_first_of_the_file(tmp_path):
             "<instance><value>1</value><value>k</value><value>z</value></instance>",
             ":3: attribute 'c': 'z' is not one of",
         ),
+        (
+            "<instance><value>1e400</value><value>k</value><value>y</value></instance>",
+            ":3: '1e400' is too large: numbers end at 1.8e308; write Infinity if that is meant",
+        ),
         ("<instance><value>1</value><value>k</value></instance>", ":3: too few values: 2 of 3"),
         ("<instance><value/><value/><value/><value/></instance>", ":3: a row has more values; there are 3 attributes"),
         ('<instance type="sparse"><value index="4">1</value></instance>', ":3: index 4 is out of range"),
