@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.engines.engine import PAUSE
+from filterkit.errors import RowError
 from filterkit.files.source import Source
 
 LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # a certain one: not after a backslash, see `cut`
@@ -130,7 +131,15 @@ def blocks(
     end_of : where to cut a text, which is an offset after the last certain end of a line or record; 0 if it has none.
     lengthen : reads on until a text that has no such end has one, as `lengthened` does.
     """
-    for text in _texts(source, rest, size, end_of, lengthen):
+    texts = _texts(source, rest, size, end_of, lengthen)
+    while True:
+        try:
+            text = next(texts, b"")
+        except RowError as error:
+            error.line = None if error.line is None else line + error.line - 1
+            raise
+        if not text:
+            return
         if text is PAUSE:
             yield PAUSE  # type: ignore[misc]
             continue

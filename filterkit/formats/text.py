@@ -130,14 +130,15 @@ class TextTable(Table):
 
         Raises
         ------
-        RowError : the record is too long.
+        RowError : the record is too long; its line is that in `text`.
         """
         end = 0
         while not end and (more := source.read(max(len(text), 1))):
             text += more
             end = self.last(text)
             if not end and len(text) > LONGEST:
-                raise RowError(f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=source.name)
+                what = f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?"
+                raise RowError(what, source=source.name, line=1)
         return text, end
 
     def position(self) -> int:
@@ -185,7 +186,7 @@ class TextParser:
         raise NotImplementedError(f"{type(self).__name__} has no parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """What is wrong with a single record, for which `parse` has raised `error`."""
+        """What is wrong with a single record, for which `parse` has raised `error`; a line is counted in `text`."""
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
@@ -245,7 +246,7 @@ class TextParser:
         RowError : rows are not rejected.
         """
         found = self.explain(block.text, error)
-        found.source, found.line = block.name, block.line
+        found.source, found.line = block.name, block.line + (found.line or 1) - 1
         if not self.rejects:
             raise found from (None if found is error else error)
         return Parsed(empty(self.schema), (Rejected(block.text, block.name, block.line, found),))

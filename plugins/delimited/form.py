@@ -148,9 +148,11 @@ class Beginning:
         return bool(self._found)
 
     def _names(self, record: bytes, source: str) -> list[str]:
-        cells = self.records.cells(record.lstrip(b"\r\n"))
-        if cells is None:
-            raise RowError("a quote is not closed", source=source, line=1)
+        try:
+            cells = self.records.cells(record, self._form.name)
+        except RowError as error:
+            error.source = source
+            raise
         if not self._form.header:
             return [f"column{number}" for number in range(1, len(cells) + 1)]
         try:

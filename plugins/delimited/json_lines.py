@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 from codecs import BOM_UTF8
@@ -14,6 +16,7 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
+    TOO_LARGE,
     DateFormat,
     Opening,
     RowError,
@@ -31,6 +34,14 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
 _TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
+_TYPES = {
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    list: "an array",
+    dict: "an object",
+}
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
@@ -83,6 +94,8 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     except pa.ArrowInvalid as error:
         if text.lstrip().startswith(b"["):
             raise RowError("it is an array of JSON; jq -c '.[]' makes JSON lines of it") from None
+        if not _is_too_deep(text) and (fault := _first_fault(text)) is not None:
+            raise fault from None
         raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
     kinds = chosen_kinds(form, names)
@@ -107,6 +120,30 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
     if is_whole or not os.path.isfile(opening.path):
         return found
     return with_all_labels(found, {*kinds, *needed}, form, partial(_labels, opening, names))
+
+
+def _first_fault(text: bytes) -> RowError | None:
+    """The first value that is of another type than those of its member before, or too large a number; None without."""
+    types: dict[str, str] = {}
+    for number, line in enumerate(text.split(b"\n"), 1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        for name, value in row.items() if isinstance(row, dict) else ():
+            if _is_too_large(value):
+                return RowError(f"a number {TOO_LARGE}", line=number, attribute=name)
+            if value is not None:
+                before = types.setdefault(name, _TYPES[type(value)])
+                if before != _TYPES[type(value)]:
+                    what = f"it is {_TYPES[type(value)]}, and in the rows before {before}"
+                    return RowError(f"{what}; give its values one type", line=number, attribute=name)
+    return None
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether a value that `json` has read was a number beyond the largest float64."""
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[list[Any]]:
@@ -254,20 +291,22 @@ class JsonParser(TextParser):
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """See `TextParser.explain`."""
-        import orjson
-
         if _is_too_deep(text):
             return RowError(_TOO_DEEP)
         try:
-            row = orjson.loads(text)
+            row = json.loads(text)
         except ValueError:
             return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
         if not isinstance(row, dict):
             return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
         for name, value in row.items():
+            if _is_too_large(value):
+                return RowError(f"a number {TOO_LARGE}", attribute=name)
             attribute = self.schema.attributes[self.names[name]] if name in self.names else None
             if attribute is None:
                 return RowError(f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all")
+            if isinstance(value, (dict, list)):
+                return RowError(f"it is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):
                 return RowError(f"{quoted(value)} is not a number; say --from jsonl:string={name}", attribute=name)
             if attribute.kind == "nominal" and value is not None and str(value) not in attribute.values:

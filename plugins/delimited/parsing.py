@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -15,6 +16,7 @@ import pyarrow.csv
 
 from filterkit import Attribute, Batch, ConversionWarning, Schema
 from filterkit.plugin import (
+    TOO_LARGE,
     DateFormat,
     Opening,
     RowError,
@@ -22,6 +24,7 @@ from filterkit.plugin import (
     TextTable,
     class_asked,
     from_table,
+    is_too_large,
     numbers_of,
     quoted,
 )
@@ -50,6 +53,8 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     pyarrow.ArrowInvalid : a value is not of the type of its column, or a record has another number of values.
     """
     quote = form.quoting if form.quoting and form.quoting.encode() in text else False
+    if text.startswith(BOM_UTF8):  # Arrow would skip one
+        text = BOM_UTF8 + text
     handler = options.pop("invalid_row_handler", None)
     if handler is not None and not _is_utf8(text):
         handler = None  # Arrow decodes a row before it calls the handler, and prints a failure
@@ -63,7 +68,7 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
             quote_char=quote,
             double_quote=True,
             newlines_in_values=bool(quote),
-            ignore_empty_lines=True,
+            ignore_empty_lines=columns > 1,
             invalid_row_handler=handler,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
@@ -312,8 +317,10 @@ class RowParser(TextParser):
 
     def parse(self, text: bytes) -> Batch:
         """See `TextParser.parse`."""
-        if not text.lstrip(b"\r\n"):  # unlike strip, it does not copy a text that begins with a row
+        blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
+        if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return from_table(self._without_rows(), self.schema)
+        self.records.check_quotes(text, self.form.name)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
         if self.weights is not None:
@@ -324,7 +331,22 @@ class RowParser(TextParser):
             table = table.remove_column(self.weights)
         for place, form in self.dates.items():
             table = table.set_column(place, str(place), _dates(table.column(place), form))
-        return from_table(table, self.schema, weights)
+        batch = from_table(table, self.schema, weights)
+        if any(np.isinf(values).any() for values in (batch.X, batch.y, weights) if values is not None):
+            self._check_sizes(text)
+        return batch
+
+    def _check_sizes(self, text: bytes) -> None:
+        """Raise a `RowError` if a number is too large: Arrow makes infinity of it."""
+        names = [name for name, kind in self.types.items() if kind == pa.float64()]
+        table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
+        for column in table.columns:
+            for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
+                if self._is_too_large(word):
+                    raise RowError(f"{quoted(word)} {TOO_LARGE}")
+
+    def _is_too_large(self, word: str) -> bool:
+        return is_too_large(word.replace(self.form.point, "."))
 
     def _without_rows(self) -> Any:
         """A table of no rows."""
@@ -334,9 +356,10 @@ class RowParser(TextParser):
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """See `TextParser.explain`."""
-        cells = self.records.cells(text.lstrip(b"\r\n"))
-        if cells is None:
-            return RowError("a quote is not closed")
+        try:
+            cells = self.records.cells(text, self.form.name)
+        except RowError as about_quotes:
+            return about_quotes
         if len(cells) != len(self.types):
             values = "1 value" if len(self.types) == 1 else f"{len(self.types)} values"
             return RowError(f"expected {values}, found {len(cells)}")
@@ -360,6 +383,8 @@ class RowParser(TextParser):
         wrong = ""
         if attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
+        elif attribute.kind == "numeric" and self._is_too_large(word):
+            return f"{quoted(word)} {TOO_LARGE}"
         elif attribute.kind == "nominal" and word not in attribute.values:
             wrong = "is not among its labels"
         elif attribute.kind == "date" and self.dates[place].parse(in_milliseconds(word)) is None:

@@ -1,6 +1,7 @@
 """Records of delimited text: where they end, and the cells of one.
 
 A quote opens a quoted value only at the beginning of a cell. Inside, it is doubled, and line ends belong to the value.
+The quote that closes it ends the cell.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.plugin import RowError, quoted
+
 _TAIL = rb"[^%(d)s\r\n]*+"
-_CELL = rb"(?:%(q)s(?:[^%(q)s]|%(q)s%(q)s)*+%(q)s" + _TAIL + rb"|[^%(q)s%(d)s\r\n]" + _TAIL + rb"|)"
+_QUOTED = rb"%(q)s(?:[^%(q)s]|%(q)s%(q)s)*+"  # without the closing quote
+_PLAIN = rb"[^%(q)s%(d)s\r\n]" + _TAIL
+_CELL = rb"(?:" + _QUOTED + rb"%(q)s" + _TAIL + rb"|" + _PLAIN + rb"|)"
+_SOUND = rb"(?:" + _QUOTED + rb"%(q)s(?=[%(d)s\r\n]|\Z)|" + _PLAIN + rb"|)"
 
 
 class Records:
@@ -39,9 +45,17 @@ class Records:
 
     @cached_property
     def _cell(self) -> bytes:
-        if not self.quote:
-            return _TAIL % {b"d": re.escape(self.delimiter.encode())}
-        return _CELL % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
+        return self._pattern(_CELL if self.quote else _TAIL)
+
+    def _pattern(self, template: bytes) -> bytes:
+        return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
+
+    @cached_property
+    def _borders(self) -> np.ndarray:
+        """bool (256,): the characters beside the quotes of a quoted value, inside of which are pairs of quotes."""
+        borders = np.zeros(256, bool)
+        borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
+        return borders
 
     def last(self, text: bytes) -> int:
         """Where the last whole record of `text` ends; 0 if there is none."""
@@ -56,11 +70,7 @@ class Records:
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
-            before = characters[quotes[::2] - 1]
-            if quotes[0] == 0:
-                before[0] = self.newline[0]
-            opens = (before == ord(self.delimiter)) | (before == 0x0A) | (before == 0x0D) | (before == ord(self.quote))
-            if not opens.all():  # a quote inside a cell is no more than a character
+            if not self._open_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
                 return self._ends_one_by_one(text)
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
@@ -72,27 +82,63 @@ class Records:
             ends.append(position)
         return np.array(ends, np.int64)
 
-    def cells(self, record: bytes) -> list[tuple[bytes, bool]] | None:
-        """The text of each cell of a record, and whether it is quoted; None if a quote is not closed."""
-        record, found, position = record.rstrip(b"\r\n"), [], 0
-        cell = re.compile(self._cell)
-        if self.quote and (record.count(self.quote.encode()) and self._is_open(record)):
-            return None
+    def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
+        """Whether each quote at these offsets begins a cell, or is the second of a pair."""
+        return bool(self._borders[characters[quotes[quotes > 0] - 1]].all())
+
+    def check_quotes(self, text: bytes, form: str) -> None:
+        """Check that each quoted value of whole records is closed, and that its cell ends there.
+
+        Parameters
+        ----------
+        text : whole records.
+        form : the word for the format, for messages.
+
+        Raises
+        ------
+        RowError : its line, counted from 1 in `text`, is that where the value begins.
+        """
+        if not self.quote or self.quote.encode() not in text:
+            return
+        characters = np.frombuffer(text, np.uint8)
+        quotes = np.flatnonzero(characters == ord(self.quote))
+        closing = quotes[1::2]
+        after = characters[closing[closing < len(text) - 1] + 1]
+        if len(quotes) % 2 == 0 and self._borders[after].all() and self._open_cells(characters, quotes[::2]):
+            return
+        sound = re.compile(self._pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND)).match(text)
+        assert sound is not None
+        begin = sound.end()
+        if begin < len(text):
+            raise RowError(self._quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
+
+    def _quote_fault(self, text: bytes, form: str) -> str:
+        """What is wrong with the quoted value that `text` begins with."""
+        value = re.compile(self._pattern(_QUOTED)).match(text)
+        assert value is not None
+        hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
+        begin = quoted(value[0].decode("utf-8", "replace"), 30)
+        if value.end() == len(text):
+            return f"a quote is not closed: {begin}; {hint}"
+        end = re.compile(self._pattern(_TAIL)).match(text, value.end() + 1)
+        assert end is not None
+        return f"{quoted(end[0].decode('utf-8', 'replace'), 30)} comes after the closing quote of {begin}; {hint}"
+
+    def cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
+        """The text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
+        self.check_quotes(record, form)
+        record, found = record.rstrip(b"\r\n"), []
+        position = len(record) - len(record.lstrip(b"\r\n"))
+        cell, quote = re.compile(self._cell), self.quote.encode()
         while True:
             match = cell.match(record, position)
             assert match is not None
             text = match[0]
-            quote = self.quote.encode()
             is_quoted = bool(quote) and text.startswith(quote)
             if is_quoted:
-                inner, _, tail = text[1:].rpartition(quote)
-                text = inner.replace(quote * 2, quote) + tail
+                text = text[1:-1].replace(quote * 2, quote)
             found.append((text, is_quoted))
             position = match.end()
             if record[position : position + 1] != self.delimiter.encode():
                 return found
             position += 1
-
-    def _is_open(self, record: bytes) -> bool:
-        """Whether a quoted value of a record does not end."""
-        return self._record.fullmatch(record + b"\n") is None

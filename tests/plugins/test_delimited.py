@@ -137,7 +137,15 @@ LONG = "a,b,c\n" + "1,x,2020-01-01\n" * 6
         ("1,x,2020-02-31", "attribute 'c': '2020-02-31' is not a date like yyyy-MM-dd; say --from csv:string=c"),
         ("1,x", "expected 3 values, found 2"),
         ("1,x,2020-01-01,", "expected 3 values, found 4"),
-        ('1,"x,2020-01-01', "a quote is not closed"),
+        (
+            '1,"x,2020-01-01',
+            "a quote is not closed: '\"x,2020-01-01\\n1,x,\\n'; write a quote inside a value twice, or say",
+        ),
+        ('1,"x"y,2020-01-01', "'y' comes after the closing quote of '\"x'; write a quote inside a value twice, or say"),
+        (
+            "1e400,x,2020-01-01",
+            "attribute 'a': '1e400' is too large: numbers end at 1.8e308; write Infinity if that is",
+        ),
     ],
 )
 def test_a_value_that_does_not_fit_is_an_error_or_rejected(row, message, tmp_path):
@@ -151,7 +159,53 @@ def test_a_value_that_does_not_fit_is_an_error_or_rejected(row, message, tmp_pat
         assert done.returncode == 0, done.stderr
         rejected = (tmp_path / "bad.txt").read_text()
         assert rejected.startswith(f"% x.csv:8: {message}") and row in rejected
-        assert done.stdout.count("\n") == (7 if "quote" in message else 8)
+        assert done.stdout.count("\n") == (7 if "not closed" in message else 8)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("row", ['"1,x', '1,"x', '1,"'])
+def test_a_quote_that_is_not_closed_is_an_error_with_the_line_where_it_opens(row, newline, tmp_path):
+    rows = ["a,b", '1,"x', 'y"', *["2,z"] * 500, row, *["3,z"] * 500]
+    text = newline.join([*rows, ""]).encode()
+    (tmp_path / "x.csv").write_bytes(text)
+    for said in ("--block-size 50", "--block-size 50 --engine processes --jobs 2", "-o y*.csv", "--jobs 2"):
+        done = run(*said.split(), "x.csv", cwd=tmp_path)
+        assert done.returncode == 1 and done.stderr.startswith("filterkit: x.csv:504: a quote is not closed: "), done
+    done = run("--from", "csv", "-", input=text.decode(), cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("filterkit: <standard input>:504: a quote is not closed: ")
+    (tmp_path / "x.csv").write_bytes(newline.join([*rows, '4,"z"', ""]).encode())  # this one does not close it
+    done = run("x.csv", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("filterkit: x.csv:504: 'z\"' comes after the closing quote")
+
+
+def test_a_quote_of_the_header_that_is_not_closed_is_an_error_with_its_line(read):
+    with pytest.raises(FilterkitError, match=r"x\.csv:2: a quote is not closed: '\"b\\n1,2\\n'; .*csv:quote=none"):
+        read('\na,"b\n1,2\n')
+
+
+def test_quotes_inside_of_values_are_characters(read):
+    data = read('a,b\n5" pipe,x"y"\n"6"" pipe","z\n"\n', format="csv:string=*")
+    assert data.passthrough.to_pylist() == [{"a": '5" pipe', "b": 'x"y"'}, {"a": '6" pipe', "b": "z\n"}]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_an_empty_line_in_a_table_of_one_column_is_a_missing_value(newline, tmp_path):
+    (tmp_path / "x.csv").write_bytes(newline.join(["a", "1", "", "3", "", ""]).encode())
+    for size in ("1", "4", "1MB"):
+        assert run("--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path).stdout == "a\n1\n?\n3\n?\n"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_only_the_first_byte_order_mark_is_none_of_a_value(mark, tmp_path):
+    (tmp_path / "x.csv").write_text(f"{mark}a,b\n" + "\ufeffx,1\n" * 9, encoding="utf-8")
+    for size in ("5", "20", "1MB"):
+        done = run("--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path)
+        assert done.stdout == "a,b\n" + "\ufeffx,1\n" * 9
+
+
+def test_infinite_numbers_are_read_if_they_say_so(read):
+    data = read("a;b\ninf;2\n-Infinity;1e308\n1,5;3\n", format="csv:delimiter=;,decimal=comma")
+    assert data.X[:, 0].tolist() == [np.inf, -np.inf, 1.5]
 
 
 def test_labels_are_looked_for_in_the_whole_file_but_not_in_a_pipe(tmp_path):
@@ -517,6 +571,31 @@ def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
 def test_an_array_of_json_is_refused_with_what_makes_lines_of_it(text, read):
     with pytest.raises(FilterkitError, match=r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"):
         read(text, "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ('{"a":"x"}', "it is a text, and in the rows before a number; give its values one type"),
+        ('{"a":[1]}', "it is an array, and in the rows before a number; give its values one type"),
+        ('{"a":1e400}', "a number is too large: numbers end at 1.8e308; write Infinity if that is meant"),
+    ],
+)
+def test_values_of_two_types_and_numbers_that_are_too_large_are_named(last, message, read):
+    with pytest.raises(FilterkitError, match=f"x.jsonl:3: attribute 'a': {message}"):
+        read('{"a":1}\n{"a":null}\n' + last + "\n", "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("[1]", "it is an array, which no attribute can hold"),
+        ("1e400", "a number is too large: numbers end at 1.8e308"),
+    ],
+)
+def test_values_further_down_that_no_number_is_are_named(value, message, read):
+    with pytest.raises(FilterkitError, match=f"x.jsonl:10: attribute 'a': {message}"):
+        read('{"a":1}\n' * 9 + f'{{"a":{value}}}\n', "x.jsonl", format="jsonl:look=20B")
 
 
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
