@@ -7,6 +7,8 @@ import numpy as np
 from filterkit import ColumnStage, hookimpl
 from filterkit.plugin import Moments, State, Summary, rescaled, scaling_state
 
+_UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
+
 
 class Range(ColumnStage):
     """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
@@ -33,8 +35,9 @@ class Standardize(ColumnStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
     v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
-    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0. Missing values do not count and
-    stay missing; nominal columns stay as they are.
+    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values
+    that differ, however little, are no constant. Missing values do not count and stay missing; nominal columns stay as
+    they are.
     """
 
     name = "standardize"
@@ -46,20 +49,19 @@ class Standardize(ColumnStage):
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
         scale = _scale_of(np.maximum(np.abs(low), np.abs(high)))
-        squares = moments.squared_deviations(scale)
-        spread = np.sqrt(squares / np.where(moments.present > 1, moments.present - 1, 1.0))
-        varied, keep = low < high, moments.nominal
-        offset = np.zeros(len(moments)) if moments.schema.zero else moments.mean(scale)
+        spread, keep = moments.deviation(scale), moments.nominal
+        remainder = moments.mean_remainder(scale)
+        moved = ~keep & (not moments.schema.zero)
         return {
             "unit": np.where(keep, 1.0, np.ldexp(1.0, scale)),
-            "offset": np.where(keep, 0.0, offset),
-            "divisor": np.where(varied & ~keep & (spread > 0), spread, 1.0),
-            "factor": np.where(varied | keep, 1.0, 0.0),
+            "offset": np.where(moved, moments.mean(scale), 0.0),
+            "remainder": np.where(moved & (np.abs(remainder) > spread * _UNSEEN), remainder, 0.0),
+            "divisor": np.where((spread > 0) & ~keep, spread, 1.0),
+            "factor": np.where((spread > 0) | keep, 1.0, 0.0),
         }
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        image: np.ndarray = values * state["unit"][columns] - state["offset"][columns]
-        return np.asarray(image / state["divisor"][columns] * state["factor"][columns])
+        return rescaled(values, columns, {**state, "span": state["divisor"]})
 
 
 def _scale_of(largest: np.ndarray) -> np.ndarray:

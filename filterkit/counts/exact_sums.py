@@ -3,20 +3,23 @@
 All numbers of a column are cut into digits of 26 bits on one binary grid, which is fixed by the largest number alone.
 The sum of each digit over many numbers is a whole number below 2**53 and thus exact in float64, so digits can be added
 in any order (J. Demmel and H. D. Nguyen, *Fast Reproducible Floating-Point Summation*, ARITH 2013). What lies below
-the last digit is rounded off each number; with four digits, that is at most 2**-78 of the largest number.
+the last digit is rounded off each number; with eleven digits, that is nothing if all numbers have about the same size.
 
 A sum of digits is read as a pair of float64 numbers, high and low, whose exact sum it is to some 106 bits. The
 functions on such pairs follow T. J. Dekker, *A Floating-Point Technique for Extending the Available Precision*, 1971.
+Where that is too little, the sum is read as a fraction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 BITS = 26  # of a digit; the sum of 2**27 (134 million) of them is below 2**53
+MOST_DIGITS = 11  # the product of a weight and of the squares of two float64 numbers of one size has no more
 
 Pair = tuple[np.ndarray, np.ndarray]  # float64 (k,) each, high and low
 
@@ -43,26 +46,32 @@ class ExactSums(NamedTuple):
     Attributes
     ----------
     exponent : int64 (k,): the last bit of digit d of a column stands for ``2**(26 * (exponent - d))``.
-    digits : float64 (digits, k), whole numbers.
+    digits : float64 (digits, k), whole numbers; further digits are 0.
     """
 
     exponent: np.ndarray
     digits: np.ndarray
 
     @staticmethod
+    def of_digits(exponent: np.ndarray, digits: np.ndarray) -> ExactSums:
+        """The sums, without the last digits that are 0 in all columns."""
+        used = np.flatnonzero(digits.any(axis=1))
+        return ExactSums(exponent, digits[: used[-1] + 1 if len(used) else 0].copy())
+
+    @staticmethod
     def merge(several: Sequence[ExactSums], exponent: np.ndarray) -> ExactSums:
         """The sums of the numbers of all `several`, with the `exponent` of all numbers together."""
-        merged = np.zeros_like(several[0].digits)
+        merged = np.zeros((MOST_DIGITS, len(exponent)))
         for sums in several:
             down = exponent - sums.exponent
             if not down.any():
-                merged += sums.digits
+                merged[: len(sums.digits)] += sums.digits
                 continue
             for number, digit in enumerate(sums.digits):
                 row = number + down
                 at = np.flatnonzero(row < len(merged))
                 merged[row[at], at] += digit[at]
-        return ExactSums(exponent, merged)
+        return ExactSums.of_digits(exponent, merged)
 
     def some(self, low: int, high: int) -> ExactSums:
         """The sums of the columns from `low` up to, but not including, `high`."""
@@ -77,6 +86,13 @@ class ExactSums(NamedTuple):
             digits[d] -= carry * 2.0**BITS
             digits[d - 1] += carry
         return sum_of((digits * 2.0 ** (-BITS * np.arange(len(digits))[:, None])).T)
+
+    def fraction(self, column: int) -> Fraction:
+        """The sum of one column, divided by ``2**(26 * exponent)``."""
+        whole = 0
+        for digit in self.digits[:, column].tolist():
+            whole = (whole << BITS) + int(digit)
+        return Fraction(whole, 1 << BITS * max(len(self.digits) - 1, 0))
 
 
 def sum_of(parts: np.ndarray) -> Pair:
@@ -99,6 +115,8 @@ def add_digits(numbers: np.ndarray, digits: np.ndarray, first: int) -> None:
     """
     part = np.empty_like(numbers)
     for d in range(first, len(digits)):
+        if not numbers.any():
+            return
         shift = 1.5 * 2.0 ** (52 - BITS * (d - 1))  # adding it rounds to the digit's last bit
         np.add(numbers, shift, out=part)
         part -= shift

@@ -215,8 +215,7 @@ def _of_features(overview: Overview) -> Iterator[dict[str, Any]]:
     moments = overview.moments
     low, high = moments.extremes()
     present = moments.present
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        deviation = np.sqrt(moments.squared_deviations() / (present - 1))
+    deviation = np.where(present > 1, moments.deviation(), np.nan)
     columns = zip(
         overview.schema.features,
         overview.missing.tolist(),

@@ -7,6 +7,7 @@ All rows count as one class.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +16,7 @@ import numpy as np
 from filterkit.counts.cells import entries, infinite_value
 from filterkit.counts.exact_sums import (
     BITS,
+    MOST_DIGITS,
     ExactSums,
     Pair,
     add,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
 
-_SUM_DIGITS, _SQUARE_DIGITS = 6, 7
+_CANCELLED = 2.0**-40  # a share of the squares; sums of squared deviations below it are taken from fractions
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 
 
@@ -209,7 +211,8 @@ class Moments(Summary):
     """A summary with the mean of each column and the squared deviations from it.
 
     They are sums over the rows of products that are exact (see `filterkit.counts.exact_sums`), so they do not depend on
-    the order of the rows, and large values cost no digits. In nominal columns, a value is the index of a label.
+    the order of the rows, and neither large values nor values close together cost digits. In nominal columns, a value
+    is the index of a label.
 
     Attributes
     ----------
@@ -232,18 +235,25 @@ class Moments(Summary):
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """float64 (k,): the mean of the values that are not missing, times ``2**scale``; 0 if all are missing."""
-        return _scaled(self._mean[0] + self._mean[1], BITS * self._exponent + scale)
+        return _scaled(self._center[0][0], BITS * self._exponent + scale)
+
+    def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
+        """float64 (k,): what rounding takes from `mean`. A value minus `mean` minus this loses no digits."""
+        return _scaled(self._center[0][1], BITS * self._exponent + scale)
 
     def squared_deviations(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """float64 (k,): the sum of the squared deviations from the mean, as of values times ``2**scale``.
 
-        With an int (k,) `scale` of its own for each column, squares of extreme values stay within float64.
+        It is 0 only if all values are equal, or if it is too small for float64. With an int (k,) `scale` of its own for
+        each column, squares of extreme values stay within float64.
         """
-        of_mean = multiply(self._mean, self._of_unit(self.sums, 1))
-        squares = self._of_unit(self.squares, 2)
-        high, low = add(squares, (-of_mean[0], -of_mean[1]))
-        total = np.maximum(high + low, 0.0)
-        return _scaled(total, 2 * (BITS * self._exponent + scale))
+        return _scaled(self._center[1], 2 * (BITS * self._exponent + scale))
+
+    def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
+        """float64 (k,): the standard deviation with the denominator n − 1, or 1 if n is less than 2, times
+        ``2**scale``."""
+        freedom = np.where(self.present > 1, self.present - 1, 1.0)
+        return _scaled(np.sqrt(self._center[1] / freedom), BITS * self._exponent + scale)
 
     @property
     def _exponent(self) -> np.ndarray:
@@ -257,10 +267,27 @@ class Moments(Summary):
         return high * up, low * up
 
     @cached_property
-    def _mean(self) -> Pair:
-        """The means of the values divided by ``2**(26 * exponent)``."""
-        high, low = sum_of(self.total_parts - self.missing_parts)
-        return divide(self._of_unit(self.sums, 1), (np.where(high > 0, high, 1.0), low))
+    def _center(self) -> tuple[Pair, np.ndarray]:
+        """The means, as pairs, and the sums of the squared deviations; of values divided by ``2**(26 * exponent)``."""
+        weight_parts = self.total_parts - self.missing_parts
+        sums, squares = self._of_unit(self.sums, 1), self._of_unit(self.squares, 2)
+        high, low = sum_of(weight_parts)
+        mean = divide(sums, (np.where(high > 0, high, 1.0), low))
+        of_mean = multiply(mean, sums)
+        total = add(squares, (-of_mean[0], -of_mean[1]))
+        least, largest = self.extremes()
+        deviations = np.where(least < largest, np.maximum(total[0] + total[1], 0.0), 0.0)
+        # Values that are close together cancel most of the 100 bits of a pair.
+        close = (least < largest) & (deviations <= squares[0] * _CANCELLED)
+        up = Fraction(2) ** (BITS * (self.weight_exponent + 1))
+        for column in np.flatnonzero(close).tolist():
+            exact_sum = self.sums.fraction(column) * up
+            exact_mean = exact_sum / sum(map(Fraction, weight_parts[column].tolist()))
+            mean[0][column] = float(exact_mean)
+            mean[1][column] = float(exact_mean - Fraction(float(exact_mean)))
+            exact_squares = self.squares.fraction(column) * up * 2**BITS
+            deviations[column] = float(exact_squares - exact_sum * exact_mean)
+        return mean, deviations
 
     @classmethod
     def _more(cls, rows: CountedRows, columns: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
@@ -270,7 +297,7 @@ class Moments(Summary):
         if weights is not None:
             weight_exponent = int(grid(np.array([weights.max(initial=1.0)]))[0])
             weights = weights * unit(np.array([weight_exponent]))
-        sums, squares = np.zeros((_SUM_DIGITS, len(columns))), np.zeros((_SQUARE_DIGITS, len(columns)))
+        sums, squares = np.zeros((2, MOST_DIGITS, len(columns)))
         if rows.batch.sparse:
             column, value, row = entries(rows.batch, columns)
             value = np.where(np.isnan(value), 0.0, value) * unit(exponent)[column]
@@ -288,7 +315,7 @@ class Moments(Summary):
     @classmethod
     def _more_of_table(cls, table: ContingencyTable, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
         exponent = _grid_of(low, high)
-        sums, squares = np.zeros((_SUM_DIGITS, len(table))), np.zeros((_SQUARE_DIGITS, len(table)))
+        sums, squares = np.zeros((2, MOST_DIGITS, len(table)))
         column = table.column_of_cell
         _add_entries(table.values * unit(exponent)[column], column, None, sums, squares, sum_over_classes(table.counts))
         return _grown(sums, squares, exponent, 0)
@@ -369,8 +396,8 @@ def _grid_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 def _grown(sums: np.ndarray, squares: np.ndarray, exponent: np.ndarray, of_weights: int) -> dict[str, Any]:
     return {
-        "sums": ExactSums(exponent + of_weights + 1, sums),
-        "squares": ExactSums(2 * exponent + of_weights + 2, squares),
+        "sums": ExactSums.of_digits(exponent + of_weights + 1, sums),
+        "squares": ExactSums.of_digits(2 * exponent + of_weights + 2, squares),
         "weight_exponent": of_weights,
     }
 

@@ -95,14 +95,23 @@ class Scaling(ScalingOptions, ColumnStage):
 
 
 def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """The values, scaled by a state from `scaling_state`; parameters as for `ColumnStage.apply`."""
+    """The values, scaled by a state from `scaling_state`; parameters as for `ColumnStage.apply`.
+
+    A state may also have a `remainder`, which is subtracted after the offset.
+    """
     if (state["unit"] != 1).any():
         values = values * state["unit"][columns]
     if state["offset"].any():
         values = values - state["offset"][columns]
+    if "remainder" in state and state["remainder"].any():
+        values = values - state["remainder"][columns]
     if (state["span"] != 1).any():  # as it is for 0/1 columns
         values = values / state["span"][columns]
-    return np.asarray(values * state["factor"][columns])
+    factor = state["factor"][columns]
+    values = np.asarray(values * factor)
+    if not state["factor"].all():
+        values[factor == 0] += 0.0  # a negative number times 0 is -0
+    return values
 
 
 def scaling_state(

@@ -246,14 +246,12 @@ class Map(ColumnStage):
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
-        present = moments.present
-        spread = np.sqrt(moments.squared_deviations() / np.where(present > 1, present - 1, 1.0))
         return {
             "MIN": low,
             "MAX": high,
             "MEAN": moments.mean(),
-            "SD": spread,
-            "COUNT": np.asarray(present, np.float64),
+            "SD": moments.deviation(),
+            "COUNT": np.asarray(moments.present, np.float64),
             "nominal": moments.nominal,
             "zero": np.full(len(moments), self.output(moments.schema).zero),
         }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from filterkit.counts.exact_sums import (
     BITS,
+    MOST_DIGITS,
     ExactSums,
     add,
     add_digits,
@@ -25,7 +26,7 @@ NUMBERS = st.floats(-1e300, 1e300, allow_subnormal=True) | st.integers(-9, 9).ma
 PAIRS = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)
 
 
-def sums_of(values, digits=5):
+def sums_of(values, digits=MOST_DIGITS):
     """The sums of one column of values."""
     exponent = grid(np.array([max(map(abs, values), default=0.0)]))
     made = np.zeros((digits, 1))
@@ -39,7 +40,7 @@ def value(sums):
     return (Fraction(high[0]) + Fraction(low[0])) * Fraction(2) ** (BITS * int(sums.exponent[0]))
 
 
-def rounding(values, digits=5):
+def rounding(values, digits=MOST_DIGITS):
     """What the sum may miss: at most half of the last digit of each value."""
     exponent = int(grid(np.array([max(map(abs, values), default=0.0)]))[0])
     return len(values) * Fraction(2) ** (BITS * (exponent + 2 - digits)) / 2
@@ -66,7 +67,7 @@ def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
 def test_entries_that_occur_several_times_sum_as_rows(entries):
     largest = np.array([max((abs(v) for v, c, _ in entries if c == column), default=0.0) for column in range(3)])
     exponent = grid(largest)
-    made = np.zeros((5, 3))
+    made = np.zeros((MOST_DIGITS, 3))
     values, columns, times = (np.array([entry[i] for entry in entries], float) for i in range(3))
     columns = columns.astype(int)
     add_entry_digits(values * unit(exponent)[columns], columns, made, 1, times)

@@ -1,5 +1,8 @@
 """`range`, `standardize`, `impute` and `tfidf`: by hand, and against scikit-learn; Weka is in test_weka.py."""
 
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from agreement import batches, dense, make, sample, sparsely
@@ -38,6 +41,56 @@ def test_standardize_gives_mean_0_and_deviation_1():
 def test_standardize_keeps_zero_where_it_is_special():
     batch = make([[0, 1], [2, 1]], [0, 1], sparse=True)
     np.testing.assert_allclose(run(batch, "standardize"), [[0, 0], [np.sqrt(2), 0]])
+
+
+def exactly(training, value):
+    """What `standardize` makes of a value, rounded once."""
+    numbers = [Fraction(v) for v in training]
+    mean = sum(numbers) / len(numbers)
+    variance = sum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)
+    with localcontext(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX):
+        difference, square = (Decimal(each.numerator) / each.denominator for each in (Fraction(value) - mean, variance))
+        return float(difference / square.sqrt())
+
+
+@pytest.mark.parametrize(
+    ("training", "later"),
+    [
+        ([0.1, 0.1, 0.10000000000000002], 0.3),
+        ([1700000000000.1, 1700000000000.1003, 1700000000000.1], 0.0),
+        ([1e16, 1e16 + 2, 1e16], 1e16 + 4),
+        ([5e-324, -5e-324, 5e-324], 1e-310),
+        ([1.0, 0.9999999999999999, 1.0], 7.0),
+        ([1e308, 1e308 * (1 + 2e-16), 1e308], 1.5e308),
+        ([1e9 + 0.1, 1e9 + 0.3, 1e9 + 0.2, 1e9], -1e9),
+        ([0.1] * 999 + [0.10000000000000002], 0.09999999999999999),
+    ],
+)
+def test_standardize_and_range_lose_no_digits_of_close_values(training, later):
+    values = [*training, later]
+    batch, low = make([[v] for v in values], [0] * len(values)), Fraction(min(training))
+    np.testing.assert_allclose(
+        run(batch, "standardize", len(training)).ravel(), [exactly(training, v) for v in values], rtol=1e-15
+    )
+    expected = [float((Fraction(v) - low) / (Fraction(max(training)) - low)) for v in values]
+    np.testing.assert_allclose(run(batch, "range", len(training)).ravel(), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("text", ["standardize", "range"])
+@pytest.mark.parametrize("value", [0.1, 1e16, 5e-324, -1e308, 1 / 3])
+def test_every_value_of_a_constant_column_becomes_0(text, value):
+    image = run(make([[value]] * 7 + [[-1.0], [1.0], [NAN]], [0] * 10), text, 7)
+    assert image.ravel()[:9].tobytes() == np.zeros(9).tobytes()  # not -0
+    assert np.isnan(image[9])
+
+
+def test_standardize_equals_the_scaler_of_scikit_learn_on_ordinary_columns():
+    from sklearn.preprocessing import StandardScaler
+
+    batch = sample("wine")
+    rows, numeric = len(batch), ~batch.schema.nominal
+    expected = StandardScaler().fit_transform(batch.X[:, numeric]) * np.sqrt((rows - 1) / rows)
+    np.testing.assert_allclose(run(batch, "standardize")[:, numeric], expected, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("size", [1e308, 1e-308, 1e200, 1e-200])
