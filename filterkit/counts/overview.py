@@ -103,8 +103,15 @@ class Overview:
 
     @property
     def distinct_counts(self) -> np.ndarray:
-        """int64 (k,): the number of distinct values of each column of X; estimated from 1,024 on."""
-        return np.asarray(self.distinct.counts + (self.zeros > 0))
+        """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
+        counts = np.minimum(self.distinct.counts, self.entries - self.infinite) + (self.zeros > 0)
+        used_labels = np.append(0, np.cumsum(self.labels.values > 0))[self.labels.indptr]
+        return np.where(self.schema.nominal, np.diff(used_labels), counts)
+
+    @property
+    def distinct_texts(self) -> np.ndarray:
+        """int64 (passthrough columns,): the number of distinct values of each; estimated from 1,024 on."""
+        return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
     @property
     def labels(self) -> Ragged:
@@ -240,7 +247,7 @@ def _of_others(overview: Overview) -> Iterator[dict[str, Any]]:
     """The string, date and relational attributes."""
     from filterkit.data.dates import DateFormat
 
-    columns = zip(overview.schema.passthrough, overview.absent.tolist(), overview.texts.counts.tolist())
+    columns = zip(overview.schema.passthrough, overview.absent.tolist(), overview.distinct_texts.tolist())
     for (attribute, missing, distinct), (low, high) in zip(columns, overview.spans.tolist()):
         found: dict[str, Any] = {"missing": missing, "distinct": distinct}
         if attribute.kind == "date":

@@ -175,7 +175,7 @@ def _of_columns(seen: Seen) -> Iterator[dict[str, Any]]:
         yield _warning("equal", "These attributes have the same value in each row:", groups)
     texts = [
         attribute.name
-        for (attribute, span, count) in zip(overview.schema.passthrough, overview.spans, overview.texts.counts)
+        for (attribute, span, count) in zip(overview.schema.passthrough, overview.spans, overview.distinct_texts)
         if attribute.kind == "string" and _FEW_ROWS <= overview.rows <= count and span[1] <= _SHORT
     ]
     if texts:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from agreement import sample
 
@@ -51,6 +52,20 @@ def test_blocks_and_jobs_make_no_difference(name):
     for block_size, jobs in ((2_000, 1), (3_001, 2)):
         assert list(described(overview_of(name, block_size, jobs))) == list(described(whole))
         assert overview_of(name, block_size, jobs).equal_columns() == whole.equal_columns()
+
+
+def test_distinct_values_are_at_most_as_many_as_values_and_exact_for_labels():
+    """Hashes of these numbers make an estimate above 2,000."""
+    values = np.arange(2_000) * 0.37 + 1
+    labels = tuple(map(str, range(2_500)))
+    schema = Schema("r", [Attribute("number"), Attribute("label", "nominal", labels), Attribute("text", "string")])
+    texts = pa.table({"text": [f"s{n}" for n in range(2_000)]})
+    batch = Batch(schema, np.stack([values, np.arange(2_000.0)], axis=1), passthrough=texts)
+    overview = Overview(batch)
+    assert overview.distinct.counts[0] > 2_000 and overview.texts.counts[0] > 2_000
+    assert [each["distinct"] for each in described(overview)] == [2_000] * 3
+    holey = batch.replace(X=np.where(np.arange(2_000)[:, None] < 1_990, batch.X, np.nan))
+    assert [each["distinct"] for each in described(Overview(holey))][:2] == [1_990] * 2
 
 
 def test_texts_dates_and_bags_are_described():
