@@ -208,9 +208,26 @@ def _largest(*values: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))
 
 
+def _round(tree: Tree, parts: list[Typed]) -> Typed:
+    if len(parts) > 1 and _is_constant(tree.parts[1]):
+        digits = float(parts[1].run({}))
+        if digits != np.rint(digits):
+            raise ExpressionError("the number of digits must be whole", tree.parts[1].at)
+    return _numeric(_rounded)(tree, parts)
+
+
+def _is_constant(tree: Tree) -> bool:
+    return tree.what == "number" or (tree.what == "call" and all(map(_is_constant, tree.parts)))
+
+
 def _rounded(values: np.ndarray, digits: np.ndarray | float = 0.0) -> np.ndarray:
-    scale = 10.0 ** np.clip(digits, -300, 300)
-    return np.asarray(np.rint(values * scale) / scale)
+    """The values rounded; NaN where the number of digits is not whole."""
+    scale = 10.0 ** np.minimum(np.abs(digits), 300)
+    scaled = np.where(np.less(digits, 0), values / scale, values * scale)
+    whole = np.rint(scaled)
+    rounded = np.where(np.less(digits, 0), whole * scale, whole / scale)
+    rounded = np.where(np.abs(scaled) < 2.0**52, rounded, values)  # larger ones are whole
+    return np.where(digits == np.rint(digits), rounded, np.nan)
 
 
 def _truths(tree: Tree, parts: list[Typed]) -> Typed:
@@ -492,7 +509,7 @@ _CALLS: dict[str, tuple[int, int, Callable[[Tree, list[Typed]], Typed]]] = {
     "in": (2, _MANY, _membership),
     "min": (1, _MANY, _numeric(_least)),
     "max": (1, _MANY, _numeric(_largest)),
-    "round": (1, 2, _numeric(_rounded)),
+    "round": (1, 2, _round),
     **{
         name: (1, 1, _numeric(getattr(np, name)))
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")

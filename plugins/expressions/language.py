@@ -35,8 +35,13 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
   ``x in ('a', 'b')`` is true for any of them; ``and``, ``or``, ``not`` and parentheses combine.
 - A nominal value is the text of its label. A date is compared with a text in the format of its attribute; in
   computations it is the number of milliseconds since 1970-01-01 UTC. True is 1 and false 0.
-- ``abs sqrt exp log log2 log10 floor ceil round sign sin cos tan`` take a number (``log`` is the natural one; ``round``
-  also takes a number of digits); ``min`` and ``max`` take several.
+- ``abs sqrt exp log log2 log10 floor ceil round sign sin cos tan`` take a number (``log`` is the natural one); ``min``
+  and ``max`` take several.
+- ``round(x)`` takes ties to the even number, as Weka's ``rint``: 2.5 becomes 2, and -3.5 becomes -4. ``round(x, n)``
+  rounds x times 10 to the power of n, a whole number, in this way: ``round(1250, -2)`` is 1200.
+- ``a % b`` has the sign of b, as in Python: ``-7 % 3`` is 2. Weka has no ``%``; Java's has the sign of a.
+- ``a ^ b``, or ``a ** b``, goes from the right and before a sign, as in Weka 3.9: ``2 ^ 3 ^ 2`` is 512, and ``-2 ^ 2``
+  is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing.
 - ``length lower upper trim`` take a text, ``contains starts_with ends_with`` two, ``concat`` several; ``number(text)``
   and ``text(number)`` convert.
 - ``if(condition, then, else)``, ``is_missing(x)``, ``coalesce(x, y, ...)``, which is the first that is not missing, and
