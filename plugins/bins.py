@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, mdl_cuts
+from filterkit.plugin import ContingencyTable, Ragged, State, format_number, mdl_cuts
 
 
 class Bins(ColumnStage):
@@ -22,6 +22,8 @@ class Bins(ColumnStage):
     - `width` makes `--bins` bins of equal width between the least and the largest training value.
     - `frequency` makes `--bins` bins with about the same number of training rows. Each cut is half-way between two
       values, where the number of rows below comes nearest to its equal share.
+
+    Labels name the cut points with six decimals, as in Weka, or with more digits where six would blur them.
 
     Rows count by weight. Missing values do not count and stay missing; nominal columns stay as they are. Where zero is
     special (sparse input), zero must lie in the first bin, as it does for counts.
@@ -108,9 +110,18 @@ class Bins(ColumnStage):
 def _labels(cuts: list[float]) -> tuple[str, ...]:
     if not cuts:
         return ("all",)
-    ends = [str(int(cut)) if cut == int(cut) else repr(cut) for cut in cuts]
+    ends = [format_number(end) for end in _shortened(cuts)]
     inner = [f"({low}-{high}]" for low, high in itertools.pairwise(ends)]
     return (f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")
+
+
+def _shortened(cuts: list[float]) -> list[float]:
+    """The cuts with six decimals, as in Weka's labels; with more digits if those would blur them."""
+    for ends in ([round(cut, 6) for cut in cuts], [float(f"{cut:.15g}") for cut in cuts]):
+        close = all(abs(end - cut) <= abs(cut) * 1e-4 for end, cut in zip(ends, cuts))
+        if close and len(set(ends)) == len(cuts):
+            return ends
+    return cuts
 
 
 def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:

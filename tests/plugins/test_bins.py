@@ -29,6 +29,23 @@ def test_bins_of_equal_width():
     np.testing.assert_array_equal(X.ravel(), [0, 3, 0, 1, 2, 0, 3, NAN])
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "bins", "ends"),
+    [
+        (0.64, 0.85, 5, ["0.682", "0.724", "0.766", "0.808"]),  # 0.6819999999999999 and so on; these are Weka's labels
+        (0, 1, 3, ["0.333333", "0.666667"]),  # these, too
+        (0, 3e-7, 3, ["1e-7", "2e-7"]),  # Weka's are all 0
+        (1.1, 1.1 + 4e-12, 4, ["1.100000000001", "1.100000000002", "1.100000000003"]),
+        (1e16, 1e16 + 8, 4, ["1.0000000000000002e+16", "1.0000000000000004e+16", "1.0000000000000006e+16"]),
+    ],
+)
+def test_labels_are_short_and_tell_the_cuts_apart(low, high, bins, ends):
+    labels, X = run(make([[low], [high]], [0, 1]), f"bins --method width --bins {bins}")
+    inner = [f"({one}-{two}]" for one, two in itertools.pairwise(ends)]
+    assert labels == [(f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")]
+    assert X.ravel().tolist() == [0, bins - 1]
+
+
 def test_bins_of_equal_frequency():
     batch = make([[v] for v in (1, 2, 3, 4, 5, 6)], [0] * 6)
     assert run(batch, "bins --method frequency --bins 3")[0] == [("(-inf-2.5]", "(2.5-4.5]", "(4.5-inf)")]
