@@ -80,10 +80,11 @@ def scores(
     -------
     A pyarrow table with one row for each feature, the best by the first metric first. Ties are in the order of the
     attributes, and features that do not vary come last. Its columns are ``rank`` from 1; ``attribute``; with more than
-    two classes ``class``, the one that the first metric separates best from the rest; ``threshold``, where it does;
-    ``tp`` and ``fp``, the weights of the rows at or above the threshold, and ``tpr`` and ``fpr``, their rates; and one
-    column for each metric. For metrics that ignore classes, ``rows`` replaces ``tp`` to ``fpr``. Threshold and counts
-    are null for a feature that does not vary.
+    two classes ``class``, the one that the first metric separates best from the rest; ``threshold``, where it does; if
+    there are nominal features ``label``, which replaces their threshold; ``tp`` and ``fp``, the weights of the rows at
+    or above the threshold or with the label, and ``tpr`` and ``fpr``, their rates; and one column for each metric. For
+    metrics that ignore classes, ``rows`` replaces ``tp`` to ``fpr``. Threshold, label and counts are null for a feature
+    that does not vary.
 
     Raises
     ------
@@ -124,7 +125,15 @@ def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) ->
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
         chosen = zip(state["best.task"][order].tolist(), constant.tolist())
         columns["class"] = arrow.strings([None if none else target.values[c] for c, none in chosen])
-    columns["threshold"] = arrow.numbers(state["best.threshold"][order], constant)
+    threshold, nominal = state["best.threshold"][order], schema.nominal[order]
+    columns["threshold"] = arrow.numbers(threshold, constant | nominal)
+    if nominal.any():
+        columns["label"] = arrow.strings(
+            [
+                schema.features[feature].values[int(code)] if has_label else None
+                for feature, code, has_label in zip(order.tolist(), threshold.tolist(), (nominal & ~constant).tolist())
+            ]
+        )
     pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("pos", "neg"))
     tp, fp = state["best.tp"][order], state["best.fp"][order]
     if stage.needs_class:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NAME_WIDTH = 40  # of attributes, unless the terminal is narrow
-_NAMES = ("attribute", "class")  # the columns of text
+_NAMES = ("attribute", "class", "label")  # the columns of text
 _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 
 
@@ -101,7 +101,8 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
     """Score every feature of INPUT by one or several metrics.
 
     Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
-    METRIC, the numbers of positive and negative rows at or above it (tp, fp), their rates, and the scores.
+    METRIC, or the label of a nominal feature, the numbers of positive and negative rows at or above the threshold or
+    with the label (tp, fp), their rates, and the scores.
     "filterkit stages" lists the metrics; "filterkit stages METRIC" explains one.
     """
     options = ScoresOptions(**given)

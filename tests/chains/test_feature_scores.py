@@ -40,6 +40,30 @@ def test_a_table_worked_by_hand():
     ]
 
 
+def test_a_nominal_feature_has_a_label_in_place_of_a_threshold():
+    schema = filterkit.Schema(
+        "r",
+        [
+            filterkit.Attribute("number"),
+            filterkit.Attribute("sky", "nominal", ("rain", "sun", "fog")),
+            filterkit.Attribute("same", "nominal", ("a", "b")),
+            filterkit.Attribute("c", "nominal", ("no", "yes")),
+        ],
+        class_index=3,
+        positive="yes",
+    )
+    X = np.array([[1.0, 1, 1], [2, 1, 1], [2, 0, 1], [2, 2, 1]])
+    table = filterkit.scores(filterkit.Batch(schema, X, np.array([1, 1, 0, 0])), "bns")
+    assert table.column_names[:6] == ["rank", "attribute", "threshold", "label", "tp", "fp"]
+    shown = ("attribute", "threshold", "label", "tp", "fp")
+    assert [tuple(row[name] for name in shown) for row in table.to_pylist()] == [
+        ("sky", None, "sun", 2, 0),
+        ("number", 2, None, 1, 2),
+        ("same", None, None, None, None),
+    ]
+    assert text_lines(table, 40)[1].split()[:3] == ["1", "sky", "sun"]
+
+
 def test_scores_equal_those_that_stages_leave():
     batch = columns(sample("fortunes"), np.arange(0, 2011, 40))
     names = sorted(registry().metrics)
