@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import one_line, quoted, suggestion, visible
@@ -12,6 +13,8 @@ from filterkit.errors import one_line, quoted, suggestion, visible
 if TYPE_CHECKING:
     from click import ClickException
 
+
+running_stage: ContextVar[str] = ContextVar("running_stage", default="")  # the stage whose method runs, for warnings
 
 HEADING, _ERROR, _WARNING = "1", "1;31", "1;33"  # bold, bold red, bold yellow, as terminals number them
 
@@ -57,11 +60,12 @@ def is_watched() -> bool:
 
 
 def show_warnings() -> None:
-    """Show each Python warning from now on, such as one of scikit-learn, as one line without its place in the code."""
+    """Show each Python warning from now on, such as one of numpy, as one line with the stage that it comes from."""
     import warnings
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        say(f"filterkit: warning: {one_line(message)}")
+        stage = running_stage.get()
+        say(f"filterkit: warning: {stage}{': ' * bool(stage)}{one_line(message)}")
 
     warnings.showwarning = show
 

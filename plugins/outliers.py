@@ -43,6 +43,7 @@ class Limit(ColumnStage):
     name = "limit"
     group = "Rescale and fill columns"
     needs_class = False
+    makes_missing = True  # with --outside missing
 
     min: float | None = option(None, "The least value.")
     max: float | None = option(None, "The largest value.")

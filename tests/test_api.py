@@ -163,6 +163,8 @@ def test_other_things_than_chains_are_refused(thing, tmp_path):
         filterkit.save(thing, tmp_path / "my.chain")
     with pytest.raises(TypeError, match="give a chain as a text, not"):
         filterkit.chain(thing)
+    with pytest.raises(TypeError, match="give a list of stages, or the text"):
+        filterkit.Chain("l2")
 
 
 def test_batches_may_differ_in_the_name_of_the_relation_and_in_form():

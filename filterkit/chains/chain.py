@@ -49,6 +49,8 @@ class Chain:
 
     def __init__(self, stages: Iterable[Stage]) -> None:
         self.stages = list(stages)
+        if isinstance(stages, str):  # each letter of which would be a stage
+            raise TypeError("give a list of stages, or the text to filterkit.chain")
         if len(self.stages) > MOST_STAGES:
             raise UsageError(f"a chain has at most {MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
 

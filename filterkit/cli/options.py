@@ -11,6 +11,7 @@ import click
 from filterkit.engines.engine import Engine, available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import quoted
+from filterkit.messages import show_warnings
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
 
@@ -185,4 +186,6 @@ def engine_of(known: Registry, text: str | None, jobs: int | None) -> Engine:
     ------
     UsageError : there is no engine of this name, or it does not know the options.
     """
-    return make_engine(LocalEngine.name if text is None else text, jobs or available_cores(), known)
+    engine = make_engine(LocalEngine.name if text is None else text, jobs or available_cores(), known)
+    engine.prepare(show_warnings)
+    return engine

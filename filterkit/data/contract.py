@@ -18,6 +18,7 @@ from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.errors import PATH, FilterkitError, PluginError, culprit, quoted
+from filterkit.messages import running_stage
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
@@ -71,13 +72,16 @@ def blame(error: Exception, stage: Named | None) -> None:
 
 
 @contextmanager
-def blaming(stage: Named) -> Iterator[None]:
-    """Add to an unexpected error the stage whose method is called; see `blame`."""
+def blaming(stage: Named | None) -> Iterator[None]:
+    """Add to an unexpected error or a warning the stage whose method is called; see `blame`."""
+    before = running_stage.set("" if stage is None else stage.name)
     try:
         yield
     except Exception as error:
         blame(error, stage)
         raise
+    finally:
+        running_stage.reset(before)
 
 
 def kind_of(thing: Any) -> str:

@@ -27,7 +27,6 @@ from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.measures import confusions, measures
 from filterkit.evaluation.properties import properties_of
 from filterkit.evaluation.trial import try_chain
-from filterkit.messages import show_warnings
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
@@ -363,7 +362,6 @@ def run(
         left = len(parts) - number
         seconds_left = (time.perf_counter() - began) / max(number, 1) * left
         if engine is not None and engine.jobs > 1 and number and seconds_left > _WORTH_AN_ENGINE:
-            engine.prepare(show_warnings)
             with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results

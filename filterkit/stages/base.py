@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from filterkit.data.batch import Batch
-from filterkit.data.contract import blame, broken, check_out, kind_of
+from filterkit.data.contract import blaming, broken, check_out, kind_of
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, NAME_A_CLASS_FIRST, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
@@ -76,6 +76,7 @@ class Stage(Configured):
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
+    makes_missing : whether it may make missing or infinite values of numbers; the kit checks that all others do not.
     numeric_class : if it needs a class, whether that may be numeric, too.
     reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
         ordinary attribute. All other stages may use the class only while they are fitted.
@@ -85,6 +86,7 @@ class Stage(Configured):
     name: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+    makes_missing: ClassVar[bool] = False
     numeric_class: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
     numbers_rows: ClassVar[bool] = False
@@ -420,11 +422,8 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
     """Transform a batch by fitted `stages`, one after the other; `training` says that it has training rows."""
     for stage in stages:
-        try:
+        with blaming(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
-        except Exception as error:
-            blame(error, stage.made_by)
-            raise
         batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
     return batch
 

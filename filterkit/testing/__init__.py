@@ -44,6 +44,7 @@ from filterkit.testing.engines import (
 from filterkit.testing.findings import Findings
 from filterkit.testing.formats import (
     check_a_missing_file_is_an_error,
+    check_a_positive_class_is_written,
     check_blocks_come_back,
     check_class_comes_back,
     check_format_is_declared,
@@ -53,7 +54,11 @@ from filterkit.testing.formats import (
     check_writing_is_the_same_again,
 )
 from filterkit.testing.metrics import check_scores_are_numbers
-from filterkit.testing.missing import check_missing_values_do_not_spread, check_missing_values_stay
+from filterkit.testing.missing import (
+    check_missing_values_do_not_spread,
+    check_missing_values_stay,
+    check_numbers_stay_numbers,
+)
 from filterkit.testing.samples import SAMPLES, sample
 from filterkit.testing.stages import (
     check_a_saved_chain_is_the_same,
@@ -107,6 +112,7 @@ CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
     check_zeros_stay_zeros,
     check_missing_values_stay,
     check_missing_values_do_not_spread,
+    check_numbers_stay_numbers,
     check_a_saved_chain_is_the_same,
     check_columns_are_matched_by_name,
     check_the_order_of_rows_does_not_matter,
@@ -121,6 +127,7 @@ FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_rows_are_written,
     check_rows_come_back,
     check_class_comes_back,
+    check_a_positive_class_is_written,
     check_blocks_come_back,
 ]
 ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [

@@ -129,6 +129,18 @@ def check_class_comes_back(form: Format | FileFormat, data: Batch) -> None:
             assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
+def check_a_positive_class_is_written(form: Format | FileFormat, data: Batch) -> None:
+    """Rows of two or more classes, one of which is `Schema.positive`, are written as they are, or refused."""
+    target = data.schema.class_attribute
+    if not is_format_written(form) or target is None or target.kind != "nominal":
+        return
+    data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(form, data, folder)
+        if path is not None and is_format_read(form):
+            compare(form, _flat(data), _read(form, path, "none"), " where one class is positive")
+
+
 def check_blocks_come_back(form: Format | FileFormat, data: Batch) -> None:
     """Rows come back the same however they were cut into batches when they were written.
 

@@ -57,6 +57,37 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
         )
 
 
+@refusable
+def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
+    """A row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says otherwise.
+
+    A value that comes out for one column of X may be missing where it is missing there.
+    """
+    fitted = None if stage.makes_missing else fit(stage, data)
+    if fitted is None:
+        return
+    out = fitted.transform(data)
+    before, after = (batch.in_form(False).X for batch in (data, out))
+    unknown = np.isnan(before)
+    whole = ~unknown.any(axis=1)
+    if data.passthrough is not None:
+        for column in data.passthrough.columns:
+            whole &= np.asarray(column.is_valid())
+    others = set(data.schema.names) - {a.name for a in data.schema.features}  # texts and the class are no numbers
+    for column, origin in enumerate(_origins(fitted.stages[0], data, out)):
+        if out.schema.features[column].name in others:
+            continue
+        expected = whole if origin is None else ~unknown[:, origin]
+        rows = np.flatnonzero(expected & ~np.isfinite(after[:, column]))
+        if len(rows):
+            name, value = out.schema.features[column].name, after[rows[0], column]
+            of = f"the row {before[rows[0]].tolist()}" if origin is None else f"{before[rows[0], origin]:g}"
+            raise AssertionError(
+                f"{stage.name} makes {value:g} of {of} for '{name}': give a number, refuse such values with a "
+                "StageError, or declare makes_missing = True if that is what the stage is for"
+            )
+
+
 def with_holes(data: Batch) -> Batch:
     """The same rows, where a third of the values, the whole last row and every other class are missing."""
     X = data.in_form(False).X.copy()

@@ -89,7 +89,7 @@ class Set(Stage):
 
     name = "set"
     group = "Compute attributes"
-    fills_missing = True
+    fills_missing = makes_missing = True
     reads_class = True
 
     assignment: str | None = option(None, "NAME=EXPRESSION.", bare=True)
@@ -218,7 +218,7 @@ class Map(ColumnStage):
     group = "Compute attributes"
     needs_class = False
     learns_from = Moments
-    fills_missing = True
+    fills_missing = makes_missing = True
 
     expression: str | None = option(None, "The new value, an expression of VALUE.", bare=True)
 

@@ -201,9 +201,9 @@ def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line for line in lines if not line.startswith("share: refuses ")] == [
-        "halve: all well in 16 checks on 15 samples, and 5 of its declaration",
-        "share: all well in 16 checks on 15 samples, 3 of which it refuses, and 5 of its declaration",
-        "format written (.written): all well in 7 checks on 15 samples; it is only written",
+        "halve: all well in 17 checks on 15 samples, and 5 of its declaration",
+        "share: all well in 17 checks on 15 samples, 3 of which it refuses, and 5 of its declaration",
+        "format written (.written): all well in 8 checks on 15 samples; it is only written",
         "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
         "engine mine: all well in 7 checks",
@@ -229,9 +229,9 @@ def test_check_plugin_runs_a_subcommand_with_arguments(tmp_path):
             "good",
             "subcommand good: all well in 4 checks; to run it, too: filterkit --plugin my.py check-plugin good ARGU",
         ),
-        ("written", "format written (.written): all well in 7 checks on 15 samples; it is only written"),
+        ("written", "format written (.written): all well in 8 checks on 15 samples; it is only written"),
         ("mine", "engine mine: all well in 7 checks"),
-        ("share", "share: all well in 16 checks on 15 samples, 3 of which it refuses"),
+        ("share", "share: all well in 17 checks on 15 samples, 3 of which it refuses"),
     ],
 )
 def test_check_plugin_takes_the_name_of_anything_that_a_plugin_offers(name, line, tmp_path):
@@ -246,7 +246,7 @@ def test_check_plugin_repeats_no_warnings_of_a_format():
     done = run("check-plugin", "csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert (
-        done.stdout == "format csv (.csv): all well in 7 checks on 15 samples; it loses kinds and labels and weights\n"
+        done.stdout == "format csv (.csv): all well in 8 checks on 15 samples; it loses kinds and labels and weights\n"
     )
 
 

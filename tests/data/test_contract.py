@@ -538,7 +538,7 @@ def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():
     dropped = Batch(schema, sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
     assert same(check_given(stored), dropped)
     assert [len(each.csr.data) for each in check_read(Format("F", (".f",)), iter([stored]))] == [1]
-    stage = Chain("shuffle").stages[0]
+    stage = filterkit.chain("shuffle").stages[0]
     assert [len(each.csr.data) for each in check_arranged(stage, lambda: [stored], schema)] == [1]
 
 
@@ -625,3 +625,29 @@ def test_the_command_names_plugin_and_line_of_any_unexpected_error(words, kind, 
     begin = f"filterkit: unexpected {kind} in the plugin fails of fails.py, line {number}: {said}"
     assert done.returncode == 1 and done.stderr.startswith(begin)
     assert done.stderr.endswith(" (--debug shows where)\n") and done.stderr.count("\n") == 1
+
+
+ROOT = """
+import filterkit, numpy
+
+
+class Root(filterkit.RowStage):
+    \"\"\"Take square roots.\"\"\"
+
+    name = "root"
+
+    def transform(self, batch):
+        return filterkit.plugin.map_numbers(batch, numpy.sqrt)
+
+
+@filterkit.hookimpl
+def filterkit_stages():
+    return [Root]
+"""
+
+
+@pytest.mark.parametrize("engine", ["local", "processes"])
+def test_a_warning_of_numpy_names_the_stage(tmp_path, engine):
+    (tmp_path / "root.py").write_text(ROOT)
+    done = run("--plugin", "root.py", "--engine", engine, IRIS, "standardize", "root", "l2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "filterkit: warning: root: invalid value encountered in sqrt\n")

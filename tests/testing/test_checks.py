@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
 from filterkit.engines.processes import ProcessEngine
-from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage, Summary, quantiles
+from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage, Summary, map_numbers, quantiles
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
@@ -535,6 +535,16 @@ class Mistypes(TakesAnything):
         return batch.replace(X=batch.Y)
 
 
+class TakesRoots(RowStage):
+    """Give the square root of each number."""
+
+    name = "broken"
+
+    def transform(self, batch):
+        with np.errstate(invalid="ignore"):
+            return map_numbers(batch, np.sqrt)
+
+
 BROKEN = [
     (testing.check_blocks_do_not_matter, Multiplies(), "many-digits"),
     (testing.check_columns_are_not_too_many, Doubles(), "dense-two-classes"),
@@ -555,6 +565,7 @@ BROKEN = [
     (testing.check_options_are_kept_apart, KeepsOnItsClass(), "dense-two-classes"),
     (testing.check_options_are_kept_apart, ForgetsInCopies(), "dense-two-classes"),
     (testing.check_missing_values_do_not_spread, Spreads(), "dense-two-classes"),
+    (testing.check_numbers_stay_numbers, TakesRoots(), "dense-two-classes"),
     (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
     (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
 ]
@@ -858,6 +869,39 @@ class Classifies(RowStage):
         return batch if batch.y is None else batch.replace(y=np.maximum(batch.y, 0).astype(batch.y.dtype))
 
 
+class Inverts(RowStage):
+    """Give 1 / v under new names."""
+
+    name = "broken"
+
+    def output(self, schema):
+        attributes = [filterkit.Attribute(f"1/{a.name}") for a in schema.features]
+        return schema.with_features(attributes, np.arange(schema.width), sparse=False, zero=False)
+
+    def transform(self, batch):
+        with np.errstate(divide="ignore"):
+            return batch.replace(X=1 / batch.in_form(False).X)
+
+
+class Blanks(TakesRoots):
+    """Make negative numbers missing, which is what it is for."""
+
+    makes_missing = True
+
+
+@pytest.mark.parametrize(
+    ("stage", "message"),
+    [
+        (TakesRoots(), "^broken makes nan of -0.5 for 'b': give a number, refuse such values with a StageError"),
+        (Inverts(), r"^broken makes inf of the row \[0.0, 0.0, 3.0\] for '1/a': give a number"),
+    ],
+)
+def test_numbers_that_become_missing_or_infinite_are_found(stage, message):
+    with pytest.raises(AssertionError, match=message):
+        testing.check_numbers_stay_numbers(stage, sample("dense-two-classes"))
+    testing.check_numbers_stay_numbers(Blanks(), sample("dense-two-classes"))
+
+
 @pytest.mark.parametrize("stage", [Zeroes(), Compares(), Fans()], ids=lambda stage: type(stage).__name__)
 @pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "no-class", "multi-label"])
 def test_missing_values_that_vanish_are_found(stage, name):
@@ -1098,6 +1142,21 @@ def changed(batch):
     return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X * (1 + 1e-15)))
 
 
+def against_rest(batch):
+    """The rows with the classes 0 and 1, if one is positive."""
+    schema = batch.schema
+    if schema.positive is None:
+        return batch
+    target = schema.class_attribute._replace(values=("rest", schema.positive))
+    attributes = [*schema.attributes[:-1], target]
+    return batch.replace(schema=schema.replace(attributes=attributes), y=batch.y)
+
+
+def pairwise(batches, out):
+    write(({None: batch}[batch.schema.positive] for batch in batches), out)
+
+
+POSITIVE = testing.check_a_positive_class_is_written
 ROWS, CLASS, BLOCKS = testing.check_rows_come_back, testing.check_class_comes_back, testing.check_blocks_come_back
 WRITTEN, AGAIN, MISSING, DECLARED = (
     testing.check_rows_are_written,
@@ -1147,6 +1206,8 @@ FORMATS = [
     ),
     (CLASS, form(read=lambda path, class_, positive: read(path, class_, None)), "does not pass the positive class on"),
     (CLASS, reading(lambda batch: batch.replace(y=np.zeros_like(batch.y))), "other classes come back"),
+    (POSITIVE, writing(against_rest), "the labels of 'class' are .*rest.*yes.* where one class is positive: keep it"),
+    (POSITIVE, form(write=pairwise), r"write fails with KeyError: 'yes' \(test_checks\.py, line"),
     (BLOCKS, form(write=first_only), "write does not ask for all batches"),
     (BLOCKS, form(read=lambda *a: [next(read(*a))]), "2 rows come back of 6 when they were written in several"),
     (AGAIN, form(write=numbered), "writing the same rows twice gives other bytes"),
