@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from trials.faults.jobs import Job
-from trials.faults.trial import Fault, Place, Trials, children
+from trials.faults.trial import COMMAND, Fault, Place, Trials, children
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
 HARMLESS = ("SIGPIPE", "SIGXFSZ", "SIGWINCH", "SIGCHLD", "SIGCONT", "SIGURG")
@@ -142,7 +141,7 @@ def limited(rng: random.Random, trials: Trials, job: Job) -> Fault | None:
     elif what == "cpu":
         before = ("prlimit", "--cpu=1:100")
     else:
-        if job.workers and not _nobody_can_start_python():
+        if not nobody_can_run(job.workers):
             return None
         before = ("prlimit", f"--nproc={rng.randint(1, 6)}", *NOBODY)
     more = {"cpu": 128 + signal.SIGXCPU, "nproc": -signal.SIGABRT}  # Arrow aborts without threads
@@ -165,7 +164,7 @@ def read_only(rng: random.Random, trials: Trials, job: Job) -> Fault | None:
     """Folders that another user owns, or that nobody may write."""
     which = rng.sample(("work", "temporary", "cache", "home"), rng.randint(1, 2))
     statuses = frozenset([0, 1] if "work" in which or "temporary" in which else [0])
-    if IS_ROOT and job.workers and not _nobody_can_start_python():
+    if IS_ROOT and not nobody_can_run(job.workers):
         return None
     environment: tuple[tuple[str, str | None], ...] = ()
     if "home" in which:
@@ -177,9 +176,10 @@ def read_only(rng: random.Random, trials: Trials, job: Job) -> Fault | None:
 
 
 @cache
-def _nobody_can_start_python() -> bool:
-    """Whether a process of nobody may start further ones; Python may lie in a folder that is private."""
-    return subprocess.run([*NOBODY, "sh", "-c", f"exec {sys.executable} -V"], capture_output=True).returncode == 0
+def nobody_can_run(workers: bool = False) -> bool:
+    """Whether nobody may run filterkit, which may lie in a folder that is private, and processes of theirs may, too."""
+    words = ("sh", "-c", f"exec '{COMMAND}' --version") if workers else (COMMAND, "--version")
+    return subprocess.run([*NOBODY, *words], capture_output=True).returncode == 0
 
 
 @contextmanager
