@@ -77,7 +77,8 @@ class ReportOptions:
 def report(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
     """Show what evaluations found, and which method to take.
 
-    RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together.
+    RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together, those of other seeds as further
+    folds.
 
     \b
         filterkit report results.csv -o report.html
@@ -92,11 +93,11 @@ def report(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> N
     most like them, and ranks the chains on these by the first measure. --class and --positive are for DATA.
     """
     from filterkit.evaluation.plots import plot
-    from filterkit.evaluation.results import Results, read_results
+    from filterkit.evaluation.results import read_several
 
     options = ReportOptions(**given)
     _check(paths, options)
-    results = Results(row for path in paths for row in read_results(path))
+    results = read_several(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
         raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
     measures = shown_measures(results, options.shown)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
 from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
 from filterkit.evaluation.runner import Result, add_confusion
@@ -49,8 +49,6 @@ class Results:
             [(place[0][row.data, row.task], row.fold, place[1][row.chain], place[2][row.share]) for row in self.rows],
             np.int64,
         ).reshape(-1, 4)
-        if len(np.unique(self._places, axis=0)) < len(self.rows):
-            raise FilterkitError("there are two results of one chain on one fold; leave one of the files out")
         order = np.lexsort(self._places.T[[2, 3, 1, 0]])
         self.rows = [self.rows[i] for i in order]
         self._places = self._places[order]
@@ -284,6 +282,53 @@ def _confusion_in(line: dict[str, str]) -> list[Any] | None:
             if true not in places or said not in places or not 0 < weight < math.inf:
                 raise ValueError
     return list(found)
+
+
+def read_several(paths: Iterable[str]) -> Results:
+    """The results in several files together.
+
+    Folds of a task that another file has, too, but with other test rows, as of another seed, are further folds.
+
+    Raises
+    ------
+    FilterkitError : two files have results of one chain on the same test rows; or as for `read_results`.
+    """
+    files: dict[tuple[Any, ...], str] = {}  # by data, task, fold, share and chain
+    splits: dict[tuple[str, str], dict[int, str]] = {}  # of each task, by fold
+    rows: list[Result] = []
+    for path in paths:
+        tasks: dict[tuple[str, str], list[Result]] = {}
+        for row in read_results(path):
+            tasks.setdefault((row.data, row.task), []).append(row)
+        for task, found in tasks.items():
+            known = splits.setdefault(task, {})
+            first = _first_fold(found, known, files)
+            for row in found:
+                row = row._replace(fold=row.fold + first)
+                if (other := files.get(row[:5])) is not None:
+                    where = f"{other} and {path} have" if other != path else f"{path} has"
+                    about = f"two results of the chain {quoted(row.chain)} on one fold of {quoted(row.data)}"
+                    raise FilterkitError(f"{where} {about}; leave one of them out")
+                files[row[:5]] = path
+                known.setdefault(row.fold, row.split)
+                rows.append(row)
+    return Results(rows)
+
+
+def _first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
+    """The number that the first fold of a file gets.
+
+    Parameters
+    ----------
+    rows : of one task, from a file.
+    known : the splits of this task in the files before, by fold.
+    files : those before, by data, task, fold, share and chain of their rows.
+    """
+    for first in known:
+        own = [(row.fold + first, row.split) for row in rows]
+        if own[0][0] in known and all(known.get(fold, split) == split for fold, split in own):
+            return first  # the same test rows
+    return max(known) + 1 if any(row[:5] in files for row in rows) else 0
 
 
 def read_results(path: str) -> list[Result]:

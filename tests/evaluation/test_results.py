@@ -13,7 +13,7 @@ from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
 from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
-from filterkit.evaluation.results import Results, mean, read_results, summed_confusions
+from filterkit.evaluation.results import Results, mean, read_results, read_several, summed_confusions
 from filterkit.evaluation.runner import Result
 
 
@@ -321,9 +321,20 @@ def test_a_line_that_was_cut_is_refused(tmp_path):
         read_results(str(tmp_path / "r.csv"))
 
 
-def test_two_results_for_the_same_part_are_refused():
-    with pytest.raises(FilterkitError, match="two results of one chain"):
-        Results([result("a", 0.5), result("a", 0.75)])
+def test_files_of_several_seeds_are_merged_by_their_splits(tmp_path):
+    def write(name, seed, chain, value=0.5):
+        rows = [result(chain, value, fold=fold)._replace(split=f"{seed}.{fold}") for fold in range(2)]
+        (tmp_path / name).write_text(Results(rows).text())
+        return str(tmp_path / name)
+
+    paths = [write("1", 1, "a", 0.25), write("2", 2, "a", 0.5), write("3", 2, "b", 1.0), write("4", 1, "b", 0.75)]
+    equal(read_several(paths).values("f1")[0, :, :, 0], [[0.25, 0.75], [0.25, 0.75], [0.5, 1], [0.5, 1]])
+    again = write("5", 2, "b")
+    message = rf"^{re.escape(paths[2])} and {re.escape(again)} have two results of the chain 'b' on one fold of 'd'; "
+    with pytest.raises(FilterkitError, match=message):
+        read_several([*paths, again])
+    other = write("6", 3, "c")  # of one chain alone, and not paired with the others
+    assert read_several([paths[0], other]).unpaired()
 
 
 # ---- pairs and classes ----------------------------------------------------------------------------
