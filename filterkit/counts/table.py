@@ -18,7 +18,7 @@ from filterkit.counts.cells import cells_of
 from filterkit.counts.class_parts import Parts, SparseParts, added
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, rows_that_count
-from filterkit.data.ragged import begins_run, row_starts, sort_key
+from filterkit.data.ragged import begins_run, ranges, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
@@ -127,6 +127,16 @@ class ContingencyTable(Statistic):
         """float64 (cells, classes): the weight of the rows with the cell's value."""
         return added(self.exact_parts)
 
+    @property
+    def counts_with_missing(self) -> np.ndarray:
+        """float64 (cells, classes): `counts`, where each missing value of a column is shared out over the cells.
+
+        A cell gets the share that it has of the rows whose value is known.
+        """
+        present = np.bincount(self.column_of_cell, self.rows, len(self))[self.column_of_cell]
+        share = self.rows / np.where(present > 0, present, 1.0)
+        return np.asarray(self.counts + share[:, None] * self.missing[self.column_of_cell])
+
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
@@ -193,6 +203,20 @@ class ContingencyTable(Statistic):
             self.values[cells],
             class_parts.some(self.cell_parts, cells.start, cells.stop),
             class_parts.some(self.gap_parts, low, high),
+            self.total_parts,
+        )
+
+    def only(self, places: np.ndarray) -> ContingencyTable:
+        """The table of some of the covered columns; `places` are their numbers among these, int64 and ascending."""
+        lengths = np.diff(self.indptr)[places]
+        cells = ranges(self.indptr[places], lengths)
+        return ContingencyTable(
+            self.schema,
+            self.columns[places],
+            np.concatenate([[0], np.cumsum(lengths)]),
+            self.values[cells],
+            class_parts.take(self.cell_parts, cells),
+            class_parts.take(self.gap_parts, places),
             self.total_parts,
         )
 

@@ -11,7 +11,7 @@ from filterkit.plugin import ContingencyTable, mdl_bins, sum_over_classes
 
 
 class Bits(NamedTuple):
-    """Entropies, each times the weight of the rows, float64 (n,).
+    """Entropies in bits, float64 (n,).
 
     Attributes
     ----------
@@ -68,40 +68,28 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
 
 def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
     """The entropies of features that a row has or lacks."""
-    present, absent = tp + fp, np.maximum(pos - tp, 0.0) + np.maximum(neg - fp, 0.0)
     total = pos + neg
-    whole = _times_log(np.full(len(tp), total))
-    joint = sum((_times_log(np.maximum(count, 0.0)) for count in (tp, fp, pos - tp, neg - fp)), np.zeros(len(tp)))
-    values = whole - _times_log(present) - _times_log(absent)
-    classes = whole - _times_log(np.full(len(tp), pos)) - _times_log(np.full(len(tp), neg))
-    return _checked(values, classes, joint - whole, total)
+    cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
+    values = _surprise(cells[0] + cells[1]) + _surprise(cells[2] + cells[3])
+    classes = _surprise(np.full(len(tp), pos / total)) + _surprise(np.full(len(tp), neg / total))
+    return _checked(values, classes, sum((_surprise(share) for share in cells), np.zeros(len(tp))))
 
 
 def _bits(table: ContingencyTable) -> Bits:
     """The entropies of each column of a table, in bins."""
     bins = mdl_bins(table)
-    counts = _with_missing(bins)
+    total = max(float(bins.totals.sum()), 1e-300)
+    shares = bins.counts_with_missing / total
     column, columns = bins.column_of_cell, len(bins)
-    total = float(bins.totals.sum())
-    whole = np.where(np.diff(bins.indptr) > 0, _times_log(np.array([total])), 0.0)  # without values, nothing is known
-    values = whole - np.bincount(column, _times_log(sum_over_classes(counts)), columns)
-    joint = sum((np.bincount(column, _times_log(count), columns) for count in counts.T), np.zeros(columns))
-    classes = np.where(whole > 0, whole - _times_log(bins.totals).sum(), 0.0)
-    return _checked(values, classes, joint - whole, total)
+    values = np.bincount(column, _surprise(sum_over_classes(shares)), columns)
+    joint = sum((np.bincount(column, _surprise(share), columns) for share in shares.T), np.zeros(columns))
+    known = np.diff(bins.indptr) > 0
+    return _checked(values, np.where(known, _surprise(bins.totals / total).sum(), 0.0), joint)
 
 
-def _with_missing(bins: ContingencyTable) -> np.ndarray:
-    """float64 (cells, classes): the counts, where missing values count for each cell of a column by its share."""
-    present = np.bincount(bins.column_of_cell, bins.rows, len(bins))[bins.column_of_cell]
-    share = bins.rows / np.where(present > 0, present, 1.0)
-    return np.asarray(bins.counts + share[:, None] * bins.missing[bins.column_of_cell])
-
-
-def _checked(values: np.ndarray, classes: np.ndarray, joint: np.ndarray, total: float) -> Bits:
-    """`Bits`, where what is 0 but for rounding is 0; `joint` is minus the entropy of value and class together."""
-    least = 1e-12 * total * max(np.log2(max(total, 1.0)), 1.0)
-    gain = values + classes + joint
-    return Bits(*(np.where(bits > least, bits, 0.0) for bits in (values, classes, gain)))
+def _checked(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
+    """`Bits`, where what is 0 but for rounding is 0; `joint` is the entropy of value and class together."""
+    return Bits(*(np.where(bits > 1e-12, bits, 0.0) for bits in (values, classes, values + classes - joint)))
 
 
 def _share(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -111,9 +99,9 @@ def _share(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return quotient
 
 
-def _times_log(numbers: np.ndarray) -> np.ndarray:
-    """n log₂ n, 0 for 0."""
-    return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
+def _surprise(shares: np.ndarray) -> np.ndarray:
+    """−p log₂ p, 0 for 0."""
+    return np.asarray(-shares * np.log2(np.where(shares > 0, shares, 1.0)))
 
 
 METRICS = [
