@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ClassSums, sum_over_classes
+from filterkit.plugin import ClassSums, ContingencyTable, mdl_bins, sum_over_classes
 
 
 def _inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
@@ -74,9 +74,9 @@ def _normal_quantile(rates: np.ndarray) -> np.ndarray:
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Chi-squared statistic of presence and class, without continuity correction.
+    """Chi-squared statistic of the column and the class, without continuity correction.
 
-    It agrees with Weka's ChiSquaredAttributeEval -B.
+    A nominal column is scored by all its values at once, as by ``chisquared``; with ``--alpha``, by the best of them.
     """
     return chi_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
@@ -89,12 +89,41 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     counts : float64 (n, classes), the weight of the rows of each class that have the feature.
     totals : float64 (classes,), the weight of all rows of each class.
     """
-    share = sum_over_classes(counts) / totals.sum()
-    statistic = np.zeros(len(counts))
+    rows = sum_over_classes(counts)
+    return _ratio(_squared_deviations(counts, totals), rows * (_sum(totals) - rows))
+
+
+def chi_squared(table: ContingencyTable) -> np.ndarray:
+    """Chi-squared statistic of the table of values × classes, as Weka's ChiSquaredAttributeEval computes it.
+
+    Each label of a nominal column is a value. Numbers are first cut into bins, as for ``su``. A row whose value is
+    missing counts for each value by the share of that value.
+    """
+    bins = mdl_bins(table)
+    counts = bins.counts_with_missing
+    of_cells = _ratio(_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum(bins.totals))
+    found = np.bincount(bins.column_of_cell, of_cells, len(bins))
+    return found.astype(np.float64, copy=False)  # bincount gives integers for no cells
+
+
+def _squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """float64 (n,): (count − expected)² / total, summed over the classes, times the square of all rows.
+
+    Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
+    expected one.
+    """
+    rows, every = sum_over_classes(counts), _sum(totals)
+    found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
-        deviation = (count - share * total) ** 2
-        statistic += _ratio(deviation, share * total) + _ratio(deviation, (1 - share) * total)
-    return statistic
+        others = rows - count
+        deviation = count * (every - total - others) - others * (total - count)
+        found += _ratio(deviation**2, np.asarray(total))
+    return found
+
+
+def _sum(totals: np.ndarray) -> float:
+    """The weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
+    return float(sum_over_classes(totals[None])[0])
 
 
 def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -127,9 +156,11 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Information gain in bits: how much presence tells about the class, as Weka's InfoGainAttributeEval -B.
+    """Information gain in bits: how much the column tells about the class.
 
-    e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of two counts.
+    Of a word it is e(pos, neg) − [P(word) e(tp, fp) + P(no word) e(fn, tn)], where e is the entropy of the shares of
+    two counts. A nominal column is scored by all its values at once, as by ``infogain``; with ``--alpha``, by the best
+    of them.
     """
     return ig_classes(np.stack([tp, fp], axis=1), np.array([pos, neg]))
 
@@ -138,6 +169,19 @@ def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
     bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
+
+
+def information_gain(table: ContingencyTable) -> np.ndarray:
+    """Information gain in bits, as Weka's InfoGainAttributeEval computes it.
+
+    It is the entropy of the class, less that of the class among the rows of each value. Each label of a nominal column
+    is a value. Numbers are first cut into bins, as for ``su``. A row whose value is missing counts for each value by
+    the share of that value.
+    """
+    bins = mdl_bins(table)
+    bits = _entropy(bins.totals[None]) - np.bincount(bins.column_of_cell, _entropy(bins.counts_with_missing), len(bins))
+    known = np.diff(bins.indptr) > 0
+    return np.where(known, np.maximum(bits / max(_sum(bins.totals), 1e-300), 0.0), 0.0)
 
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -213,8 +257,7 @@ def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     The standard error assumes that both classes are samples of one population, whose rate is estimated from all rows.
     The score is the square root of `chi`.
     """
-    rate = (tp + fp) / (pos + neg)
-    return _ratio(np.abs(tp / pos - fp / neg), np.sqrt(rate * (1 - rate) * (1 / pos + 1 / neg)))
+    return np.asarray(np.sqrt(chi(tp, fp, pos, neg)))
 
 
 def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -244,12 +287,28 @@ def filterkit_metrics() -> list[Metric]:
         Metric("acc", acc, best_at_ends=True),
         Metric("acc2", acc2, best_at_ends=True),
         Metric("bns", bns, best_at_ends=True, leads=True),
-        Metric("chi", chi, chi_classes, class_sums=ClassSums(_chi_term, _chi_of_sums), best_at_ends=True),
+        Metric(
+            "chi",
+            chi,
+            chi_classes,
+            class_sums=ClassSums(_chi_term, _chi_of_sums),
+            best_at_ends=True,
+            by_labels=chi_squared,
+        ),
+        Metric("chisquared", chi, by_table=chi_squared),
         Metric("dfreq", dfreq, needs_class=False),
         Metric("f1", f1, best_at_ends=True),
         Metric("hellinger", hellinger, best_at_ends=True),
         Metric("hyp", hyp, best_at_ends=True),
-        Metric("ig", ig, ig_classes, class_sums=ClassSums(_ig_term, _ig_of_sums), best_at_ends=True),
+        Metric(
+            "ig",
+            ig,
+            ig_classes,
+            class_sums=ClassSums(_ig_term, _ig_of_sums),
+            best_at_ends=True,
+            by_labels=information_gain,
+        ),
+        Metric("infogain", ig, by_table=information_gain),
         Metric("oddn", oddn, best_at_ends=True),
         Metric("odds", odds, best_at_ends=True),
         Metric("pmi", pmi, best_at_ends=True),

@@ -81,6 +81,21 @@ def gainratio(rows, nominal):
     return gain / values if values > 1e-12 else 0.0
 
 
+def infogain(rows, nominal):
+    return entropies(rows, nominal)[2]
+
+
+def chisquared(rows, nominal):
+    """Sum of (observed - expected)^2 / expected."""
+    counts = joint(rows, nominal)
+    total, found = sum(counts.values()), 0.0
+    for value, class_ in itertools.product({v for v, _ in counts}, {c for _, c in counts}):
+        of_value = sum(n for (v, _), n in counts.items() if v == value)
+        of_class = sum(n for (_, c), n in counts.items() if c == class_)
+        found += (counts.get((value, class_), 0) - of_value * of_class / total) ** 2 / (of_value * of_class / total)
+    return found
+
+
 def most(classes):
     """The most frequent class, the first of several."""
     return min(set(classes), key=lambda c: (-classes.count(c), c))
@@ -124,7 +139,7 @@ def correlation(rows, nominal):
     return sum(values.count(v) * with_classes([w == v for w in values]) for v in set(values)) / len(values)
 
 
-METRICS = {"su": su, "gainratio": gainratio, "oner": oner, "correlation": correlation}
+METRICS = {f.__name__: f for f in (su, gainratio, infogain, chisquared, oner, correlation)}
 
 
 def scores(name, batch):

@@ -4,7 +4,7 @@ One number at a time, written from the papers; shares no code with filterkit. [F
 "Feature Selection Metrics", Table 1 with its notes; [YP97] Yang and Pedersen, ICML 1997. Counts are whole numbers
 or Fractions, and stay exact until a logarithm, root or Normal quantile is taken.
 
-Where others compute the same: chi is scipy's chi2_contingency without correction and Weka's
+Where others compute the same: chi is scipy's chi2_contingency without correction and, of 0/1 columns, Weka's
 ChiSquaredAttributeEval -B; ig is Weka's InfoGainAttributeEval -B; fisher is −ln of scipy's fisher_exact; bns
 takes scipy's norm.ppf. Weka's ranges over all classes at once; scikit-learn's chi2 sums counts, which is
 another statistic.
@@ -157,6 +157,24 @@ METRICS["pow"] = power
 CLASSES = {"ig": ig_classes, "chi": chi_classes}
 
 
+def ig_labels(counts):
+    """The gain of {label: [weight of each class]}."""
+    totals = [sum(each) for each in zip(*counts.values(), strict=True)]
+    return entropy(totals) - sum(sum(each) / sum(totals) * entropy(each) for each in counts.values())
+
+
+def chi_labels(counts):
+    totals, result = [sum(each) for each in zip(*counts.values(), strict=True)], 0.0
+    for each in counts.values():
+        for observed, total in zip(each, totals, strict=True):
+            expected = sum(each) * total / sum(totals)
+            result += (observed - expected) ** 2 / expected if expected else 0.0
+    return result
+
+
+LABELS = {"ig": ig_labels, "chi": chi_labels}
+
+
 # ---- the best over thresholds --------------------------------------------------------------------
 
 
@@ -170,6 +188,19 @@ def tests(column, kind, training, classes):
     return found
 
 
+def of_labels(name, column, training, group, groups):
+    """The score of a nominal column by all labels at once; a missing value counts for each label by its share."""
+    counts = {v: [0.0] * groups for v in sorted({column[i] for i, _, _ in training if not math.isnan(column[i])})}
+    for i, c, w in training:
+        if not math.isnan(column[i]):
+            counts[column[i]][group(c)] += w
+    share = {v: sum(each) / sum(map(sum, counts.values())) for v, each in counts.items()}
+    for i, c, w in training:
+        for v in counts if math.isnan(column[i]) else ():
+            counts[v][group(c)] += w * share[v]
+    return LABELS[name](counts) if counts else 0.0
+
+
 def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, combine=None):
     """The score of each column by a metric of METRICS (design, "metrics" and "Which class is positive")."""
     training = training_rows(y, weights)
@@ -178,7 +209,9 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, 
     against = tasks(y, classes, weights, positive)
     result = []
     for j, kind in enumerate(kinds):
-        found = tests([row[j] for row in X], kind, training, len(classes))
+        column = [row[j] for row in X]
+        found = tests(column, kind, training, len(classes))
+        by_labels = kind == "nominal" and name in LABELS and alpha is None
         if name == "dfreq":
             result.append(max((float(sum(counts)) for _, counts in found), default=0.0))
             continue
@@ -188,6 +221,8 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, 
             if len(present) > 1:
                 each = [CLASSES[name]([c[k] for k in present], [totals[k] for k in present]) for _, c in found]
                 best = max(each, default=0.0)
+                if by_labels:
+                    best = of_labels(name, column, training, lambda c: c, len(classes))
             result.append(best)
             continue
         each = []
@@ -195,6 +230,9 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, 
             pos, neg = totals[task], sum(totals) - totals[task]
             if not pos or not neg:
                 each.append(0.0)
+                continue
+            if by_labels:
+                each.append(of_labels(name, column, training, lambda c, task=task: int(c == task), 2))
                 continue
             pairs = [(c[task], sum(c) - c[task]) for _, c in found] or [(0, 0)]
             weigh = [1.0 if alpha is None else alpha if tp * neg >= fp * pos else 1 - alpha for tp, fp in pairs]

@@ -1,6 +1,7 @@
 """The page for users of Weka: every chain runs, no filter is left out, and Weka's names lead to stages."""
 
 import re
+import runpy
 import shlex
 import zipfile
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_every_filter_of_weka_has_a_row(weka39):
         ("weka.filters.unsupervised.attribute.Standardize", "'standardize'"),
         ("numerictonominal", "'nominal'"),
         ("Normalize", "'range' or 'l2'"),
-        ("InfoGain", "'ig'"),
+        ("InfoGain", "'infogain'"),
         ("SMO", "'svm'"),
         ("Resample", "'sample'"),
     ],
@@ -71,3 +72,9 @@ def test_a_class_of_weka_is_answered_with_the_stage(name, stages, tmp_path):
 
 def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):
     assert "Weka" not in run(MIXED, "Training", cwd=tmp_path).stderr
+
+
+def test_the_page_of_scores_is_what_its_script_prints(weka36, weka39, shared_data):
+    """If this fails: python docs/weka_scores.py CLASS_PATH_OF_3.6 CLASS_PATH_OF_3.9 DATA > docs/weka_scores.md."""
+    page = runpy.run_path(str(ROOT / "docs" / "weka_scores.py"))["page"]
+    assert page(weka36, weka39, shared_data) == (ROOT / "docs" / "weka_scores.md").read_text(encoding="utf-8")

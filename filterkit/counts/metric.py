@@ -66,6 +66,9 @@ class Metric:
         `ContingencyTable`, which is called instead of `score`. Returns float64 (columns of the table,), finite; a
         score depends on no other column. Its docstring becomes the help of the stage. `score` is then the form of the
         metric for a feature that a row has or lacks, and only finds the threshold that ``filterkit scores`` shows.
+    by_labels : for a metric that scores a nominal column by all its labels at once, and not by its best one, the same
+        as `by_table` for a table of nominal columns alone. `score` then finds the label that ``filterkit scores``
+        shows, and scores labels one by one where ``--alpha`` is given.
     slow : whether scoring takes longer than counting. Where there are very many thresholds, ``filterkit explore`` then
         leaves it out unless it is asked for.
     leads : whether ``filterkit explore`` shows it before other metrics unless it is told by which to rank.
@@ -79,6 +82,7 @@ class Metric:
     class_sums: ClassSums | None = None
     best_at_ends: bool = False
     by_table: Callable[[ContingencyTable], np.ndarray] | None = None
+    by_labels: Callable[[ContingencyTable], np.ndarray] | None = None
     leads: bool = False
     slow: bool = False
 
@@ -94,6 +98,7 @@ class Metric:
             "classes": (self.classes, "counts, totals"),
             "by_column": (self.by_column, "columns, seed"),
             "by_table": (self.by_table, "table"),
+            "by_labels": (self.by_labels, "table"),
         }
         if self.class_sums is not None:
             taken["term of class_sums"] = self.class_sums.term, "counts, totals"

@@ -2,7 +2,7 @@
 
 A numeric column has a threshold between any two neighbouring training values, zeros included. A test selects the rows
 whose value is at least the threshold (Forman, Scholz and Rajaram 2009, section 3.4). A nominal column has a test for
-each of its values, which selects the rows with that value.
+each of its values, which selects the rows with that value; a metric with `Metric.by_labels` scores all of them at once.
 """
 
 from __future__ import annotations
@@ -289,29 +289,39 @@ class Thresholds:
 _FINITE = "a metric must be finite for all counts; take care of 0 / 0"
 
 
-def _scores_of_columns(table: ContingencyTable, metric: Metric) -> np.ndarray:
-    """float64 (columns,): the scores by a metric that looks at whole columns.
+def _scores_of_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
+    """float64 (columns,): the scores by ``by_table`` or ``by_labels`` of a metric, which `field` names.
 
     Raises
     ------
     PluginError : as for `Thresholds.score`.
     """
-    assert metric.by_table is not None
-    if metric.needs_class and table.schema.positive is not None:
-        table = table.one_against_rest(*table.tasks())
-    found = metric.called(metric.by_table, table)
-    scores = check_numbers(found, table.columns.shape, metric.name, "by_table of the metric", metric)
+    found = metric.called(getattr(metric, field), table)
+    scores = check_numbers(found, table.columns.shape, metric.name, f"{field} of the metric", metric)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
         raise broken(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
     return scores
 
 
+def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None) -> None:
+    """Replace the scores of nominal columns, float64 (columns,), if the metric has a form for all their labels.
+
+    `task` is the code of the class that is compared with the rest; None compares all classes.
+    """
+    nominal = np.flatnonzero(table.nominal)
+    if metric.by_labels is not None and len(nominal):
+        table = table.only(nominal)
+        table = table if task is None else table.one_against_rest(task)
+        if np.count_nonzero(table.totals > 0) > 1:
+            scores[nominal] = _scores_of_columns(table, metric, "by_labels")
+
+
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     """The bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`."""
-    if metric is not None and metric.by_table is not None:
-        return statistic.working_bytes
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
+        return statistic.working_bytes
+    if metric is not None and (metric.by_table or (metric.by_labels and statistic.nominal.any())):
         return statistic.working_bytes
     scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
     if not (statistic.values > 0).all():
@@ -348,9 +358,14 @@ def one_against_rest(
     """float64 (columns, tasks): the best score of each column for each task; and the tasks, as codes of classes."""
     tasks = thresholds.table.tasks()
     if thresholds.many_classes and len(tasks) > 1:
-        return thresholds.best_of_each_class(metric, tasks, alpha), tasks
-    scores = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
-    return (np.stack(scores, axis=1) if scores else np.zeros((len(thresholds.table), 0))), tasks
+        scores = thresholds.best_of_each_class(metric, tasks, alpha)
+    else:
+        each = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
+        scores = np.stack(each, axis=1) if each else np.zeros((len(thresholds.table), 0))
+    if alpha is None:
+        for i, task in enumerate(tasks):
+            _set_scores_of_nominal(scores[:, i], thresholds.table, metric, task)
+    return scores, tasks
 
 
 def score_columns(
@@ -378,14 +393,18 @@ def score_columns(
         scores = metric.called(metric.by_column, table.first + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if metric.by_table is not None:
-        return _scores_of_columns(table, metric)
+        if metric.needs_class and table.schema.positive is not None:
+            table = table.one_against_rest(*table.tasks())
+        return _scores_of_columns(table, metric, "by_table")
     if not metric.needs_class:
         return thresholds.best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2
     if several and metric.classes is not None and combine is None and alpha is None:
         if np.count_nonzero(table.totals > 0) < 2:
             return np.zeros(len(table))
-        return thresholds.of_classes(metric)
+        scores = thresholds.of_classes(metric)
+        _set_scores_of_nominal(scores, table, metric, None)
+        return scores
     scores, tasks = one_against_rest(thresholds, metric, alpha)
     return combined(scores, table.totals[tasks], combine or "max")
 

@@ -142,16 +142,17 @@ class _Ranked(ColumnStage):
         for metric in self.metrics:
             own = not tests or (metric.by_column is None and len(tasks) <= _MANY_TASKS)
             tests.append(best_tests(thresholds, metric) if own else tests[0])
-            if own and _scores_tests(metric, len(tasks)):
+            if own and _scores_tests(metric, len(tasks), thresholds.table):
                 scores.append(np.where(thresholds.varied, tests[-1].score, 0.0))
             else:
                 scores.append(score_columns(thresholds, metric))
         return tests, scores
 
 
-def _scores_tests(metric: Metric, tasks: int) -> bool:
+def _scores_tests(metric: Metric, tasks: int, table: ContingencyTable) -> bool:
     """Whether the score of a column is that of its best test, with so many classes against the rest."""
     one_test = metric.by_column is None and metric.by_table is None
+    one_test = one_test and (metric.by_labels is None or not table.nominal.any())
     return one_test and (tasks < 2 or metric.classes is None)
 
 

@@ -33,8 +33,9 @@ constant column becomes 0 here, too."""
 METRIC_HELP = f"""\
 A column of numbers gets the best score of all its thresholds. A row has the feature if its value is at
 least the threshold; thresholds lie between neighboring training values, zeros included, and missing values
-are above none. A nominal column gets the best score of one of its values against the others. A column that
-does not vary gets the score of a feature that no row has.
+are above none. A nominal column gets the best score of one of its values against the others, unless the
+metric scores all of its values at once. A column that does not vary gets the score of a feature that no row
+has.
 
 {SCALING_HELP}"""
 

@@ -268,6 +268,15 @@ def test_agreement_is_spearmans_correlation():
     np.testing.assert_allclose(found["spearman"], expected, rtol=1e-3)
 
 
+def test_scores_of_nominal_columns_are_those_of_scores():
+    batch = sample("mixed")
+    features = gathered(batch, by=["ig"])["features"]
+    table = filterkit.scores(batch, "ig")
+    for name, expected in zip(table["attribute"].to_pylist(), table["ig"].to_pylist(), strict=True):
+        if expected:  # the page has no score of a column that does not vary
+            assert features["scores"]["ig"][features["name"].index(name)] == pytest.approx(expected, rel=1e-3)
+
+
 def test_warnings_name_what_deserves_attention():
     rows = 40
     y = np.arange(rows) % 2

@@ -176,6 +176,12 @@ def test_metrics_agree_with_scipy():
     assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+def test_no_digits_are_lost_where_weights_differ_much():
+    """A word in all 10^9 positive rows and not in the negative one: chi is the number of rows."""
+    assert score("chi", [1e9], [0], 1e9, 1).tolist() == pytest.approx([1e9 + 1], rel=1e-15)
+    assert score("hyp", [1e9], [0], 1e9, 1).tolist() == pytest.approx([math.sqrt(1e9 + 1)], rel=1e-15)
+
+
 def test_multi_class_chi_equals_that_of_scipy():
     from scipy.stats import chi2_contingency
 

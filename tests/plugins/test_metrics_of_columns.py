@@ -31,6 +31,8 @@ HALVES = make(X, [0] * 6 + [1] * 6, nominal=[0, 1])
     ("name", "expected"),
     [
         ("su", [1, 0, 1]),
+        ("infogain", [1, 0, 1]),
+        ("chisquared", [12, 0, 12]),
         ("gainratio", [1, 0, 1]),
         ("oner", [1, 0.5, 1]),
         # Numbers 0 to 11 have the variance 143/12, and half their difference of means is 3.
@@ -127,23 +129,48 @@ def test_selecting_and_listing_scores(name):
 
 
 WEKAS = {
+    "infogain": "InfoGainAttributeEval",
+    "chisquared": "ChiSquaredAttributeEval",
     "gainratio": "GainRatioAttributeEval",
     "su": "SymmetricalUncertAttributeEval",
     "oner": "OneRAttributeEval -D",
     "correlation": "CorrelationAttributeEval",
 }
-SETS = [f"uci/{name}.arff" for name in ("credit-g", "diabetes", "glass", "sonar", "vowel")]
+MISSING = {"weka36": {"correlation"}, "weka39": {"chisquared"}}  # which evaluators are not in these
+SETS = [f"uci/{name}.arff" for name in ("credit-g", "diabetes", "glass", "sonar", "vehicle", "vowel")]
 SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
 
 
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
 @pytest.mark.parametrize("name", SETS)
 def test_scores_equal_those_of_weka(name, version, request, tmp_path):
-    """Numbers and labels, with and without missing values; Weka 3.6 has no correlation."""
-    names = [each for each in WEKAS if version == "weka39" or each != "correlation"]
+    """Numbers and labels, with and without missing values. Of nominal columns, `ig` and `chi` are the same, too."""
+    names = [each for each in WEKAS if each not in MISSING[version]]
     batch = shared(name)
     filterkit.write(batch, str(tmp_path / "plain.arff"))
     theirs = weka_scores(request.getfixturevalue(version), tmp_path / "plain.arff", [WEKAS[each] for each in names])
+    nominal = batch.schema.nominal
     for each, expected in zip(names, theirs.T, strict=True):
         ours = np.array(scored(batch, each)) * (100 if each == "oner" else 1)  # Weka prints a percentage
-        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9, err_msg=each)
+        np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-9, err_msg=each)
+        if short := {"infogain": "ig", "chisquared": "chi"}.get(each):
+            assert np.array(scored(batch, short))[nominal] == close(expected[nominal])
+
+
+def test_weights_count_as_in_weka(weka36, tmp_path):
+    """Weka 3.6 counts them in these three; 3.9 refuses them."""
+    batch = make([[0, 0], [0, 1], [1, 0], [2, 1], [1, np.nan], [2, 0]], [0, 1, 1, 0, 1, 0], nominal=[0, 1])
+    batch = batch.replace(weights=np.array([3, 0.5, 2, 1, 4, 2]))
+    path = tmp_path / "in.arff"
+    filterkit.write(batch, str(path))
+    names = ["infogain", "chisquared", "gainratio"]
+    theirs = weka_scores(weka36, path, [WEKAS[name] for name in names])
+    assert np.column_stack([scored(batch, name) for name in names]) == close(theirs)
+
+
+@pytest.mark.parametrize("name", ["su", "gainratio", "infogain", "correlation"])
+@pytest.mark.parametrize("weight", [1 / 20, 1e-6, 1e6])
+def test_the_size_of_all_weights_changes_no_share(name, weight):
+    """Of columns that need no bins."""
+    batch = make([[i % 2, i % 3] for i in range(20)], [i % 2 for i in range(20)], nominal=[0, 1])
+    assert scored(batch.replace(weights=np.full(20, weight)), name) == close(scored(batch, name))
