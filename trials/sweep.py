@@ -278,7 +278,7 @@ def wrong_with(case: Case, run: Run, folder: Path, before: set[str]) -> str:
         return f"ended with {run.status} after {run.seconds:.1f} s"
     if run.megabytes > MEGABYTES or "out of memory" in run.said:
         return f"took {run.megabytes:.0f} MB: {run.said[:200]}"
-    if re.search("unexpected|Traceback", run.said):
+    if re.search("filterkit: unexpected|Traceback", run.said):
         return run.said[-300:]
     if case.is_twice and run.status != 2:
         return "two values are not refused"

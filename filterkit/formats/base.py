@@ -332,9 +332,8 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
         return [pattern]
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not found:
-        raise UsageError(
-            f"{form.name}: {option}={one_line(pattern, 60)} matches no column{suggestion(pattern, list(names))}"
-        )
+        hint = suggestion(pattern, list(names))
+        raise UsageError(f"{form.name}: {option}={one_line(pattern, 60)} matches no column{hint}")
     return found
 
 

@@ -190,7 +190,7 @@ def size_of(form: FileFormat, text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise UsageError(f"{form.name}: look must be a size such as 10MB, or all, not {quoted(text)}")
-    return int(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "))
+    return int(min(float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " "), 1 << 62))
 
 
 def is_number(word: str, point: str = ".") -> bool:
