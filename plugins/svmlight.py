@@ -13,13 +13,16 @@ from filterkit.plugin import (
     TOO_LARGE,
     Csr,
     FileFormat,
+    Inexact,
     Opening,
     RowError,
     TextParser,
     TextTable,
     Writer,
+    first_inexact,
     format_number,
     is_too_large,
+    may_be_rounded,
     quoted,
     relation_of,
 )
@@ -266,6 +269,8 @@ class PairParser(TextParser):
         if text and not text.endswith(b"\n"):
             raise RowError("the line does not end")
         index, values = _numbers(text)
+        if may_be_rounded(values) and (number := first_inexact(text)) is not None:
+            raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
         if len(starts) != text.count(b"\n"):
             raise ValueError("an index is negative")

@@ -205,9 +205,10 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
     ------
     FilterkitError : float64 does not have one of `rows`.
     """
-    with np.errstate(invalid="ignore"):
-        if not (np.abs(numbers) >= 2.0**53).any():
-            return
+    from filterkit.data.losses import may_be_rounded
+
+    if not may_be_rounded(numbers):
+        return
     if is_table(rows):
         given_batch(rows)  # which names the column
         return

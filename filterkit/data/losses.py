@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from filterkit.errors import quoted, visible
+
+_LONG = re.compile(rb"(?<![\w.+-])[+-]?\d{16,309}(?![\w.])")  # with a point or exponent, it may be rounded
 
 
 class ConversionWarning(UserWarning):
@@ -34,6 +39,18 @@ def inexact(name: str, number: str) -> str:
 def is_exact(number: int) -> bool:
     """Whether float64 has this number."""
     return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
+
+
+def may_be_rounded(values: np.ndarray) -> bool:
+    """Whether one of `values` is so large that it may stand for a whole number that float64 does not have."""
+    with np.errstate(invalid="ignore"):
+        return bool((np.abs(values) >= 2.0**53).any())
+
+
+def first_inexact(text: bytes) -> str | None:
+    """The first whole number in a text that float64 does not have; None without one."""
+    numbers = (match[0].decode() for match in _LONG.finditer(text))
+    return next((number for number in numbers if not is_exact(int(number))), None)
 
 
 def named(names: Sequence[str]) -> str:

@@ -46,6 +46,10 @@ from filterkit.data.columns import to_columns as to_columns
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
+from filterkit.data.losses import Inexact as Inexact
+from filterkit.data.losses import first_inexact as first_inexact
+from filterkit.data.losses import is_exact as is_exact
+from filterkit.data.losses import may_be_rounded as may_be_rounded
 from filterkit.data.noted import noted as noted
 from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.numeric import check_finite as check_finite

@@ -18,17 +18,21 @@ from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
     TOO_LARGE,
     DateFormat,
+    Inexact,
     Opening,
     RowError,
     TextParser,
     TextTable,
     Writer,
     class_asked,
+    first_inexact,
+    is_exact,
+    may_be_rounded,
     quoted,
     relation_of,
 )
 
-from .types import Typed, chosen_kinds, in_milliseconds, inferred, with_all_labels
+from .types import Typed, chosen_kinds, in_milliseconds, inferred, is_told_numeric, with_all_labels
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
@@ -111,6 +115,7 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
         is_text = pa.types.is_string(kind)
         needs_text = kinds.get(names[place]) in ("nominal", "string")
         needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
+        needs_text |= kinds.get(names[place]) != "numeric" and _has_inexact(form, names[place], column, text)
         if is_text or needs_text:
             from filterkit.plugin import texts
 
@@ -144,6 +149,50 @@ def _first_fault(text: bytes) -> RowError | None:
 def _is_too_large(value: Any) -> bool:
     """Whether a value that `json` has read was a number beyond the largest float64."""
     return isinstance(value, float) and math.isinf(value)
+
+
+def _may_be_rounded(column: Any) -> bool:
+    """Whether a column of numbers has one that may stand for a whole number that float64 does not have."""
+    import pyarrow as pa
+
+    from filterkit.plugin import numbers_of
+
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    return is_number and may_be_rounded(numbers_of(column))
+
+
+def _inexact(text: bytes) -> Iterator[tuple[str, int]]:
+    """The name and value of each whole number in lines that float64 does not have."""
+    for line in text.split(b"\n") if first_inexact(text) is not None else ():
+        if first_inexact(line) is not None:
+            with suppress(ValueError):  # the parser will say what is wrong
+                for name, value in json.loads(line).items():
+                    if isinstance(value, int) and not is_exact(value):
+                        yield name, value
+
+
+def _has_inexact(form: Typed, name: str, column: Any, text: bytes) -> bool:
+    """Whether a column of some lines has a whole number that float64 does not have, and its text is there.
+
+    Raises
+    ------
+    RowError : Arrow takes the column for float64, whose texts are rounded, too.
+    """
+    import pyarrow as pa
+
+    if not _may_be_rounded(column):
+        return False
+    if pa.types.is_floating(column.type):
+        _check_exact(form, text, name)
+    return any(each == name for each, _ in _inexact(text))
+
+
+def _check_exact(form: Typed, text: bytes, *names: str) -> None:
+    """Raise a `RowError` if float64 does not have a whole number of one of some columns."""
+    for name, number in _inexact(text):
+        if name in names:
+            what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
+            raise RowError(what, attribute=name)
 
 
 def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[list[Any]]:
@@ -226,7 +275,7 @@ class JsonTable(TextTable):
         self._looked = 0 if is_whole else len(rest)
 
     def parser(self, schema: Schema) -> JsonParser:
-        return JsonParser(schema, self._opening.rejects, self._form.look if self._looked else "")
+        return JsonParser(schema, self._opening.rejects, self._form.look if self._looked else "", self._form)
 
 
 class JsonParser(TextParser):
@@ -236,11 +285,12 @@ class JsonParser(TextParser):
     ----------
     schema, rejects : see `TextParser`.
     looked : how much was looked at to find the types; empty if that was all.
+    form : the format.
     """
 
-    def __init__(self, schema: Schema, rejects: bool, looked: str) -> None:
+    def __init__(self, schema: Schema, rejects: bool, looked: str, form: JsonLines) -> None:
         super().__init__(schema, rejects)
-        self.looked = looked
+        self.looked, self.form = looked, form
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
         self.names = {a.name: i for i, a in enumerate(schema.attributes)}
 
@@ -261,7 +311,11 @@ class JsonParser(TextParser):
         for i, a in enumerate(attributes):
             column = table.column(a.name)
             columns.append(_moments(column, self.dates[i]) if i in self.dates else column)
-        return from_table(pa.table(columns, names=[str(i) for i in range(len(columns))]), self.schema)
+        batch = from_table(pa.table(columns, names=[str(i) for i in range(len(columns))]), self.schema)
+        if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
+            numeric = [a.name for a in attributes if a.kind == "numeric" and not is_told_numeric(self.form, a.name)]
+            _check_exact(self.form, text, *numeric)
+        return batch
 
     def _table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
         """The rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
@@ -282,11 +336,13 @@ class JsonParser(TextParser):
                     table.column(name) if name in self.names and name in table.column_names else pa.nulls(len(table))
                 )
                 if kind == pa.string():
+                    _has_inexact(self.form, name, column, text)
                     columns.append(texts(column) if not pa.types.is_null(column.type) else column.cast(kind))
                 elif pa.types.is_string(column.type):
                     raise
                 else:
-                    columns.append(column.cast(pa.int8() if pa.types.is_boolean(column.type) else kind).cast(kind))
+                    number = pa.int8() if pa.types.is_boolean(column.type) else kind
+                    columns.append(column.cast(number, safe=False).cast(kind))
             return pa.table(columns, names=[name for name, _ in fields])
 
     def explain(self, text: bytes, error: Exception) -> RowError:

@@ -18,20 +18,31 @@ from filterkit import Attribute, Batch, ConversionWarning, Schema
 from filterkit.plugin import (
     TOO_LARGE,
     DateFormat,
+    Inexact,
     Opening,
     RowError,
     TextParser,
     TextTable,
     class_asked,
+    first_inexact,
     from_table,
     is_too_large,
+    may_be_rounded,
     numbers_of,
     quoted,
 )
 
 from .hints import about_texts, about_word
 from .records import Records
-from .types import are_exact, chosen_kinds, in_milliseconds, inferred, is_exact, is_number, with_all_labels
+from .types import (
+    are_exact,
+    chosen_kinds,
+    in_milliseconds,
+    inferred,
+    is_number,
+    is_told_numeric,
+    with_all_labels,
+)
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -275,9 +286,14 @@ def _odd_columns(table: Any, look: Look, form: Delimited, told: Collection[int])
         doubtful = [i for i, sure in zip(numeric, exact) if not sure or (look.has_hexadecimals and is_integer[i])]
         for place, column in look.texts([i for i in doubtful if i not in told]).items():
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            if not all(is_number(word, form.point) and is_exact(word) for word in words):
+            if not all(is_number(word, form.point) and _inexact(form, word) is None for word in words):
                 odd.append(place)
     return [place for place in odd if place not in told]
+
+
+def _inexact(form: Delimited, word: str) -> str | None:
+    """The number in a cell, if it is a whole one that float64 does not have."""
+    return first_inexact(word.replace(form.point, ".").encode())
 
 
 class RowParser(TextParser):
@@ -334,6 +350,8 @@ class RowParser(TextParser):
         batch = from_table(table, self.schema, weights)
         if any(np.isinf(values).any() for values in (batch.X, batch.y, weights) if values is not None):
             self._check_sizes(text)
+        if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
+            self._check_exact(text)
         return batch
 
     def _check_sizes(self, text: bytes) -> None:
@@ -347,6 +365,19 @@ class RowParser(TextParser):
 
     def _is_too_large(self, word: str) -> bool:
         return is_too_large(word.replace(self.form.point, "."))
+
+    def _check_exact(self, text: bytes) -> None:
+        """Raise an `Inexact` if float64 does not have a whole number of a column that options do not say is numeric."""
+        places = [i for i in range(len(self.types)) if i != self.weights]
+        checked = [a.kind == "numeric" and not is_told_numeric(self.form, a.name) for a in self.schema.attributes]
+        names = [str(place) for place, is_checked in zip(places, checked) if is_checked]
+        if not names:
+            return
+        table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
+        for column in table.columns:
+            for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
+                if (number := _inexact(self.form, word)) is not None:
+                    raise Inexact(number)
 
     def _without_rows(self) -> Any:
         """A table of no rows."""
@@ -389,11 +420,18 @@ class RowParser(TextParser):
             wrong = "is not among its labels"
         elif attribute.kind == "date" and self.dates[place].parse(in_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
+        elif attribute.kind == "numeric" and (number := _inexact(self.form, word)) is not None:
+            return "" if is_told_numeric(self.form, attribute.name) else self._rounding(attribute, number)
         if not wrong:
             return ""
         if attribute.kind == "numeric" and (advice := about_word(self.form, word)):
             return f"{quoted(word)} {wrong}; {advice}"
         return f"{quoted(word)} {wrong}{self._advice(attribute)}"
+
+    def _rounding(self, attribute: Attribute, number: str) -> str:
+        """What is wrong with a number that float64 does not have, and what to do."""
+        kept = "" if self.fitted else f", or {self.form.name}:string={attribute.name} to keep it"
+        return f"{Inexact(number)}; say --from {self.form.name}:numeric={attribute.name} to round it{kept}"
 
     def _advice(self, attribute: Attribute) -> str:
         """How the user can make such a value readable."""

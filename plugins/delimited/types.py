@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,7 +21,6 @@ DATE_FORMATS = (
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
 _MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ZEROS = re.compile(r"(:\d\d\.\d{3})0{3}(?:000)?(?!\d)")
-_LONG_NUMBER = re.compile(r"\s*[+-]?\d{16,}\s*")
 _ROWS = 20  # that are looked at, however long they are
 _LONGEST = 1 << 28  # bytes, beyond which no more are read for them
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
@@ -74,6 +74,11 @@ def chosen_kinds(form: Typed, names: list[str]) -> dict[str, str]:
                 if kinds.setdefault(name, kind) != kind:
                     raise UsageError(f"{form.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
     return kinds
+
+
+def is_told_numeric(form: Typed, name: str) -> bool:
+    """Whether the options of a format say that a column is numeric, so that whole numbers may be rounded."""
+    return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in form.numeric)
 
 
 def inferred(
@@ -176,11 +181,6 @@ def are_exact(table: Any) -> np.ndarray:
     (part,) = table.combine_chunks().to_batches()
     with np.errstate(invalid="ignore"):
         return np.asarray(~(np.abs(part.to_tensor(null_to_nan=True).to_numpy()) >= _EXACT).any(axis=0))
-
-
-def is_exact(word: str) -> bool:
-    """Whether the text of a number keeps its digits as float64, if it is that of a whole number."""
-    return not (_LONG_NUMBER.fullmatch(word) and abs(float(word)) >= _EXACT)
 
 
 def size_of(form: FileFormat, text: str) -> int:

@@ -646,3 +646,44 @@ def test_brackets_in_texts_of_json_lines_are_no_levels(tmp_path, read):
     path.write_text("".join(f'{{"t": "{text}"}}\n' for text in texts))
     batch = filterkit.read(path, format="jsonl:string=t")
     assert batch.passthrough.column("t").to_pylist() == ["[" * 500, '{"[' * 500, "\\", "}]" * 500, ""]
+
+
+LATE = "".join(f"{number},1\n" for number in range(150_000))
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "where"),
+    [
+        ("csv", f"id,x\n{LATE}9007199254740993,2\n", ":150002"),
+        ("csv", f"id,x\n{2**60},1\n{LATE}12345678901234567890,2\n", ":150003"),
+        ("jsonl", '{"id":5,"x":"y"}\n' * 70_000 + '{"id":9007199254740993,"x":"9007199254740995"}\n', ":70001"),
+        ("jsonl", '{"id":9007199254740993,"x":1}\n{"id":0.5}\n', ""),
+        ("jsonl", '{"id":1,"x":1}\n{"id":123456789012345678901234567890}\n', ""),
+    ],
+)
+def test_whole_numbers_that_would_be_rounded_are_refused(ending, text, where, tmp_path):
+    """In a column of numbers; where they are found in the first rows, it is one of texts, if these are known."""
+    path = tmp_path / f"x.{ending}"
+    path.write_text(text)
+    found = (
+        f"x.{ending}{where}: attribute 'id': [0-9]* has more digits than float64 holds; say .*:numeric=id to round it"
+    )
+    with pytest.raises(FilterkitError, match=found):
+        filterkit.read(path)
+    assert filterkit.read(path, format=f"{ending}:numeric=id").schema.attributes[0].kind == "numeric"
+
+
+@pytest.mark.parametrize("number", [2**53 + 2, 2**60, -(2**62), "9007199254740993.0", "0.12345678901234567890"])
+def test_whole_numbers_that_are_exact_and_decimals_are_numbers(number, tmp_path):
+    for ending, text in (("csv", f"id,x\n{number},1\n"), ("jsonl", f'{{"id":{number},"x":"{2**53 + 1}"}}\n')):
+        (tmp_path / f"x.{ending}").write_text(text)
+        assert filterkit.read(tmp_path / f"x.{ending}", class_="none").X[0, 0] == float(number)
+
+
+def test_texts_that_are_numbers_in_json_keep_their_digits(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id":9007199254740993}\n{"id":9007199254740992}\n')
+    assert filterkit.read(path).passthrough.column(0).to_pylist() == ["9007199254740993", "9007199254740992"]
+    path.write_text('{"id":"a"}\n{"id":123456789012345678901234567890}\n')
+    with pytest.raises(FilterkitError):
+        filterkit.read(path)

@@ -109,3 +109,15 @@ def test_output_is_the_same_to_the_byte_however_work_is_cut(tmp_path):
     ways = [(), ("--jobs", "1", "--block-size", "500"), ("--engine", "processes", "--block-size", "2KB")]
     found = {run(*way, "--to", "libsvm", "x.svm", "l2", cwd=tmp_path).stdout for way in ways}
     assert len(found) == 1 and found.pop().count("\n") == len(sample("fortunes"))
+
+
+@pytest.mark.parametrize("row", ["1 1:2 2:9007199254740993", "9007199254740993 1:2"])
+def test_whole_numbers_that_would_be_rounded_are_refused(row, tmp_path):
+    path = tmp_path / "x.svm"
+    path.write_text(f"1 1:{2**60}\n{row}\n")
+    with pytest.raises(
+        FilterkitError, match=r"x.svm:2: 9007199254740993 has more digits .*; write 9007199254740993\.0"
+    ):
+        filterkit.read(path)
+    path.write_text(f"1 1:{2**60}\n{row}\n".replace("993", "993.0"))
+    assert len(filterkit.read(path)) == 2
