@@ -33,6 +33,7 @@ _ROW = -9  # stands as the index of a class
 _MOST = 100_000_000  # the highest index; a few characters declare so many attributes, of some 400 bytes each
 _NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?")  # a label that stands for itself
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _MOST_FOUND = 1 << 22  # the highest index unless the number of attributes is given; more would take gigabytes
 _LOOK = 1 << 20  # bytes that are read to find out the classes, unless the whole file is read
@@ -251,8 +252,7 @@ class PairParser(TextParser):
         self.target = column_of.get(place)  # its column in X, if it is not the class
         labels = attributes[place].values
         self.is_nominal = attributes[place].kind == "nominal"
-        values = [float(v) for v in labels if re.fullmatch(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", v)]
-        self.values = np.array(values if len(values) == len(labels) else range(len(labels)), np.float64)
+        self.values = np.array(_label_numbers(labels))
 
     def parse(self, text: bytes) -> Batch:
         """See `TextParser.parse`."""
@@ -347,6 +347,12 @@ class PairParser(TextParser):
         return super().explain(text, error)
 
 
+def _label_numbers(labels: Sequence[str]) -> list[float]:
+    """The number that stands for each label: that in its text if all are numbers and differ, or its place."""
+    numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
+    return numbers if len(set(numbers)) == len(labels) else [float(place) for place in range(len(labels))]
+
+
 def _y(values: np.ndarray, is_nominal: bool) -> np.ndarray:
     return values.astype(np.int32) if is_nominal else np.ascontiguousarray(values)
 
@@ -391,6 +397,13 @@ class LibsvmWriter(Writer):
                     + hint.get(attribute.kind, "remove it")
                 )
         self._convert = _Converter(schema, form.base, precision)
+        if has_class and target is not None:
+            written = map(format_number, _label_numbers(target.values))
+            other = [f"{quoted(label)} is {number}" for label, number in zip(target.values, written) if label != number]
+            if other:
+                more = ", …" if len(other) > 3 else ""
+                about = f"the class {quoted(target.name)}: {', '.join(other[:3])}{more}"
+                self.lost = (f"{form.title} holds numbers instead of the labels of {about}",)
 
     def converter(self) -> Callable[[Batch], Any]:
         return self._convert
@@ -405,8 +418,10 @@ class _Converter:
         target = schema.class_attribute
         self.labels: list[str] | None = None
         if target is not None and target.kind == "nominal":
-            numbers = all(re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", value) for value in target.values)
-            self.labels = list(target.values) if numbers else [str(code) for code in range(len(target.values))]
+            self.labels = [
+                label if _NUMBER.fullmatch(label) and float(label) == number else format_number(number)
+                for label, number in zip(target.values, _label_numbers(target.values))
+            ]
 
     def __call__(self, batch: Batch) -> Any:
         from filterkit.plugin import pair_rows  # imports pyarrow

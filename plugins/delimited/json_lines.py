@@ -32,7 +32,7 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .types import Typed, chosen_kinds, in_milliseconds, inferred, is_told_numeric, with_all_labels
+from .types import DATE_FORMATS, Typed, chosen_kinds, in_milliseconds, inferred, is_told_numeric, with_all_labels
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
@@ -466,7 +466,9 @@ class _Converter:
             return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
         if attribute.kind == "date":
             form = DateFormat(attribute.format)
-            own = all(form.parse(form.format(m)) == m for m in column if m is not None)
+            own = attribute.format in DATE_FORMATS and all(
+                form.parse(form.format(m)) == m for m in column if m is not None
+            )
             form = form if own else DateFormat(_DATE)
             column = [None if moment is None else form.format(moment) for moment in column]
         words = [orjson.dumps(word).decode() for word in column]

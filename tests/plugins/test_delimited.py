@@ -687,3 +687,11 @@ def test_texts_that_are_numbers_in_json_keep_their_digits(tmp_path):
     path.write_text('{"id":"a"}\n{"id":123456789012345678901234567890}\n')
     with pytest.raises(FilterkitError):
         filterkit.read(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_dates_of_a_format_that_is_not_found_again_are_written_in_one_that_is(ending, tmp_path):
+    (tmp_path / "x.arff").write_text("@relation r\n@attribute d date yyyy\n@data\n1827\n2001\n")
+    filterkit.write(filterkit.read(tmp_path / "x.arff"), tmp_path / f"x.{ending}")
+    assert "2001-01-01T00:00:00.000" in (tmp_path / f"x.{ending}").read_text()
+    assert filterkit.read(tmp_path / f"x.{ending}").schema.attributes[0].kind == "date"

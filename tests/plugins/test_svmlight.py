@@ -121,3 +121,22 @@ def test_whole_numbers_that_would_be_rounded_are_refused(row, tmp_path):
         filterkit.read(path)
     path.write_text(f"1 1:{2**60}\n{row}\n".replace("993", "993.0"))
     assert len(filterkit.read(path)) == 2
+
+
+def test_labels_that_are_not_their_numbers_are_told(tmp_path, capsys):
+    for labels, written, told in [
+        ("{u,v}", ["0", "1"], "'u' is 0, 'v' is 1"),
+        ("{007,8}", ["007", "8"], "'007' is 7"),
+        ("{1,1.0}", ["0", "1.0"], "'1' is 0, '1.0' is 1"),
+        ("{3,1}", ["3", "1"], ""),
+    ]:
+        rows = "".join(f"1,{label}\n" for label in labels[1:-1].split(","))
+        (tmp_path / "x.arff").write_text(f"@relation r\n@attribute a numeric\n@attribute y {labels}\n@data\n{rows}")
+        filterkit.write(filterkit.read(tmp_path / "x.arff"), tmp_path / "x.svm")
+        assert [line.split()[0] for line in (tmp_path / "x.svm").read_text().splitlines()] == written
+        said = capsys.readouterr().err
+        assert (
+            said.endswith(f"LIBSVM holds numbers instead of the labels of the class 'y': {told}\n")
+            if told
+            else not said
+        )
