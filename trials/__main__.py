@@ -104,6 +104,18 @@ def faults(seconds: int, seed: int, kinds: tuple[str, ...], jobs: tuple[str, ...
     sys.exit(bool(wrong))
 
 
+@main.command("round-trips")
+@click.option("--tables", default=100, show_default=True, help="How many.")
+@click.option("--seed", default=1, show_default=True, help="Of the first table.")
+def round_trips(tables: int, seed: int) -> None:
+    """Pass made tables through each pair of formats."""
+    from trials.round_trips import round_trips as machine
+
+    record = machine(tables, seed)
+    print("\n".join([*record.lines(), *record.wrong.values()]))
+    sys.exit(bool(record.wrong))
+
+
 @main.command()
 @click.option("--only", default="", help="Only cases that this regular expression finds, as '^svm: --c'.")
 @click.option("--share", default=1.0, show_default=True, help="Only this share of them, drawn at random.")

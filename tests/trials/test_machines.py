@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the machines are not installed
 
-from trials import against_weka, fuzz, soak, targets  # noqa: E402
+from trials import against_weka, fuzz, round_trips, soak, targets  # noqa: E402
 from trials.generate import common_files, files  # noqa: E402
 from trials.limits import SIZES  # noqa: E402
 
@@ -176,3 +176,23 @@ def test_memory_that_grows_from_chain_to_chain_is_found(monkeypatch):
 def test_what_limits_are_measured_of_works():
     for thing in SIZES:
         thing(3)
+
+
+def test_made_tables_change_only_with_a_word():
+    record = round_trips.round_trips(4, 31)
+    assert record.wrong == {}
+    assert {form for form, what, _ in record.counts if what == "tables"} == set(round_trips.FORMATS)
+
+
+@pytest.mark.parametrize("defect", ["value", "weights of rows"])
+def test_a_change_without_a_word_is_found(defect, monkeypatch):
+    """Numbers that lose their last digits, and a warning that is not given."""
+    if defect == "value":
+        from filterkit_plugins.delimited.writing import Converter
+
+        numbers = Converter._numbers
+        monkeypatch.setattr(Converter, "_numbers", lambda self, X: numbers(self, X.round(3)))
+    else:
+        monkeypatch.setattr("filterkit.formats.losses.say", lambda text: None)
+    wrong = round_trips.round_trips(8, 1).wrong
+    assert any(line.startswith(f"csv: {defect}, table ") for line in wrong.values())
