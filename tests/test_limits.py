@@ -57,6 +57,11 @@ def expression_levels(count, read, folder):
     where("0" + "-" * (count - 2) + "ATT1 > 1")
 
 
+def text_of_concat(count, read, folder):
+    data = read(f"@relation r\n@attribute s string\n@data\n{'x' * (count - 1)}\n")
+    filterkit.Chain.parse(["set", "s = concat(s, 'y')"]).fit(data).transform(data)
+
+
 def expression_values(count, read, folder):
     data, errors = read(HEAD + "1\n"), []
     for text, value in (
@@ -145,6 +150,12 @@ LIMITS = {
         expression_values,
         1000,
         "takes . to 1000 values, not 1001",
+        "",
+    ),
+    "characters of a text that `concat` makes": (
+        text_of_concat,
+        1_000_000,
+        "concat: the text 'x*…' has more than 1,000,000 characters",
         "",
     ),
     "characters of a regular expression": (pattern, 10_000, "it has more than 10,000 characters", ""),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, Schema
+from filterkit import Batch, FilterkitError, Schema
 from filterkit.plugin import DateFormat, attribute_values, format_number, parse_number, quoted, suggestion
 
 from .language import ExpressionError, Tree
@@ -440,8 +440,16 @@ def _concat(tree: Tree, parts: list[Typed]) -> Typed:
     return Typed(TEXT, partial(_joined, [part.run for part in parts]))
 
 
+_LONGEST_TEXT = 1_000_000  # characters that `concat` gives
+
+
 def _joined(runs: list[Callable[[Any], Any]], source: Source) -> Texts:
-    """Texts joined; each distinct pair is joined once."""
+    """Texts joined; each distinct pair is joined once.
+
+    Raises
+    ------
+    FilterkitError : a text becomes too long.
+    """
     found = _texts(runs[0](source))
     for run in runs[1:]:
         other = _texts(run(source))
@@ -451,6 +459,9 @@ def _joined(runs: list[Callable[[Any], Any]], source: Source) -> Texts:
         )
         known = pairs[pairs >= 0].tolist()
         labels = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
+        if max(map(len, labels), default=0) > _LONGEST_TEXT:
+            begin = quoted(next(label for label in labels if len(label) > _LONGEST_TEXT))
+            raise FilterkitError(f"concat: the text {begin} has more than {_LONGEST_TEXT:,} characters")
         distinct = {label: code for code, label in enumerate(dict.fromkeys(labels))}
         image = np.array([*[-1] * (len(pairs) - len(known)), *(distinct[label] for label in labels)], np.int64)
         found = Texts(image[codes].reshape(one.shape), tuple(distinct))
