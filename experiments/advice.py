@@ -38,7 +38,7 @@ Each line is for so many positive rows to train on. A task counts once in it, wi
 so many positive ones. The chains are ranked on each task; *first* has the best mean rank. ± is the standard error over
 tasks. *Minus baseline* is the gain of the first over the chain `baseline`, with p of Wilcoxon's signed-rank test and on
 how many tasks it is better, equal and worse. *Not told from it* are the chains that the same test does not tell from
-the first at .05. Tasks of one data set share its rows, so p is too small.
+the first at 0.05. Tasks of one data set share its rows, so p is too small.
 
 For a file of yours, `report` compares the chains on the {nearest} tasks that are most like it:
 `filterkit report experiments/results/safeguards-uci.csv.xz --like my.arff --measure f1`, or with

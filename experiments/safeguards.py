@@ -94,7 +94,7 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
 
 
 def _surely(one: np.ndarray, other: np.ndarray, ratio: float) -> int:
-    """1 or −1 if folds differ at .05 by the corrected resampled t-test, else 0; `ratio` is of test to training rows."""
+    """1 or −1 if folds differ at 0.05 by the corrected resampled t-test, else 0; `ratio` is test to training rows."""
     gap, p = paired(one, other, ratio=ratio)
     return int(np.sign(gap)) if p < 0.05 else 0
 
@@ -149,8 +149,8 @@ column in [0, 1] and puts its shrunken log odds beside it; `auto` shapes a colum
 classes.
 
 Over tasks: the mean difference, p of Wilcoxon's signed-rank test; over data sets: the same with the mean of a set as
-one observation, because tasks of a set share their rows. A difference below .0005 is a tie. Surely: on how many tasks
-the folds differ at .05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
+one observation, because tasks of a set share their rows. A difference below 0.0005 is a tie. Surely: on how many tasks
+the folds differ at 0.05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
 """
 
 CHOSEN = """## {kind}: a choice in training

@@ -103,8 +103,8 @@ def per_task(results: Results) -> str:
     rows = [[*row[:3], row[4]] for row in rows]
     wins, losses = np.count_nonzero(gain > 0.001), np.count_nonzero(gain < -0.001)
     return (
-        f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over .001 on {wins} tasks, less on "
-        f"{losses}, of {len(gain)};\nthe baseline is above .99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
+        f"AUC at {results.shares[-1]:.0%}, shaping against the baseline: more by over 0.001 on {wins} tasks, less on "
+        f"{losses}, of {len(gain)};\nthe baseline is above 0.99 on {np.count_nonzero(baseline > 0.99)}.\n\n"
         + markdown(["task", "baseline", "shaping", "gain, ± over folds"], rows)
     )
 
@@ -168,7 +168,7 @@ HEAD = """# Seed 000: feature shaping
 
 Made by `python experiments/seed_000_shaping.py --data DATA{full}`.
 
-Ours: linear SVM with a free intercept (libsvm, or Newton steps beyond 4,000 rows), hinge loss, C of .01 to 100 by
+Ours: linear SVM with a free intercept (libsvm, or Newton steps beyond 4,000 rows), hinge loss, C of 0.01 to 100 by
 {inner}-fold inner cross-validation on accuracy, the smallest on a tie, all stages fitted anew in each; probabilities
 by Platt's sigmoid on the scores of the inner folds, a row being positive above a half. Measures are taken for each
 fold, averaged over folds, and then over tasks; ± is the standard error over tasks, p of Wilcoxon's signed-rank test
@@ -183,11 +183,11 @@ observation a set.
 CUT = """; sets of more than {rows} rows (letter,
   optdigits) are cut to stratified samples of {rows}, after tasks were chosen"""
 PAPER_TEXT = """The paper (Figures 1, 2, 8): at 10 % shaping is more than 5 % above the baseline in F, relatively, at
-90 % not noticeably; p = .01 at 50 %; scaling lies between; the AUC of the baseline at 90 % is .984, above .990 on 45
+90 % not noticeably; p = 0.01 at 50 %; scaling lies between; the AUC of the baseline at 90 % is 0.984, above 0.990 on 45
 of 104 tasks.
 """
-PAPER_UCI = """The paper (Figures 3 to 6, 10): AUC and precision@20 gain at every size (p = .002 for the latter), F
-rises from .6 to over .7, accuracy is not better on large training sets and worse on small ones; not a panacea.
+PAPER_UCI = """The paper (Figures 3 to 6, 10): AUC and precision@20 gain at every size (p = 0.002 for the latter), F
+rises from 0.6 to over 0.7, accuracy is not better on large training sets and worse on small ones; not a panacea.
 """
 PAPER_LESIONS = """The paper (Figure 7), from the largest loss in AUC to the smallest: L1 for L2, no shaping, log
 odds, no scaling, and Platt's sigmoid fitted without cross-validation (Platt − CV): with it accuracy is slightly

@@ -127,7 +127,7 @@ to 510, 2-fold once; 1-NN by leave-one-out. Its words are not ours: what represe
 original term space".
 
 `SVM` is the plain SVM with the default C; `aiSVM` takes Algorithm 1 as printed (C grows until the training recall is
-at least .75), `aiSVM-low` as the text has it (until it is at least .3). `norm` and `squared` are the two readings of
+at least 0.75), `aiSVM-low` as the text has it (until it is at least 0.3). `norm` and `squared` are the two readings of
 the default C, 1 / mean length and 1 / mean squared length, which are one where rows have length 1.
 
 The paper's Table 3, means over its topics:
