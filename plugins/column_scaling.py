@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, hookimpl
-from filterkit.plugin import Moments, State, Summary, rescaled, scaling_state
+from filterkit import ColumnStage, StageError, hookimpl
+from filterkit.plugin import Moments, State, Summary, quoted, rescaled, scaling_state
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
@@ -35,9 +35,9 @@ class Standardize(ColumnStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
     v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
-    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values
-    that differ, however little, are no constant. Missing values do not count and stay missing; nominal columns stay as
-    they are.
+    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values that differ, however little,
+    are no constant. Missing values do not count and stay missing; nominal columns stay as they are. Weights that add up
+    to at most 1 are an error.
     """
 
     name = "standardize"
@@ -50,6 +50,11 @@ class Standardize(ColumnStage):
         low, high = moments.extremes()
         scale = _scale_of(np.maximum(np.abs(low), np.abs(high)))
         spread, keep = moments.deviation(scale), moments.nominal
+        for column in np.flatnonzero(np.isnan(spread) & ~keep)[:1].tolist():
+            name = quoted(moments.schema.features[moments.columns[column]].name)
+            total = moments.present[column]
+            what = f"the rows of {name} weigh {total:g} together, and its deviation is divided by that less 1"
+            raise StageError(self.name, f"{what}; multiply all weights by the same number, so that they count rows")
         remainder = moments.mean_remainder(scale)
         moved = ~keep & (not moments.schema.zero)
         return {

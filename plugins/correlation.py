@@ -43,16 +43,17 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
 
 
 def _centred(cells: ContingencyTable) -> np.ndarray:
-    """float64 (cells,): the distance of each value from the mean of its column, divided by the largest value in size.
+    """float64 (cells,): the distance of each value from the mean of its column, divided by a power of two.
 
-    Thus no square overflows, and a constant column has none but zeros.
+    Its size is that of the largest value, so no square overflows. Such a division is exact, so values that are near
+    each other lose no digits. A constant column has none but zeros.
     """
     column, columns, rows = cells.column_of_cell, len(cells), cells.rows
     low, high = cells.extremes()
     largest = np.maximum(np.abs(low), np.abs(high))
-    values = cells.values / np.where(largest > 0, largest, 1.0)[column]
+    values = np.ldexp(cells.values, -np.frexp(largest)[1][column])
     weight = np.bincount(column, rows, columns)
-    first = np.zeros(columns)  # values near each other lose no digits if one of them is subtracted
+    first = np.zeros(columns)  # the difference of values near each other is exact
     filled = np.diff(cells.indptr) > 0
     first[filled] = values[cells.indptr[:-1][filled]]
     values = values - first[column]

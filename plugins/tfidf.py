@@ -34,7 +34,7 @@ class Tfidf(ColumnStage):
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1
         elif self.idf == "plain":
-            idf = np.log(rows / np.where(having > 0, having, max(rows, 1.0))) + 1 if rows else np.ones(len(having))
+            idf = np.log(rows / np.where(having > 0, having, rows)) + 1 if rows else np.ones(len(having))
         else:
             idf = np.ones(len(having))
         return {"idf": np.where(summary.nominal, 1.0, idf), "nominal": summary.nominal}

@@ -250,10 +250,14 @@ class Moments(Summary):
         return _scaled(self._center[1], 2 * (BITS * self._exponent + scale))
 
     def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """float64 (k,): the standard deviation with the denominator n − 1, or 1 if n is less than 2, times
-        ``2**scale``."""
-        freedom = np.where(self.present > 1, self.present - 1, 1.0)
-        return _scaled(np.sqrt(self._center[1] / freedom), BITS * self._exponent + scale)
+        """float64 (k,): the standard deviation, as of values times ``2**scale``; its divisor is n − 1.
+
+        n is the weight of the rows whose value is not missing. A column of one value, or of none, has the deviation 0.
+        It is NaN where the values differ and n is at most 1, because so few rows have no deviation.
+        """
+        low, high = self.extremes()
+        divisor = np.where(low < high, np.where(self.present > 1, self.present - 1, np.nan), 1.0)
+        return _scaled(np.sqrt(self._center[1] / divisor), BITS * self._exponent + scale)
 
     @property
     def _exponent(self) -> np.ndarray:

@@ -93,6 +93,23 @@ def test_standardize_equals_the_scaler_of_scikit_learn_on_ordinary_columns():
     np.testing.assert_allclose(run(batch, "standardize")[:, numeric], expected, rtol=1e-9, atol=1e-13)
 
 
+def test_weights_that_add_up_to_one_row_have_no_deviation():
+    batch = make([[1, 5], [2, 5]] * 10, [0, 1] * 10, weights=[1 / 20] * 20)
+    with pytest.raises(StageError, match=r"the rows of 'a0' weigh 1 together.*; multiply all weights"):
+        run(batch, "standardize")
+    assert np.isnan(run(batch, "map 'VALUE / SD'")[:, 0]).all()
+    assert not run(batch, "standardize --only a1")[:, 1].any()
+    np.testing.assert_allclose(
+        run(batch.replace(weights=np.full(20, 0.075)), "standardize --only a0")[:2, 0], [-(3**-0.5), 3**-0.5]
+    )
+
+
+def test_plain_idf_of_a_word_in_no_row_is_1_whatever_the_weights():
+    batch = make([[0, 1], [0, 0]], [0, 1], weights=[0.25, 0.25], sparse=True)
+    later = make([[1, 0]], [0], sparse=True)
+    assert dense(filterkit.chain("tfidf --idf plain").fit(batch).transform(later)).tolist() == [[1, 0]]
+
+
 @pytest.mark.parametrize("size", [1e308, 1e-308, 1e200, 1e-200])
 def test_standardize_handles_the_largest_and_smallest_numbers(size):
     batch = make([[-1.7 * size], [0], [1.7 * size]], [0, 1, 0])

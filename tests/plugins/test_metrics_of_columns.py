@@ -174,3 +174,9 @@ def test_the_size_of_all_weights_changes_no_share(name, weight):
     """Of columns that need no bins."""
     batch = make([[i % 2, i % 3] for i in range(20)], [i % 2 for i in range(20)], nominal=[0, 1])
     assert scored(batch.replace(weights=np.full(20, weight)), name) == close(scored(batch, name))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e9, 1e15, -1e15])
+def test_correlation_loses_no_digits_where_the_mean_is_far_from_zero(mean):
+    batch = make([[mean + v] for v in (0, 1, 4, 2)], [0, 0, 1, 1])
+    assert scored(batch, "correlation") == pytest.approx([5 / np.sqrt(35)], rel=1e-15)
