@@ -35,9 +35,9 @@ class Standardize(ColumnStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
 
     v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
-    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values that differ, however little,
-    are no constant. Missing values do not count and stay missing; nominal columns stay as they are. Weights that add up
-    to at most 1 are an error.
+    it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values that differ, however
+    little, are no constant. Missing values do not count and stay missing; nominal columns stay as they are. Weights
+    that add up to at most 1 are an error.
     """
 
     name = "standardize"

@@ -179,7 +179,7 @@ def changes(before: Batch, after: Batch, form: str) -> Iterator[Change]:
     ours, theirs = (list(zip(b.schema.attributes, to_columns(b))) for b in (before, after))
     if form == "libsvm" and one.class_index is None:  # the writer adds a class of zeros
         theirs = theirs[:-1]
-    elif form == "libsvm":
+    elif form == "libsvm" and one.class_index is not None:
         yield from _class_last(ours, one.class_index)
     if len(ours) != len(theirs):
         yield Change("number of attributes", f"{len(ours)} and {len(theirs)}")
@@ -187,8 +187,8 @@ def changes(before: Batch, after: Batch, form: str) -> Iterator[Change]:
     names = [[None if s.class_attribute is None else s.class_attribute.name] for s in (one, other)]
     if names[0] != names[1]:
         yield Change("class", f"{names[0]} and {names[1]}")
-    weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (before, after)]
-    if not np.array_equal(*weights):
+    weights, others = (np.ones(len(b)) if b.weights is None else b.weights for b in (before, after))
+    if not np.array_equal(weights, others):
         yield Change("weights of rows", "")
     for (a, values), (b, found) in zip(ours, theirs):
         for change in _attribute_changes(a, b, values, found):
