@@ -57,7 +57,9 @@ class Libsvm(FileFormat):
     losses = ("names", "kinds", "labels", "columns")
 
     base: int = option(1, "The index of the first attribute: 1, or 0.", minimum=0, maximum=1)
-    features: int | None = option(None, "How many attributes there are, without the class.", minimum=0)
+    features: int | None = option(
+        None, "How many attributes there are, without the class.", minimum=0, maximum=100_000_000
+    )
     header: str | None = option(None, "A file, such as ARFF, whose attributes are those of this one.", names="file")
     target: str = option(
         "auto", "Whether the class is nominal; auto decides by its values.", choices=("auto", "nominal", "numeric")
