@@ -250,6 +250,7 @@ SAID = {
         "errors are one line",
         "memory does not matter",
         "one missing value among the training rows does not spread",
+        "numbers stay numbers",
         "a stage with other options is kept apart",
         "columns are no more than `most_columns` says",
     ],
@@ -263,6 +264,7 @@ SAID = {
     "FORMAT_CHECKS": [
         *("it is declared well", "rows come back", "the class comes back", "blocks come back"),
         *("writing is the same again", "a missing file is an error", "every row is written"),
+        *("a positive class is written",),
     ],
     "ENGINE_CHECKS": [
         *("it is declared well", "order is kept", "failures come in their place", "pauses are passed on"),
