@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
 from filterkit.plugin import (
+    READ_AS_MISSING,
     FileFormat,
     Opening,
     Parsed,
@@ -237,6 +238,7 @@ class ColumnarTable(Table):
         from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
 
         self._file, self._groups, self._form, self._path = file, groups, form, opening.path
+        self._unseen = opening.unseen
         names = groups.schema.names
         twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
         if twice is not None:
@@ -348,7 +350,7 @@ class ColumnarTable(Table):
         yield GroupPart(path, self._path, first, len(sizes))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded)
+        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
 
     def close(self) -> None:
         self._file.close()
@@ -458,6 +460,7 @@ class GroupParser:
     pairs : the column with the pairs of sparse rows, or an empty text.
     form : the format.
     rounded : the columns whose values are rounded if need be.
+    unseen : as for `from_table`.
     """
 
     def __init__(
@@ -468,9 +471,10 @@ class GroupParser:
         pairs: str,
         form: Columnar,
         rounded: set[str],
+        unseen: bool,
     ) -> None:
         self.schema, self.columns, self.weights, self.pairs, self.form = schema, columns, weights, pairs, form
-        self.rounded = rounded - {weights}
+        self.rounded, self.unseen = rounded - {weights}, unseen
 
     def _table(self, part: Any) -> pa.Table:
         import pyarrow as pa
@@ -485,7 +489,7 @@ class GroupParser:
             return self.form.groups(file).between(part.first, part.stop, self.columns)
 
     def __call__(self, part: Any) -> Parsed:
-        from filterkit.plugin import from_table, numbers_of
+        from filterkit.plugin import UnknownLabel, from_table, numbers_of
 
         table = self._table(part)
         weights = None
@@ -498,7 +502,9 @@ class GroupParser:
         if self.pairs:
             return Parsed(sparse_rows(table, self.schema, self.pairs).replace(weights=weights))
         try:
-            return Parsed(from_table(table, self.schema, weights, self.rounded))
+            return Parsed(from_table(table, self.schema, weights, self.rounded, self.unseen))
+        except UnknownLabel as error:
+            raise RowError(error.message + READ_AS_MISSING, attribute=error.attribute) from None
         except RowError as error:
             if error.attribute is None:
                 raise

@@ -10,6 +10,7 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema, batches, hookimpl, option
 from filterkit.plugin import (
+    READ_AS_MISSING,
     TOO_LARGE,
     Csr,
     FileFormat,
@@ -221,8 +222,7 @@ class LibsvmTable(TextTable):
         return None if is_copy else super().stretches(jobs)
 
     def parser(self, schema: Schema) -> PairParser:
-        is_open = self._opening.like is not None
-        return PairParser(schema, self._opening.rejects, self._form.base, self._place, is_open)
+        return PairParser(schema, self._opening, self._form.base, self._place)
 
     def close(self) -> None:
         super().close()
@@ -235,15 +235,17 @@ class PairParser(TextParser):
 
     Parameters
     ----------
-    schema, rejects : see `TextParser`.
+    schema : see `TextParser`.
+    opening : what is asked for.
     base : the index of the first attribute.
     place : of the class among the attributes.
-    is_open : whether pairs of higher indices than there are attributes are left out.
     """
 
-    def __init__(self, schema: Schema, rejects: bool, base: int, place: int, is_open: bool) -> None:
-        super().__init__(schema, rejects)
-        self.base, self.place, self.is_open = base, place, is_open
+    def __init__(self, schema: Schema, opening: Opening, base: int, place: int) -> None:
+        super().__init__(schema, opening.rejects)
+        self.base, self.place = base, place
+        self.is_open = opening.like is not None  # so pairs of higher indices than there are attributes are left out
+        self.unseen = opening.unseen and schema.class_index is not None
         attributes = schema.attributes
         column_of = {p: column for column, p in enumerate(schema.feature_indices.tolist())}
         places = [p for p in range(len(attributes)) if p != place]
@@ -316,13 +318,12 @@ class PairParser(TextParser):
         found = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(labels), np.int64)
         if not len(order) and len(labels):
             raise RowError("the class has no labels")
-        if len(order) and (self.values[found] != labels).any():
-            wrong = format_number(float(labels[self.values[found] != labels][0]))
-            raise RowError(
-                f"the class {wrong} is not among {', '.join(map(format_number, self.values[:10].tolist()))}; "
-                "say --from libsvm:target=numeric"
-            )
-        return np.asarray(found, np.float64)
+        wrong = self.values[found] != labels if len(order) else np.zeros(len(labels), bool)
+        if wrong.any() and not self.unseen:
+            known = ", ".join(map(format_number, self.values[:10].tolist()))
+            hint = READ_AS_MISSING if self.is_open else "; say --from libsvm:target=numeric"
+            raise RowError(f"the class {format_number(float(labels[wrong][0]))} is not among {known}{hint}")
+        return np.where(wrong, -2.0, found)  # see `from_table`
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """See `TextParser.explain`."""

@@ -148,7 +148,11 @@ class InputOptions:
     @property
     def about_arff(self) -> dict[str, bool]:
         """Whether each option is given that applies to ARFF alone, by its flag."""
-        return {"--lenient": self.lenient, "--unseen": self.unseen != "error", "--complete": self.complete}
+        return {
+            "--lenient": self.lenient,
+            "--unseen extend": self.unseen == "extend",
+            "--complete": self.complete,
+        }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

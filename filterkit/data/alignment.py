@@ -11,6 +11,7 @@ from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.unseen import READ_AS_MISSING
 from filterkit.errors import FilterkitError, quoted
 
 
@@ -202,7 +203,7 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
         unknown,
         f"value of attribute {quoted(given.name)} is not among those fitted on",
         f"values of attribute {quoted(given.name)} are not among those fitted on",
-        "; --unseen missing (in Python unseen='missing') reads such values as missing",
+        READ_AS_MISSING,
     )
 
 

@@ -8,6 +8,8 @@ from filterkit.data.attributes import ManyOrFew, by_nominal
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import UsageError, quoted
 
+# What a message about such a value ends in.
+READ_AS_MISSING = "; --unseen missing (in Python unseen='missing') reads such values as missing"
 CHOICES = ("error", "missing", "extend")  # what becomes of such a value
 
 

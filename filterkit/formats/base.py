@@ -41,6 +41,8 @@ class Opening(NamedTuple):
     like : the schema of the data that a chain was fitted on, or None. The rows are for this chain.
     first : the attributes of the first of several files that make one input, or None. This file continues it, and must
         have the same.
+    unseen : whether a text that is not among the labels of a nominal attribute is a missing value; otherwise, it is an
+        error. `from_table` takes this.
     """
 
     path: str
@@ -51,6 +53,7 @@ class Opening(NamedTuple):
     positive: object = None
     like: Schema | None = None
     first: ManyOrFew | None = None
+    unseen: bool = False
 
     @property
     def name(self) -> str:

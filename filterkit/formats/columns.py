@@ -15,6 +15,8 @@ from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
 
+_UNSEEN = -2  # in y, where -1 is missing
+
 
 class UnknownLabel(RowError):
     """A text that is not among the labels of a nominal attribute; `label` is the text."""
@@ -22,7 +24,13 @@ class UnknownLabel(RowError):
     label: str = ""
 
 
-def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None, rounded: Collection[str] = ()) -> Batch:
+def from_table(
+    table: Any,
+    schema: Schema,
+    weights: np.ndarray | None = None,
+    rounded: Collection[str] = (),
+    unseen: bool = False,
+) -> Batch:
     """The dense batch of an Arrow table.
 
     Parameters
@@ -32,6 +40,8 @@ def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None, ro
     schema : without labels; see `Schema.labels`.
     weights : float64 (rows,) of the rows, or None.
     rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
+    unseen : whether texts that are not among the labels get a negative code, which the reader makes missing and tells
+        of; otherwise, they are errors.
 
     Raises
     ------
@@ -44,16 +54,16 @@ def from_table(table: Any, schema: Schema, weights: np.ndarray | None = None, ro
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
-        y = _column(table, schema.class_index, target)
+        y = _column(table, schema.class_index, target, unseen)
         if target.kind == "nominal":
-            y = np.where(np.isnan(y), -1, y).astype(np.int32)
+            y = np.where(np.isnan(y), -1, np.where(y < 0, _UNSEEN, y)).astype(np.int32)
     other = None
     if schema.passthrough:
         columns = [_other(table.column(i), attributes[i]) for i in schema.passthrough_indices]
         other = pa.table(columns, names=[a.name for a in schema.passthrough])
     if weights is not None and (weights == 1).all():
         weights = None
-    return Batch(schema, _features(table, schema), y, weights, other)
+    return Batch(schema, _features(table, schema, unseen), y, weights, other)
 
 
 def _rounded(column: Any) -> Any:
@@ -68,7 +78,31 @@ def _rounded(column: Any) -> Any:
     return column
 
 
-def _features(table: Any, schema: Schema) -> np.ndarray:
+def without_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
+    """A batch with missing values in place of negative codes, which `from_table` gives.
+
+    Returns
+    -------
+    batch : the rows.
+    unseen : the numbers of the rows that had such codes, by the names of attributes.
+    """
+    schema, y, unseen = batch.schema, batch.y, {}
+    target = schema.class_attribute
+    if target is not None and target.kind == "nominal" and y is not None and (y < -1).any():
+        unseen[target.name] = np.flatnonzero(y < -1)
+        batch = batch.replace(y=np.maximum(y, -1))
+    columns = [] if batch.sparse else np.flatnonzero(schema.nominal).tolist()
+    wrong = batch.X[:, columns] < 0 if columns else np.zeros((0, 0), bool)
+    if wrong.any():
+        X = batch.X.copy()
+        for number in np.flatnonzero(wrong.any(axis=0)).tolist():
+            unseen[schema.features[columns[number]].name] = np.flatnonzero(wrong[:, number])
+            X[wrong[:, number], columns[number]] = np.nan
+        batch = batch.replace(X=X)
+    return batch, unseen
+
+
+def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
     """X; all columns of float64 are converted at once."""
     places = schema.feature_indices
     types = table.schema.types
@@ -84,16 +118,18 @@ def _features(table: Any, schema: Schema) -> np.ndarray:
         mixed[:, fast] = X
     for column in np.flatnonzero(~fast).tolist():
         place = int(places[column])
-        mixed[:, column] = _column(table, place, schema.attributes[place])
+        mixed[:, column] = _column(table, place, schema.attributes[place], unseen)
     return mixed
 
 
-def _column(table: Any, place: int, attribute: Attribute) -> np.ndarray:
-    """float64 values of a numeric or nominal attribute, NaN for missing."""
+def _column(table: Any, place: int, attribute: Attribute, unseen: bool) -> np.ndarray:
+    """float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
     column = table.column(place)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    convert = _codes if attribute.kind == "nominal" else _numbers
-    parts = [convert(chunk, attribute) for chunk in chunks]
+    if attribute.kind == "nominal":
+        parts = [_codes(chunk, attribute, unseen) for chunk in chunks]
+    else:
+        parts = [_numbers(chunk, attribute) for chunk in chunks]
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
 
@@ -107,8 +143,8 @@ def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
     return np.where(arrow.nulls(array), np.nan, values) if array.null_count else values
 
 
-def _codes(array: Any, attribute: Attribute) -> np.ndarray:
-    """The indices of labels, NaN for missing."""
+def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
+    """The indices of labels, NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary(_attribute_texts(array, attribute))
     code = {label: float(number) for number, label in enumerate(attribute.values)}
@@ -121,7 +157,7 @@ def _codes(array: Any, attribute: Attribute) -> np.ndarray:
     if array.null_count:
         codes = np.where(arrow.nulls(places), len(words), codes)
     values = np.asarray(image[codes])
-    if (image < 0).any() and (values < 0).any():
+    if not unseen and (image < 0).any() and (values < 0).any():
         error = UnknownLabel("", attribute=attribute.name)
         error.label = words[int(codes[int(np.flatnonzero(values < 0)[0])])]
         error.message = f"{quoted(error.label)} is not among its labels"

@@ -55,7 +55,7 @@ def open_table(
     if isinstance(kind, FileFormat):
         from filterkit.formats.reader import TableReader
 
-        return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels, part_size)
+        return TableReader(kind, path, class_, positive, encoding, block_size, like, rejects, labels, unseen, part_size)
     from filterkit.formats.simple import FormatReader
 
     if like is not None:

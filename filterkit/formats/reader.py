@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
+from filterkit.arff.notes import LenientWarning
 from filterkit.data.attributes import describe_difference
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
+from filterkit.data.unseen import check_unseen
 from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError, PluginError, RowError, StageError, UsageError, file_error, one_line
+from filterkit.errors import (
+    FilterkitError,
+    PluginError,
+    RowError,
+    StageError,
+    UsageError,
+    file_error,
+    one_line,
+    quoted,
+    visible,
+)
 from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked, without_text
 from filterkit.files.lines import count_lines
 from filterkit.files.rejects import Rejected, Rejects
@@ -38,6 +53,7 @@ class TableReader:
     kind : the format, with its options.
     path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes.
     class_, positive, encoding, block_size, like, rejects, labels, part_size : as for `filterkit.arff.reader.Reader`.
+    unseen : as there, but ``extend`` is as ``error``: labels are found in the whole file.
 
     Raises
     ------
@@ -57,8 +73,10 @@ class TableReader:
         like: Schema | None = None,
         rejects: Rejects | None = None,
         labels: Labels | None = None,
+        unseen: str = "error",
         part_size: int | None = None,
     ) -> None:
+        check_unseen(unseen)
         if not kind.is_read():
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
         self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
@@ -70,7 +88,11 @@ class TableReader:
         self._counts: list[int] = []  # the rows of each part
         self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
         self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
-        self._opening = Opening(self._paths[0], encoding, size, rejects is not None, class_, positive, like, None)
+        self._unseen: dict[str, tuple[int, int]] = {}  # values that became missing: the first row, and how many
+        missing = unseen == "missing"
+        self._opening = Opening(
+            self._paths[0], encoding, size, rejects is not None, class_, positive, like, None, missing
+        )
         self.name = self._opening.name
         self._table = self._open(self._opening)
         self.history = self._table.history
@@ -79,7 +101,8 @@ class TableReader:
             self.schema = self._schema(class_, positive, labels, like)
             self._flat = self.schema.replace(labels=()) if self.schema.labels else self.schema
             with _failures(kind, self.name):
-                self._parser = _Parser(kind, self._table.parser(self._flat), self.schema, self._flat, self.name)
+                parser = self._table.parser(self._flat)
+                self._parser = _Parser(kind, parser, self.schema, self._flat, self.name, missing)
         except FilterkitError as error:
             self._table.close()
             raise named(error, self.name) from None
@@ -212,21 +235,31 @@ class TableReader:
             except _Unclosed as found:  # what comes before is right; from here on, this process finds the records
                 first, place = self._paths.index(found.name), (found.begin, self._lines.pop(found.name) + 1)
                 self._reopen(first)
+        if not is_again:
+            self._warn_of_unseen()
         self.count = sum(self._counts)
+
+    def _warn_of_unseen(self) -> None:
+        """Warn of the values that are missing because their attributes do not have them."""
+        for attribute, (first, number) in self._unseen.items():
+            what = "undeclared value is missing, in" if number == 1 else "undeclared values are missing, the first in"
+            text = f"{self.name}: --unseen missing: attribute {quoted(attribute)}: {number} {what} row {first + 1}"
+            warnings.warn(LenientWarning(visible(text)), stacklevel=2)
 
     def _mapped(
         self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], is_again: bool
     ) -> Iterator[T]:
         """``function(batch)`` for the batches of some parts; None for those that nobody wants."""
         last = self._table.last if isinstance(self._table, TextTable) else None
-        notes = self._rejects is not None and not is_again
+        notes = (self._rejects is not None or self._opening.unseen) and not is_again
         reader = partial(_of_part, self._parser, last, function, notes)
         try:
             with closing(mapped(engine, reader, parts if notes else without_text(parts))) as found:
                 for each in found:
                     if each is not PAUSE:
-                        rows, result, rejected, extent = each
+                        rows, result, rejected, unseen, extent = each
                         self._note(rejected, extent, is_again)
+                        self._count_unseen({} if is_again else unseen)
                         self._counts.append(rows)
                         yield result
         except RowError as error:
@@ -237,6 +270,13 @@ class TableReader:
             if error.row is not None and not is_again:
                 error.row += sum(self._counts)
             raise
+
+    def _count_unseen(self, unseen: dict[str, np.ndarray]) -> None:
+        """Count the values of a part, which follows those before, that became missing."""
+        before = sum(self._counts)
+        for attribute, rows in unseen.items():
+            first, number = self._unseen.get(attribute, (before + int(rows[0]), 0))
+            self._unseen[attribute] = first, number + len(rows)
 
     def _note(self, rejected: tuple[Rejected, ...], extent: _Extent | None, is_again: bool) -> None:
         """Write the rejected rows of a part, and count its lines."""
@@ -254,18 +294,26 @@ class _Parser:
     """Parses parts by the parser of a format, and checks what it gives."""
 
     def __init__(
-        self, kind: FileFormat, parser: Callable[[Any], Parsed], schema: Schema, flat: Schema, name: str
+        self, kind: FileFormat, parser: Callable[[Any], Parsed], schema: Schema, flat: Schema, name: str, unseen: bool
     ) -> None:
         self.kind, self.parser, self.schema, self.flat, self.name = kind, parser, schema, flat, name
+        self.unseen = unseen
 
-    def __call__(self, part: Any) -> Parsed:
+    def __call__(self, part: Any) -> tuple[Parsed, dict[str, np.ndarray]]:
+        """The rows of a part, and the rows with values that became missing, by attribute."""
         with _failures(self.kind, self.name):
             parsed = self.parser(part)
+        unseen: dict[str, np.ndarray] = {}
+        if self.unseen:
+            from filterkit.formats.columns import without_unseen
+
+            batch, unseen = without_unseen(parsed.batch)
+            parsed = parsed._replace(batch=batch)
         fault = misfit(parsed.batch, self.flat)
         if fault is not None:
             raise broken(self.kind.title, fault, type(self.kind))
         batch = without_stored_zeros(parsed.batch)
-        return parsed._replace(batch=split(batch, self.schema) if self.schema.labels else batch)
+        return parsed._replace(batch=split(batch, self.schema) if self.schema.labels else batch), unseen
 
 
 class _Again(NamedTuple):
@@ -293,15 +341,16 @@ class _Unclosed(Exception):
 
 def _of_part(
     parser: _Parser, last: Callable[[bytes], int] | None, function: Callable[[Batch], T], notes: bool, part: Any
-) -> tuple[int, Any, tuple[Rejected, ...], _Extent | None]:
-    """``function`` of the rows of a part, with their number, those rejected, and the extent of a stretch.
+) -> tuple[int, Any, tuple[Rejected, ...], dict[str, np.ndarray], _Extent | None]:
+    """``function`` of the rows of a part, with their number, those rejected, those with values that became missing, and
+    the extent of a stretch.
 
     Parameters
     ----------
     parser : of parts, which gets a stretch as a block.
     last : where the last whole record of a text ends.
     function : what to apply.
-    notes : whether also parts whose result nobody wants are parsed, because rows may be rejected.
+    notes : whether also parts whose result nobody wants are parsed, because there may be something to tell of them.
     part : of a table, and perhaps the number of its first row.
 
     Raises
@@ -319,12 +368,12 @@ def _of_part(
             raise _Unclosed(part.name, begin)
         extent, part = _Extent(part.name, count_lines(block.text), part.end), block
     if unwanted is not None and not notes:
-        return unwanted, None, (), extent
-    parsed = Parsed(empty(parser.schema)) if extent is not None and not part.text else parser(part)
+        return unwanted, None, (), {}, extent
+    parsed, unseen = parser(part) if extent is None or part.text else (Parsed(empty(parser.schema)), {})
     if unwanted is not None:
-        return unwanted, None, parsed.rejected, extent
+        return unwanted, None, parsed.rejected, unseen, extent
     batch = parsed.batch.replace(start=start)
-    return len(batch), function(batch), parsed.rejected, extent
+    return len(batch), function(batch), parsed.rejected, unseen, extent
 
 
 @contextmanager

@@ -61,6 +61,7 @@ from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
 from filterkit.data.schema import find_class as find_class
 from filterkit.data.texts import Texts as Texts
+from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
 from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.engine import check_may_start as check_may_start

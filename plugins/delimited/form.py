@@ -231,8 +231,7 @@ class DelimitedTable(TextTable):
         from .parsing import RowParser
 
         looked = 0 if self.beginning.is_whole else len(self.beginning.looked)
-        fitted = self.opening.like is not None
-        return RowParser(schema, self.opening.rejects, self.form, self.beginning.records, self.weights, looked, fitted)
+        return RowParser(schema, self.opening, self.form, self.beginning.records, self.weights, looked)
 
 
 def check_rows(form: Delimited, schema: Schema) -> None:

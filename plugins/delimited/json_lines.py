@@ -16,6 +16,7 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
+    READ_AS_MISSING,
     TOO_LARGE,
     DateFormat,
     Inexact,
@@ -275,7 +276,7 @@ class JsonTable(TextTable):
         self._looked = 0 if is_whole else len(rest)
 
     def parser(self, schema: Schema) -> JsonParser:
-        return JsonParser(schema, self._opening.rejects, self._form.look if self._looked else "", self._form)
+        return JsonParser(schema, self._opening, self._form.look if self._looked else "", self._form)
 
 
 class JsonParser(TextParser):
@@ -283,14 +284,16 @@ class JsonParser(TextParser):
 
     Parameters
     ----------
-    schema, rejects : see `TextParser`.
+    schema : see `TextParser`.
+    opening : what is asked for.
     looked : how much was looked at to find the types; empty if that was all.
     form : the format.
     """
 
-    def __init__(self, schema: Schema, rejects: bool, looked: str, form: JsonLines) -> None:
-        super().__init__(schema, rejects)
+    def __init__(self, schema: Schema, opening: Opening, looked: str, form: JsonLines) -> None:
+        super().__init__(schema, opening.rejects)
         self.looked, self.form = looked, form
+        self.fitted, self.unseen = opening.like is not None, opening.unseen
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
         self.names = {a.name: i for i, a in enumerate(schema.attributes)}
 
@@ -311,7 +314,8 @@ class JsonParser(TextParser):
         for i, a in enumerate(attributes):
             column = table.column(a.name)
             columns.append(_moments(column, self.dates[i]) if i in self.dates else column)
-        batch = from_table(pa.table(columns, names=[str(i) for i in range(len(columns))]), self.schema)
+        table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+        batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
             numeric = [a.name for a in attributes if a.kind == "numeric" and not is_told_numeric(self.form, a.name)]
             _check_exact(self.form, text, *numeric)
@@ -365,8 +369,10 @@ class JsonParser(TextParser):
                 return RowError(f"it is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):
                 return RowError(f"{quoted(value)} is not a number; say --from jsonl:string={name}", attribute=name)
-            if attribute.kind == "nominal" and value is not None and str(value) not in attribute.values:
+            is_label = value is None or self.unseen or str(value) in attribute.values
+            if attribute.kind == "nominal" and not is_label:
                 hint = f", which are those of the first {self.looked}; say --from jsonl:look=all" if self.looked else ""
+                hint = f", as the chain was fitted on{READ_AS_MISSING}" if self.fitted else hint
                 return RowError(f"{quoted(str(value))} is not among its labels{hint}", attribute=name)
         return super().explain(text, error)
 

@@ -16,6 +16,7 @@ import pyarrow.csv
 
 from filterkit import Attribute, Batch, ConversionWarning, Schema
 from filterkit.plugin import (
+    READ_AS_MISSING,
     TOO_LARGE,
     DateFormat,
     Inexact,
@@ -301,25 +302,25 @@ class RowParser(TextParser):
 
     Parameters
     ----------
-    schema, rejects : see `TextParser`.
+    schema : see `TextParser`.
+    opening : what is asked for.
     form, records : how the text is written.
     weights : the column of weights, or None.
     looked : bytes that were looked at to find the types; 0 if that was all.
-    fitted : whether the types are those of a chain.
     """
 
     def __init__(
         self,
         schema: Schema,
-        rejects: bool,
+        opening: Opening,
         form: Delimited,
         records: Records,
         weights: int | None,
         looked: int,
-        fitted: bool,
     ) -> None:
-        super().__init__(schema, rejects)
-        self.form, self.records, self.weights, self.looked, self.fitted = form, records, weights, looked, fitted
+        super().__init__(schema, opening.rejects)
+        self.form, self.records, self.weights, self.looked = form, records, weights, looked
+        self.fitted, self.unseen = opening.like is not None, opening.unseen
         kinds = {"numeric": pa.float64(), "string": pa.string()}
         types = [kinds.get(a.kind, _WORDS) for a in schema.attributes]
         if weights is not None:
@@ -347,7 +348,7 @@ class RowParser(TextParser):
             table = table.remove_column(self.weights)
         for place, form in self.dates.items():
             table = table.set_column(place, str(place), _dates(table.column(place), form))
-        batch = from_table(table, self.schema, weights)
+        batch = from_table(table, self.schema, weights, unseen=self.unseen)
         if any(np.isinf(values).any() for values in (batch.X, batch.y, weights) if values is not None):
             self._check_sizes(text)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
@@ -416,7 +417,7 @@ class RowParser(TextParser):
             wrong = "is not a number"
         elif attribute.kind == "numeric" and self._is_too_large(word):
             return f"{quoted(word)} {TOO_LARGE}"
-        elif attribute.kind == "nominal" and word not in attribute.values:
+        elif attribute.kind == "nominal" and not self.unseen and word not in attribute.values:
             wrong = "is not among its labels"
         elif attribute.kind == "date" and self.dates[place].parse(in_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
@@ -436,7 +437,7 @@ class RowParser(TextParser):
     def _advice(self, attribute: Attribute) -> str:
         """How the user can make such a value readable."""
         if self.fitted:
-            return ", as the chain was fitted on"
+            return ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
         call = f"--from {self.form.name}"
         if attribute.kind != "nominal":
             return f"; say {call}:string={attribute.name} or {call}:nominal={attribute.name}"

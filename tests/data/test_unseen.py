@@ -143,6 +143,27 @@ def test_values_that_the_chain_does_not_know_are_missing(tmp_path, sparse):
                 assert told.format(3, 6) + " ('w')" in done.stderr
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow", "xrff", "arff"])
+def test_a_loaded_chain_takes_unknown_values_as_missing_in_each_format(form, tmp_path):
+    write_text(tmp_path, TRAINING)
+    assert run("--class", "k", "--save", "chain", "t.arff", cwd=tmp_path).returncode == 0
+    write_text(tmp_path, TEST + "1,x,no\n2,w,maybe\n?,y,?\n3,w,yes\n", "test.arff")
+    assert run("--class", "k", "-o", f"new.{form}", "test.arff", cwd=tmp_path).returncode == 0
+    done = run("--load", "chain", f"new.{form}", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.endswith(
+        "; --unseen missing (in Python unseen='missing') reads such values as missing\n"
+    )
+    for options in ((), ("--block-size", "1"), ("--engine", "processes", "--jobs", "2")):
+        done = run(*options, "--unseen", "missing", "--load", "chain", f"new.{form}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.partition("@data\n")[2].splitlines()[:4] == ["1,x,no", "2,?,?", "?,y,?", "3,?,yes"]
+        assert "--unseen missing: " in done.stderr
+        if form not in ("arff", "xrff"):
+            warned = f"filterkit: warning: new.{form}: --unseen missing: attribute "
+            assert f"{warned}'c': 2 undeclared values are missing, the first in row 2\n" in done.stderr
+            assert f"{warned}'k': 1 undeclared value is missing, in row 2\n" in done.stderr
+
+
 @pytest.mark.parametrize("words", [("--load", "chain", "t.arff"), ("--test", "a.arff", "b.arff", "t.arff")])
 def test_what_a_chain_knows_is_not_extended(tmp_path, words):
     write_text(tmp_path, TRAINING)

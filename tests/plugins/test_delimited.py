@@ -340,7 +340,8 @@ def test_test_files_have_the_types_of_the_training_data(tmp_path):
     done = run("--test", "new.csv", "o.csv", "train.csv", "onehot", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
-        "filterkit: new.csv:2: attribute 'b': 'z' is not among its labels, as the chain was fitted on\n"
+        "filterkit: new.csv:2: attribute 'b': 'z' is not among its labels, as the chain was fitted on; "
+        "--unseen missing (in Python unseen='missing') reads such values as missing\n"
     )
 
 

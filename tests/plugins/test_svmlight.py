@@ -85,6 +85,17 @@ def test_rows_that_cannot_be_read(row, message, tmp_path):
     assert done.returncode == 0 and row in (tmp_path / "r.txt").read_text() and "% 3 rows" in done.stdout
 
 
+def test_a_class_that_the_chain_does_not_know_is_missing_if_asked_for(tmp_path):
+    (tmp_path / "t.svm").write_text("1 1:2\n-1 2:3\n")
+    (tmp_path / "x.svm").write_text("1 1:2\n7 2:3\n")
+    assert run("--save", "chain", "t.svm", cwd=tmp_path).returncode == 0
+    done = run("--load", "chain", "x.svm", cwd=tmp_path)
+    assert done.returncode == 1 and "x.svm:2: the class 7 is not among -1, 1; --unseen missing (in" in done.stderr
+    done = run("--unseen", "missing", "--load", "chain", "--to", "csv", "x.svm", cwd=tmp_path)
+    assert done.stdout == "f1,f2,class\n2,0,1\n0,3,\n"
+    assert "x.svm: --unseen missing: attribute 'class': 1 undeclared value is missing, in row 2\n" in done.stderr
+
+
 @pytest.mark.parametrize("index", [4_194_305, 99_999_999])
 def test_an_index_does_not_make_millions_of_attributes(index, tmp_path):
     (tmp_path / "x.svm").write_text(f"1 1:1\n-1 {index}:2\n")
