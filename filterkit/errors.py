@@ -68,13 +68,15 @@ class StageError(FilterkitError):
     stage : the stage's name.
     message : what is wrong.
     row : number of the row concerned, from 0, or None.
+    lacks : what another stage before it would do about that, as that stage's `Stage.mends` says; empty for nothing.
     """
 
-    def __init__(self, stage: str, message: str, row: int | None = None) -> None:
+    def __init__(self, stage: str, message: str, row: int | None = None, lacks: str = "") -> None:
         super().__init__(message)
         self.stage = stage
         self.message = message
         self.row = row
+        self.lacks = lacks
         self.source: str | None = None  # the name of the input, once it is known
 
     def _text(self) -> str:

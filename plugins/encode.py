@@ -34,6 +34,7 @@ class OneHot(SelectiveStage):
 
     name = "onehot"
     group = "Encode values"
+    mends = "nominal columns"
 
     def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
         return FittedOneHot(schema)

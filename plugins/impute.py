@@ -21,6 +21,7 @@ class Impute(ColumnStage):
     needs_class = False
     learns_from = Moments
     fills_missing = True
+    mends = "missing values"
 
     def fit_columns(self, moments: Moments) -> State:
         fill = moments.mean()

@@ -25,7 +25,7 @@ from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, FilterkitError, UsageError, quoted
+from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
@@ -148,7 +148,8 @@ class Chain:
         `tell` is called with the number of stages that are fitted, and the rows that come out of them.
         """
         check_written(self.stages)
-        fitted, out = fit_stages(self.stages, rows, memory, tell)
+        with _naming_remedies():
+            fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
 
 
@@ -160,6 +161,16 @@ def _opened(engine: Any, jobs: int) -> Iterator[Engine]:
         return
     with engine_on(engine, jobs, registry()) as made:
         yield made
+
+
+@contextmanager
+def _naming_remedies() -> Iterator[None]:
+    """Let the message of a `StageError` name the stages that mend what it says."""
+    try:
+        yield
+    except StageError as error:
+        registry().name_remedy(error)
+        raise
 
 
 def check_written(stages: Iterable[Stage]) -> None:
@@ -243,7 +254,7 @@ class FittedChain:
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._aligned(batch.schema, unseen).apply(batch)
-        with StageProgress(progress, len(self.stages), "applied") as tell:
+        with StageProgress(progress, len(self.stages), "applied") as tell, _naming_remedies():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)

@@ -31,7 +31,7 @@ from filterkit.cli.options import (
 )
 from filterkit.cli.printing import JSON
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, unexpected
+from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
 from filterkit.plugin.registry import Registry, registry
@@ -305,6 +305,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return "aborted", 1
     if isinstance(error, click.ClickException):
         return message_of(error, "filterkit --help"), 2
+    if isinstance(error, StageError) and error.lacks:
+        registry().name_remedy(error)
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):

@@ -86,6 +86,7 @@ def check_numeric(stage: str, schema: Schema) -> None:
             stage,
             f"attribute {quoted(many.name)} is nominal with more than two values; put a "
             "stage before it that makes numbers of it",
+            lacks="nominal columns",
         )
 
 
@@ -114,4 +115,5 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> 
         if chosen is None or chosen[row]:
             what = "missing; put a stage before it that fills missing values" if np.isnan(value) else f"{value:g}"
             name = quoted(batch.schema.features[column].name)
-            raise StageError(stage, f"attribute {name} is {what}", batch.start + row)
+            lacks = "missing values" if np.isnan(value) else ""
+            raise StageError(stage, f"attribute {name} is {what}", batch.start + row, lacks)

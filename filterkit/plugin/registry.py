@@ -35,6 +35,7 @@ from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import (
     FilterkitError,
     PluginError,
+    StageError,
     UsageError,
     file_error,
     or_of_a_file,
@@ -416,6 +417,12 @@ class Registry:
         if not hint and any(plugin.problem for plugin in self.plugins):
             return "; some plugins are broken, see: filterkit plugins"
         return self._or_of_a_file(hint or "; see: filterkit stages")
+
+    def name_remedy(self, error: StageError) -> None:
+        """Add the stages that mend what a stage refuses to the message about it."""
+        names = [name for name, stage in sorted(self.stages.items()) if error.lacks and stage.mends == error.lacks]
+        error.message += f", such as {' or '.join(names)}" * bool(names)
+        error.lacks = ""
 
     def place_of_option(self, flag: str) -> str:
         """The end of a message about an option in the wrong place, if it is one of filterkit itself; else empty."""

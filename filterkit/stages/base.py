@@ -76,6 +76,8 @@ class Stage(Configured):
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
+    mends : ``missing values`` or ``nominal columns`` if it makes numbers of them; messages of stages that refuse them
+        then name it. Empty for neither.
     makes_missing : whether it may make missing or infinite values of numbers; the kit checks that all others do not.
     numeric_class : if it needs a class, whether that may be numeric, too.
     reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
@@ -86,6 +88,7 @@ class Stage(Configured):
     name: ClassVar[str] = ""
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
+    mends: ClassVar[str] = ""
     makes_missing: ClassVar[bool] = False
     numeric_class: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
