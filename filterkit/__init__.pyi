@@ -38,4 +38,5 @@ from filterkit.stages.base import Stage as Stage
 from filterkit.stages.base import TrainingStage as TrainingStage
 from filterkit.stages.columns import ColumnStage as ColumnStage
 from filterkit.stages.learner import Learner as Learner
+from filterkit.stages.nothing_learned import NothingLearnedWarning as NothingLearnedWarning
 from filterkit.stages.options import option as option

@@ -17,6 +17,7 @@ from filterkit.plugin import (
     score_columns,
     scoring_bytes,
     suggestion,
+    warn_nothing_learned,
 )
 
 _NEARLY = 1 + 1e-12  # allows for rounding: 29 rows are 0.29 of 100, although 0.29 * 100 is a little less than 29
@@ -105,13 +106,15 @@ class Select(ColumnStage):
         if self.max_fraction is not None:
             candidate &= state["rows"] <= self.max_fraction * total * _NEARLY
         if self._ranked:
-            scores = state["score"] if self._by is not None else self._left_scores(schema)
+            metric, scores = (self._by.name, state["score"]) if self._by is not None else self._left_scores(schema)
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
-            order = self._order(scores, state)
-            order = order[candidate[order]][: self._limit(schema.width)]
+            ranking = self._order(scores, state)
+            ranking = ranking[candidate[ranking]]
+            order = ranking[: self._limit(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
+            self._warn_of_ties(ranking, len(order), metric, scores, state)
             candidate = np.zeros(schema.width, bool)
             candidate[order] = True
         candidate[self._named(schema)] = True
@@ -140,15 +143,27 @@ class Select(ColumnStage):
             return np.lexsort((-scores, constant))
         return _take_turns([np.lexsort((-ranking, constant)) for ranking in state["classes"].T])
 
-    def _left_scores(self, schema: Schema) -> np.ndarray:
-        """float64 (columns,): the scores that the latest scorer left, −∞ where it left none."""
+    def _warn_of_ties(self, ranking: np.ndarray, count: int, metric: str, scores: np.ndarray, state: State) -> None:
+        """Warn if the order in the input decides which columns of the score 0 are among the first `count` ones."""
+        if not 0 < count < len(ranking) or scores[ranking[count - 1]] or scores[ranking[count]]:
+            return
+        alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[count - 1]])
+        if alike[count]:
+            chosen, tied = int(np.count_nonzero(alike[:count])), int(np.count_nonzero(alike))
+            what = (
+                f"{tied:,} columns have the score 0 by {metric}, and the first {chosen:,} of them in the input are kept"
+            )
+            warn_nothing_learned(self.name, what)
+
+    def _left_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
+        """The name of the latest score, and float64 (columns,) its values, −∞ where a column has none."""
         if not schema.features:
-            return np.empty(0)
+            return "", np.empty(0)
         most = max((a.scores for a in schema.features), key=len)  # some columns may lack scores
         if not most:
             raise StageError(self.name, "the columns have no scores; put a scorer before it, or say --by METRIC")
         latest = most[-1][0]
-        return np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
+        return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
     def _named(self, schema: Schema) -> list[int]:
         """The columns that `--keep` names."""

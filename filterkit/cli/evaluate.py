@@ -220,6 +220,8 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
         options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
         data.append((name, _read(path, options, known)))
     results = _run(data, design, options, known)
+    for message in results.doubts():
+        say(f"filterkit: warning: {message}")
     measures = shown_measures(results, options.shown)
     if options.output is not None:
         _write(results, measures, options)

@@ -82,7 +82,7 @@ def _weights(rows: Batch) -> np.ndarray:
 
 def _merit(chain: Chain, measure: str, training: Batch, held_out: Batch, place: str) -> float:
     """How good a chain is on an inner fold: larger is better."""
-    _, outcome = try_chain(chain, training, held_out, place)
+    _, outcome, _ = try_chain(chain, training, held_out, place)
     if measure in OF_PROBABILITIES and not outcome.probabilities:
         raise FilterkitError(f"{place}: {measure} needs probabilities, and its learner gives scores")
     value = measures(outcome, (measure,))[measure]

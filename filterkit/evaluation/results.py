@@ -147,6 +147,24 @@ class Results:
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
+    def doubts(self) -> list[str]:
+        """Messages about chains that have learned nothing, and about chains that predict the same throughout."""
+        found, alike = [], dict[frozenset[Any], list[str]]()
+        for chain in self.chains:
+            rows = [row for row in self.rows if row.chain == chain and not row.choice]
+            warned = [row for row in rows if row.warnings]
+            if warned:
+                where = f"in {len(warned):,} of {len(rows):,} fits"
+                found.append(f"chain {quoted(chain)}, {where}, such as: {'; '.join(warned[0].warnings)}")
+            if rows and all(row.predictions for row in rows):
+                said = frozenset((row.data, row.task, row.fold, row.share, row.split, row.predictions) for row in rows)
+                alike.setdefault(said, []).append(chain)
+        for said, chains in alike.items():
+            if len(chains) > 1:
+                names = f"{', '.join(map(quoted, chains[:-1]))} and {quoted(chains[-1])}"
+                found.append(f"the chains {names} predict the same for every test row, in all {len(said):,} fits")
+        return found
+
     @cached_property
     def _splits(self) -> np.ndarray:
         """int64 (tasks, folds, chains, shares): equal numbers for equal splits of a task; −1 without a result."""

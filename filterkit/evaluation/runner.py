@@ -11,7 +11,7 @@ import hashlib
 import re
 import shlex
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -56,6 +56,8 @@ class Result(NamedTuple):
         numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
     positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions.
+    predictions : a hash of what is predicted of the test rows; empty if it is unknown, as in files.
+    warnings : the messages of stages that have learned nothing; none in files.
     """
 
     data: str
@@ -74,6 +76,8 @@ class Result(NamedTuple):
     positives: int | None = None
     columns: int | None = None
     nonzeros: float | None = None
+    predictions: str = ""
+    warnings: Sequence[str] = ()
 
 
 def named_chain(
@@ -293,7 +297,7 @@ class Evaluator:
             of_chains = []
             for name, chain in self._chains:
                 began = time.perf_counter()
-                learner, outcome = try_chain(chain, training, test, f"{place}, chain {quoted(name)}")
+                learner, outcome, messages = try_chain(chain, training, test, f"{place}, chain {quoted(name)}")
                 seconds = time.perf_counter() - began
                 of_chains.append(
                     Result(
@@ -302,6 +306,8 @@ class Evaluator:
                         confusion(learner, outcome, batch.schema),
                         "",
                         *properties[1:],
+                        hashlib.sha256(np.packbits(outcome.predicted).tobytes()).hexdigest()[:16],
+                        messages,
                     )
                 )
             results += of_chains

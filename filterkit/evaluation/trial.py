@@ -8,17 +8,21 @@ from filterkit.errors import FilterkitError, StageError, unexpected
 from filterkit.stages.base import transform
 from filterkit.stages.learner import FittedLearner
 from filterkit.stages.models import Outcome
+from filterkit.stages.nothing_learned import collect_warnings
 
 
-def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[FittedLearner, Outcome]:
-    """The learner at the end of a chain that is fitted on training rows, and what it predicts of test rows.
+def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[FittedLearner, Outcome, list[str]]:
+    """The learner at the end of a chain that is fitted on training rows, what it predicts of test rows, and warnings.
+
+    The warnings are those of stages that have learned nothing.
 
     Raises
     ------
     FilterkitError : the chain fails; the message begins with `place`.
     """
     try:
-        fitted = chain.fit(training)
+        with collect_warnings() as messages:
+            fitted = chain.fit(training)
         learner = fitted.stages[-1]
         assert isinstance(learner, FittedLearner)
         outcome = learner.outcome(transform(fitted.stages[:-1], test))
@@ -28,7 +32,7 @@ def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[F
         raise
     except Exception as error:
         raise _placed(error, place) from error
-    return learner, outcome
+    return learner, outcome, messages
 
 
 def _placed(error: Exception, place: str) -> FilterkitError:

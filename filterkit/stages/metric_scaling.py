@@ -15,7 +15,8 @@ from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
 from filterkit.stages.base import Stage, unwritten
-from filterkit.stages.columns import ColumnStage, State
+from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import option
 
 # What every scorer does with its scores.
@@ -83,6 +84,20 @@ class Scaling(ScalingOptions, ColumnStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
+
+    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+        """See `ColumnStage.finish`; a warning comes if no column is scaled, or all become 0."""
+        numeric = ~schema.nominal
+        count = int(np.count_nonzero(numeric))
+        if self.score_only or not schema.width:
+            pass
+        elif not count:
+            what = "all columns are nominal, so none is scaled; put a stage before it that makes numbers of them"
+            warn_nothing_learned(self.name, what)
+        elif not state["score"][numeric].any():
+            columns = "the only numeric column" if count == 1 else f"all {count:,} numeric columns"
+            warn_nothing_learned(self.name, f"the score of {columns} is 0, and so is every value now")
+        return super().finish(schema, state, totals)
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray

@@ -629,7 +629,7 @@ def page_data(path):
 
 
 def test_evaluate_and_report_make_the_same_page(tmp_path, run_in_process):
-    command = ["evaluate", IRIS, "--chain", "a: neighbors", "--chain", "b: l2 neighbors", "--folds", "2", "--by-class"]
+    command = ["evaluate", IRIS, "--chain", "a: neighbors", "--chain", "b: svm", "--folds", "2", "--by-class"]
     command += ["--journal", "j"]
     table = run_in_process(*command, "-o", "r.csv", cwd=tmp_path).stdout
     done = run_in_process("--seed", "0", *command, "-o", "evaluate.html", cwd=tmp_path)
@@ -638,9 +638,9 @@ def test_evaluate_and_report_make_the_same_page(tmp_path, run_in_process):
     assert (done.returncode, done.stdout, done.stderr) == (0, table, "")
     one, other = page_data(tmp_path / "evaluate.html"), page_data(tmp_path / "report.html")
     made = one.pop("made")
-    assert made["command"].startswith("filterkit --seed 0 evaluate --chain 'a: neighbors' --chain 'b: l2 neighbors' ")
+    assert made["command"].startswith("filterkit --seed 0 evaluate --chain 'a: neighbors' --chain 'b: svm' ")
     assert made["command"].endswith(f"--by-class --output evaluate.html --journal j {IRIS}")
-    assert {("folds", "2"), ("seed", "0"), ("chain", "b: l2 neighbors")} <= set(map(tuple, made["facts"]))
+    assert {("folds", "2"), ("seed", "0"), ("chain", "b: svm")} <= set(map(tuple, made["facts"]))
     assert other.pop("made")["command"] == "filterkit report --by-class --output report.html r.csv"
     assert one == other
     assert one["chains"] == ["a", "b"] and len(one["confusions"]) == 2

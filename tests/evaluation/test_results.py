@@ -183,7 +183,7 @@ def test_a_file_holds_all_results(tmp_path):
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
-    kinds = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str, *[type(None)] * 3]
+    kinds = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str, *[type(None)] * 3, str, tuple]
     assert [type(part) for part in found[0]] == kinds
 
 
@@ -369,3 +369,15 @@ def test_confusion_is_summed_over_folds():
     assert found.names == ["x", "y"]
     assert found.weights.tolist() == [[0, 6], [0, 6]]
     assert summed_confusions(Results([result("a", 0.5)])) == []
+
+
+def test_chains_that_learn_nothing_or_predict_the_same_are_named():
+    rows = [result(chain, 0.5, "d", fold=fold) for chain in "abc" for fold in (0, 1)]
+    said = {"a": "12", "b": "12", "c": "13"}
+    rows = [row._replace(predictions=said[row.chain][row.fold]) for row in rows]
+    rows[5] = rows[5]._replace(warnings=["select: ties"])
+    assert Results(rows).doubts() == [
+        "chain 'c', in 1 of 2 fits, such as: select: ties",
+        "the chains 'a' and 'b' predict the same for every test row, in all 2 fits",
+    ]
+    assert Results([row._replace(predictions="") for row in rows[:4]]).doubts() == []  # as read from a file

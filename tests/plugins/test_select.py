@@ -1,5 +1,7 @@
 """`select`: which columns stay, for every kind of limit."""
 
+import warnings
+
 import numpy as np
 import pytest
 import reference_metrics as ref
@@ -263,6 +265,29 @@ def test_a_metric_that_is_not_finite_names_the_attribute():
 
     with np.errstate(divide="ignore"), pytest.raises(PluginError, match=r"broken: .*the score is -inf for tp=0, fp=2"):
         filterkit.Chain([metric_stage(broken)()]).fit(words())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "select --by ig --top 2",
+            "select: 3 columns have the score 0 by ig, and the first 1 of them in the input are kept",
+        ),
+        ("ig --score-only select --fraction 1/2", "select: 3 columns have the score 0 by ig, and the first 1 of them"),
+        ("select --by ig --top 1", None),
+        ("select --by ig --top 4", None),  # all that tie; a constant column ranks after them
+        ("select --by ig --min-score 0", None),
+    ],
+)
+def test_a_choice_by_ties_at_zero_is_told(text, message):
+    X = [[1, 0, 0, 0, 7], [1, 1, 1, 1, 7], [0, 0, 0, 0, 7], [0, 1, 1, 1, 7]]
+    batch = make(np.array(X)[:, [1, 0, 2, 3, 4]], [0, 0, 1, 1])
+    chain = filterkit.chain(text.replace("1/2", "0.4"))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        chain.fit(batch)
+    assert [str(each.message)[: len(message or "")] for each in told] == ([message] if message else [])
 
 
 def test_the_words_of_the_chain():

@@ -1,9 +1,11 @@
 """Scaling by a score: numbers by hand, and which stage a metric becomes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from filterkit import Attribute, Batch, Chain, Metric, PluginError, Schema, UsageError
+from filterkit import Attribute, Batch, Chain, Metric, NothingLearnedWarning, PluginError, Schema, UsageError
 from filterkit.plugin import ClassSums
 from filterkit.stages.metric_scaling import (
     ClassScaling,
@@ -182,3 +184,22 @@ def test_a_function_of_a_metric_that_fails_is_named(field):
     stage = metric_stage(Metric(**({"name": "mine", "score": acc} | {field: fails})))
     with pytest.raises(PluginError, match=r"^mine: the metric fails with ZeroDivisionError: by zero$"):
         Chain([stage()]).fit(batch)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "options", "message"),
+    [
+        (["nominal", "nominal"], {}, "none: all columns are nominal, so none is scaled; put a stage before it"),
+        (["nominal", "numeric"], {}, "none: the score of the only numeric column is 0, and so is every value now"),
+        (["numeric", "numeric"], {"multiply": True}, "none: the score of all 2 numeric columns is 0"),
+    ],
+)
+def test_a_stage_that_scales_nothing_says_so(kinds, options, message):
+    features = [Attribute(f"a{i}", kind, ("x", "y") if kind == "nominal" else ()) for i, kind in enumerate(kinds)]
+    batch = Batch(Schema("made", [*features, CLASS], 2), np.eye(2), np.array([0, 1], np.int32))
+    stage = metric_stage(Metric("none", lambda tp, fp, pos, neg: np.zeros(len(tp))))
+    with pytest.warns(NothingLearnedWarning, match=message):
+        Chain([stage(**options)]).fit(batch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Chain([stage(score_only=True)]).fit(batch)
