@@ -25,7 +25,7 @@ import numpy as np
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError
 from filterkit.arff.numbers import format_number, parse_number
-from filterkit.data.columns import to_columns
+from filterkit.data.columns import to_columns, weights_of
 from filterkit.data.dates import DateFormat
 from filterkit.data.interop import from_columns
 
@@ -187,8 +187,7 @@ def changes(before: Batch, after: Batch, form: str) -> Iterator[Change]:
     names = [[None if s.class_attribute is None else s.class_attribute.name] for s in (one, other)]
     if names[0] != names[1]:
         yield Change("class", f"{names[0]} and {names[1]}")
-    weights, others = (np.ones(len(b)) if b.weights is None else b.weights for b in (before, after))
-    if not np.array_equal(weights, others):
+    if not np.array_equal(weights_of(before), weights_of(after)):
         yield Change("weights of rows", "")
     for (a, values), (b, found) in zip(ours, theirs):
         for change in _attribute_changes(a, b, values, found):
