@@ -64,8 +64,8 @@ def show_warnings() -> None:
     import warnings
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        stage = running_stage.get()
-        say(f"filterkit: warning: {stage}{': ' * bool(stage)}{one_line(message)}")
+        start = f"{stage}: " if (stage := running_stage.get()) else ""
+        say(f"filterkit: warning: {start}{one_line(message).removeprefix(start)}")
 
     warnings.showwarning = show
 
