@@ -133,6 +133,8 @@ def test_weights_that_cannot_be_counted_are_refused(text, step, weights, message
 def test_weights_at_the_limits_are_counted(text, weights):
     if "--folds" in text and 0 in weights:
         pytest.skip("too few rows are left for folds")
+    if text == "standardize" and sum(weights) < 1:
+        pytest.skip("so few rows have no deviation")
     filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), 2))
 
 

@@ -144,7 +144,7 @@ def chain_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     for kind, (declared, text) in {"plain": ("", ""), "text": ("@attribute s string\n", "'a b',")}.items():
         (folder / f"{kind}.arff").write_text(HEADER.format(declared) + f"1,{text}no\n2,{text}yes\n")
-        shell(f"filterkit --save {folder}/{kind} -o /dev/null {folder}/{kind}.arff shape bns")
+        shell(f"filterkit --save {folder}/{kind} -o /dev/null {folder}/{kind}.arff bns l2")
     return folder
 
 

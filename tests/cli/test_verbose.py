@@ -27,7 +27,7 @@ def test_rows_that_were_not_read_are_not_counted():
 
 
 def test_a_line_says_how_many_rows_a_stage_leaves():
-    head, sample, select, _ = lines("head", "40", "sample", "--rows", "10", "select", "--by", "ig", "--top", "2")
-    assert head.startswith("head: 40 rows, 4 columns, ")  # the others were not read
-    assert sample.startswith("sample: 40 to 10 rows, 4 columns, ")
+    head, sample, select, _ = lines("head", "90", "sample", "--rows", "10", "select", "--by", "ig", "--top", "2")
+    assert head.startswith("head: 90 rows, 4 columns, ")  # the others were not read
+    assert sample.startswith("sample: 90 to 10 rows, 4 columns, ")
     assert select.startswith("select: 10 rows, 4 to 2 columns, learned ")
