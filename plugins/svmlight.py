@@ -421,10 +421,9 @@ class _Converter:
         target = schema.class_attribute
         self.labels: list[str] | None = None
         if target is not None and target.kind == "nominal":
-            self.labels = [
-                label if _NUMBER.fullmatch(label) and float(label) == number else format_number(number)
-                for label, number in zip(target.values, _label_numbers(target.values))
-            ]
+            numbers = _label_numbers(target.values)
+            is_own = all(_NUMBER.fullmatch(v) and float(v) == number for v, number in zip(target.values, numbers))
+            self.labels = list(target.values) if is_own else list(map(format_number, numbers))
 
     def __call__(self, batch: Batch) -> Any:
         from filterkit.plugin import pair_rows  # imports pyarrow

@@ -54,14 +54,16 @@ class Change(NamedTuple):
     example: str
 
 
-# What each change is announced by, a part of a warning, and where it is known: the formats, and why.
+# What each change is announced by, parts of warnings, and where it is known: the formats, and why.
+_NUMBERS = "does not tell labels that are numbers from numbers"
+_UNUSED = "holds only labels that rows have"
 _ANNOUNCED = {
-    "weights of rows": "the weights of rows are not written",
-    "weights of attributes": "cannot hold the weights of attributes",
-    "labels that no row has": "holds only labels that rows have",
-    "labels became numbers": "does not tell labels that are numbers from numbers",
-    "codes became numbers": "does not tell labels that are numbers from numbers",
-    "labels": "holds numbers instead of the labels of the class",
+    "weights of rows": ("the weights of rows are not written",),
+    "weights of attributes": ("cannot hold the weights of attributes",),
+    "labels that no row has": (_UNUSED,),
+    "labels became numbers": (_NUMBERS, _UNUSED),  # those that rows have may be numbers
+    "codes became numbers": (_NUMBERS, _UNUSED),
+    "labels": ("holds numbers instead of the labels of the class",),
 }
 _FOUND_AGAIN = "kinds are found out again from the texts (docs/formats.md)"
 _ISSUE = "kinds are found out again from the texts; one rule for what a column becomes is planned"
@@ -81,6 +83,7 @@ _KNOWN = {
     "missing column became nominal": (("libsvm",), "a class without values has no number that is not whole"),
     "string became numeric": (("csv", "tsv"), _ISSUE),
     "codes became numbers": (("csv", "tsv"), _ISSUE),
+    "text NaN became missing": (("csv", "tsv"), _ISSUE),  # though it stands in quotes
     "format of dates": (UNTYPED, "other formats of dates are written as 2024-05-31T18:30:00.000"),
     "sign of zero": (("libsvm",), "a sparse row leaves zeros out"),
     "sign of zero in sparse rows": (FORMATS, "a sparse row leaves zeros out"),
@@ -252,6 +255,8 @@ def _value_change(a: Attribute, b: Attribute, cell: Any, new: Any) -> str:
     """What it is called that a value is another one."""
     if cell == new:
         return "sign of zero"
+    if cell == "NaN" and new is None and b.kind == "numeric":
+        return "text NaN became missing"
     if isinstance(cell, str) and isinstance(new, float):
         return "" if format_number(new) == cell else "codes became numbers" if parse_number(cell) == new else "value"
     if isinstance(cell, float) and isinstance(new, str):
@@ -297,7 +302,7 @@ class Record:
 
     def add(self, form: str, what: str, said: str, example: str, seed: int) -> None:
         """Count a change of which a format `said` something."""
-        if what in _ANNOUNCED and _ANNOUNCED[what] in said:
+        if any(part in said for part in _ANNOUNCED.get(what, ())):
             self.counts[form, what, "announced"] += 1
         elif what in _KNOWN and form in _KNOWN[what][0]:
             self.counts[form, what, _KNOWN[what][1]] += 1
@@ -310,7 +315,11 @@ def _hop(data: Batch, form: str, folder: str, seed: int, record: Record) -> Batc
     """The table after a format; what changes is recorded."""
     after, said = _passed(data, form, folder)
     if after is None:
-        record.counts[form, "refused: " + re.sub(r"'[^']*'|\d+|^.*?t\.\w+: ", "…", said)[:90], "announced"] += 1
+        about = re.sub(r"^.*?/t\.\w+:(\d+:)? ?", "", said)
+        about = re.sub(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|\d+", "…", about)[:70]
+        record.counts[form, f"refused: {about}", "announced"] += 1
+        if re.search(r"\(\w+Error: ", said):  # a mistake of the format
+            record.wrong.setdefault(f"{form}: {about}", f"{form}: table {seed}: {said}")
         return None
     record.counts[form, "tables", ""] += 1
     seen: dict[str, str] = {}

@@ -138,7 +138,7 @@ def test_labels_that_are_not_their_numbers_are_told(tmp_path, capsys):
     for labels, written, told in [
         ("{u,v}", ["0", "1"], "'u' is 0, 'v' is 1"),
         ("{007,8}", ["007", "8"], "'007' is 7"),
-        ("{1,1.0}", ["0", "1.0"], "'1' is 0, '1.0' is 1"),
+        ("{1,1.0}", ["0", "1"], "'1' is 0, '1.0' is 1"),
         ("{3,1}", ["3", "1"], ""),
     ]:
         rows = "".join(f"1,{label}\n" for label in labels[1:-1].split(","))
