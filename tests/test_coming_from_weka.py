@@ -37,7 +37,8 @@ BASES |= {
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 def test_a_chain_of_the_page_runs(chain, tmp_path):
     done = run("-o", "out.arff", MIXED, *chain, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    ties = " columns have the score 0 by"  # no number of these few rows is worth a cut
+    assert (done.returncode, [line for line in done.stderr.splitlines() if ties not in line]) == (0, [])
     assert "@data" in (tmp_path / "out.arff").read_text(encoding="utf-8")
 
 

@@ -27,6 +27,7 @@ NEEDED = {
     "keep": "keep --range 1-2",
     "agree": "agree --chain 'onehot svm' --folds 2",
     "label": "label --positive yes",
+    "limit": "limit --max 9",
     "map": "map VALUE+1",
     "recode": "recode --sort",
     "reorder": "reorder --first 2",

@@ -36,14 +36,15 @@ CHECKED = {
     "class": "class last",
     "keep": "keep --range 1-last",
     "label": "label --positive 1",
+    "limit": "limit --min -1",
     "map": "map 'VALUE + 1'",
     "mp-boost": "impute binary mp-boost --rounds 2",
     "neighbors": "impute neighbors",
     "ordinal": "ordinal --real",
     "project": "impute project --components 3",
     "recode": "recode --fill x",
-    "remove": "remove --match z",
-    "rename": "rename --find z",
+    "remove": "remove --match 1",
+    "rename": "rename --find x",
     "reorder": "reorder --first 1",
     "select": "select --by ig --top 5",
     "set": "set x0=1",
@@ -173,6 +174,7 @@ NEEDED = {
     "head": "head 2",
     "keep": "keep --range 1",
     "label": "label --positive 1",
+    "limit": "limit --max 9",
     "remove": "remove --range 1",
     "rename": "rename --find a",
     "sample": "sample --rows 3",
@@ -245,8 +247,11 @@ SEARCHED = {
     **dict.fromkeys(["only", "except_", "first", "last", "keep"], ("x1",)),
     ("class", "attribute"): "x1",
     ("keep", "attribute"): ("x1", "x2"),
+    ("keep", "match"): "x",
     ("label", "positive"): "0",
     ("remove", "attribute"): ("x1", "x2"),
+    ("remove", "match"): "x1",
+    ("rename", "find"): "x",
     ("select", "sparsity"): 3.0,
     ("select", "max_fraction"): 1.0,
     ("set", "assignment"): "x1 = x0 + 1",
@@ -258,7 +263,7 @@ UNSEARCHED = {
     ("ordinal", "real"): "without it, the values must be counts",
     **dict.fromkeys([("numeric", "only"), ("recode", "only")], LABELS),
     **dict.fromkeys([(name, "except_") for name in ("date", "numeric", "recode", "string")], LABELS),
-    **dict.fromkeys([("recode", "missing"), ("recode", "rename")], LABELS),
+    **dict.fromkeys([("recode", "first"), ("recode", "missing"), ("recode", "rename")], LABELS),
 }
 
 
@@ -403,13 +408,13 @@ FRAMES = {
         ({"y": MASKED}, "y is a masked array"),
         ({"sample_weight": MASKED}, "sample_weight is a masked array"),
         ({"X": np.zeros((3, 1), "datetime64[s]")}, r"X has the type datetime64\[s\]; make it numbers"),
-        ({"X": np.full((3, 1), LARGE)}, f"X has {LARGE}, which is not exact"),
-        ({"X": [[0], [1], [-LARGE]]}, f"X has -{LARGE}, which is not exact"),
-        ({"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"X has {LARGE}, which is not exact"),
+        ({"X": np.full((3, 1), LARGE)}, f"^{LARGE} has more digits than float64 holds"),
+        ({"X": [[0], [1], [-LARGE]]}, f"^-{LARGE} has more digits than float64 holds"),
+        ({"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"^{LARGE} has more digits than float64 holds"),
         ({"X": "empty"}, "there are no columns, and rows need attributes"),
         ({"X": "no-rows"}, "X has no rows; a chain is fitted on at least one"),
-        ({"X": "whole"}, f"column 'a' has {LARGE}, which is not exact"),
-        ({"X": "objects"}, f"column 'a' has {LARGE}, which is not exact"),
+        ({"X": "whole"}, f"column 'a': {LARGE} has more digits than float64 holds"),
+        ({"X": "objects"}, f"column 'a': {LARGE} has more digits than float64 holds"),
         ({"y": [0, 1, np.nan]}, "y contains NaN; leave out rows without a label"),
         ({"y": ["u", None, "v"]}, "y has labels of the types NoneType, str; make them all texts, and leave"),
         ({"positive": 7}, "class 'class' has no value '7'"),
@@ -430,7 +435,7 @@ def test_what_would_be_lost_in_silence_is_refused(given, message):
 def test_later_rows_are_checked_as_training_rows_are():
     polars = pytest.importorskip("polars", reason="needs Polars")
     made = ChainTransformer("l2").fit(polars.DataFrame({"a": [2**60, 1]}))
-    with pytest.raises(ValueError, match=f"column 'a' has {LARGE}, which is not exact"):
+    with pytest.raises(ValueError, match=f"column 'a': {LARGE} has more digits than float64 holds"):
         made.transform(polars.DataFrame({"a": [LARGE, None]}))
 
 

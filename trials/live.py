@@ -57,11 +57,10 @@ class Table(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """Cut the file at `path`; a closing comment is left out."""
-        lines = path.read_bytes().splitlines(True)
+        """Cut the file at `path`; comments are left out, because a stream has other rows than they say."""
+        lines = [line for line in path.read_bytes().splitlines(True) if not line.startswith(b"% ")]
         begin = lines.index(b"@data\n") + 1 if path.suffix == ".arff" else path.suffix == ".csv"
-        rows = lines[begin:]
-        return cls(b"".join(lines[:begin]), [row for row in rows if not row.startswith(b"% ")])
+        return cls(b"".join(lines[:begin]), lines[begin:])
 
     def stream(self, count: int) -> Iterator[bytes]:
         """The text of the head and so many rows, which begin again after the last."""

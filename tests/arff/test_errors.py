@@ -339,7 +339,10 @@ def test_a_part_with_other_attributes_is_reported(tmp_path):
     other = write_text(tmp_path, HEADER.replace("{x,y}", "{y,x}") + "1,x,p\n", "p2.arff")
     with pytest.raises(FilterkitError) as caught:
         load(tmp_path / "p*.arff")
-    assert str(caught.value) == f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}"
+    assert str(caught.value) == (
+        f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}: attribute 'b' declares its values in another "
+        "order; --unseen extend takes the values of all files"
+    )
 
 
 def test_an_error_in_a_later_part_names_that_file_and_its_line(tmp_path, way):

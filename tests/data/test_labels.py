@@ -318,7 +318,6 @@ STAGES = [
     *(
         "remove --range 2",
         "remove --match .0",
-        "remove --type nominal",
         "keep --type nominal",
         "rename --find a --replace b",
     ),

@@ -686,7 +686,7 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
     done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert done.returncode == 1
-    problem = "attribute 'x' is missing; put a stage before it that fills missing values"
+    problem = "attribute 'x' is missing; put a stage before it that fills missing values, such as impute"
     assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"
 
 

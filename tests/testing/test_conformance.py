@@ -116,7 +116,7 @@ STAGES = {
     "noise --only @nominal --share 0.5": "",
     "words --hash 10": NO_TEXT,
     "words --keep 3": NO_TEXT,
-    "remove --range 1": "",
+    "remove --range 1": "dense-three-classes multi-label",
     "keep --range 1-2": "",
     "rename --find '^' --replace bb": "",
     "head 2": "",

@@ -22,7 +22,7 @@ def test_senseless_values_end_in_a_line_or_a_value():
     ("defect", "said"),
     [
         (lambda: 1 / 0, "unexpected ZeroDivisionError in the stage 'id'"),
-        (lambda: bytearray(1 << 30).count(1), "took "),
+        (lambda: len(b"1" * (1 << 30)), "took "),
         (lambda: sum(1 for _ in iter(int, 1)), "ended with 152"),
     ],
     ids=["traceback", "memory", "time"],
