@@ -57,14 +57,20 @@ class Table(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """Cut the file at `path`; comments are left out, because a stream has other rows than they say."""
-        lines = [line for line in path.read_bytes().splitlines(True) if not line.startswith(b"% ")]
+        """Cut the file at `path`; a closing comment is left out."""
+        lines = path.read_bytes().splitlines(True)
         begin = lines.index(b"@data\n") + 1 if path.suffix == ".arff" else path.suffix == ".csv"
-        return cls(b"".join(lines[:begin]), lines[begin:])
+        rows = lines[begin:]
+        return cls(b"".join(lines[:begin]), [row for row in rows if not row.startswith(b"% ")])
+
+    @property
+    def beginning(self) -> bytes:
+        """The head as a stream begins with it: not with filterkit's own comment, which promises a number of rows."""
+        return b"% a stream\n" * (self.head[:1] == b"%") + self.head
 
     def stream(self, count: int) -> Iterator[bytes]:
         """The text of the head and so many rows, which begin again after the last."""
-        yield self.head
+        yield self.beginning
         whole, rest = divmod(count, len(self.rows))
         yield from itertools.repeat(b"".join(self.rows), whole)
         yield b"".join(self.rows[:rest])
@@ -309,7 +315,7 @@ def produce(given: Path, sent: Path, seconds: float, rate: float) -> None:
             notes.write(np.array([(time.monotonic(), count, phase)], SENT).tobytes())
             _write(text)
 
-        _write(table.head)
+        _write(table.beginning)
         send(next(rows), 1, 0)
         select.select([0], [], [], _START)
         end = time.monotonic() + seconds
