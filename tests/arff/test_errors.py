@@ -340,8 +340,8 @@ def test_a_part_with_other_attributes_is_reported(tmp_path):
     with pytest.raises(FilterkitError) as caught:
         load(tmp_path / "p*.arff")
     assert str(caught.value) == (
-        f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}: attribute 'b' declares its values in another "
-        "order; --unseen extend takes the values of all files"
+        f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}: "
+        "attribute 'b' declares its values in another order; --unseen extend takes the values of all files"
     )
 
 
