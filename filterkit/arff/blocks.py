@@ -11,10 +11,11 @@ import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import EMPTY, TOO_LARGE, UNSEEN, Note, merged
+from filterkit.arff.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merged
 from filterkit.arff.row_counts import FileRows, stated_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.labels import split
+from filterkit.data.losses import find_inexact, may_be_rounded
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, cut, first_line
@@ -37,7 +38,7 @@ class Parsed(NamedTuple):
     omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
     rejected : the rows that could not be read.
     name : of the input.
-    notes : what was corrected, which values nobody declares, and which numbers are too large.
+    notes : what was corrected, which values nobody declares, and which numbers are too large or are rounded.
     files : how many rows there are of each file.
     """
 
@@ -92,6 +93,7 @@ class BlockParser:
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
         except ArffError:
             parsed = self._salvage(block)
+        parsed = parsed._replace(notes=parsed.notes + _note_rounded(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), stated_rows(block.text))
         parsed = parsed._replace(name=block.name, notes=merged(parsed.notes), files=(rows,))
         return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
@@ -204,6 +206,19 @@ class BlockParser:
 def _fast_is_loaded() -> bool:
     """Whether the fast path can be taken without importing pyarrow first, which takes longer than reading a little."""
     return "filterkit.arff.fast" in sys.modules
+
+
+def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
+    """A note of the first whole number that float64 does not have; empty if there is none."""
+    values = [batch.csr.data if batch.sparse else batch.X]
+    if batch.y is not None and batch.y.dtype == np.float64:
+        values.append(batch.y)
+    large = {each for array in values if may_be_rounded(array) for each in array[np.abs(array) >= 2.0**53].tolist()}
+    if large:  # other long numbers are labels or texts
+        for offset, text in find_inexact(block.text):
+            if float(text) in large:
+                return (Note(ROUNDED, block.line + count_lines(block.text[:offset]), 0, text=text),)
+    return ()
 
 
 def joined(head: Parsed, tail: Parsed) -> Parsed:

@@ -11,7 +11,7 @@ from filterkit.errors import quoted, visible
 # The kinds of corrections, in rows and in headers, and what else is told.
 EMPTY, NULL, BLANKS, QUOTES = "empty", "null", "blanks", "quotes"
 DECLARATION, KEEL = "declaration", "keel"
-UNSEEN, TOO_LARGE = "unseen", "too large"
+UNSEEN, TOO_LARGE, ROUNDED = "unseen", "too large", "rounded"
 
 KEELS = "<null>"  # how KEEL writes a missing value
 
@@ -27,8 +27,9 @@ _TOLD = {
     KEEL: ("line of KEEL, @inputs or @outputs, is understood", "lines of KEEL, @inputs and @outputs, are understood"),
     UNSEEN: ("undeclared value is missing", "undeclared values are missing"),
     TOO_LARGE: ("number is too large and read as Infinity", "numbers are too large and read as Infinity"),
+    ROUNDED: ("", "whole numbers have more digits than float64 holds, and are rounded"),
 }
-_OPTIONS = {UNSEEN: "--unseen missing: ", TOO_LARGE: ""}  # why that happened, if not because of --lenient
+_OPTIONS = {UNSEEN: "--unseen missing: ", TOO_LARGE: "", ROUNDED: ""}  # why that happened, if not because of --lenient
 
 
 class Note(NamedTuple):
@@ -38,7 +39,7 @@ class Note(NamedTuple):
     ----------
     kind : a key of the table above.
     line : of the first.
-    number : how many there are.
+    number : how many there are; 0 if they are not counted.
     position : of the attribute, for an undeclared value.
     text : the value, or the first of them; undeclared values that differ have a note each.
     """
@@ -92,9 +93,9 @@ class Notes:
         self._added.clear()
         for (name, kind), note in self._found.items():
             option = _OPTIONS.get(kind, "--lenient: ")
-            what = _TOLD[kind][note.number > 1]
-            where = f"the first in line {note.line}" if note.number > 1 else f"in line {note.line}"
+            what = _TOLD[kind][note.number != 1]
+            where = f"the first in line {note.line}" if note.number != 1 else f"in line {note.line}"
             example = f" ({quoted(note.text)})" if note.text else ""
-            text = f"{name}: {option}{note.number} {what}, {where}{example}"
+            text = f"{name}: {option}{f'{note.number} ' * bool(note.number)}{what}, {where}{example}"
             warnings.warn(LenientWarning(visible(text)), stacklevel=2)
         self._found.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -49,8 +49,14 @@ def may_be_rounded(values: np.ndarray) -> bool:
 
 def first_inexact(text: bytes) -> str | None:
     """The first whole number in a text that float64 does not have; None without one."""
-    numbers = (match[0].decode() for match in _LONG.finditer(text))
-    return next((number for number in numbers if not is_exact(int(number))), None)
+    return next((number for _, number in find_inexact(text)), None)
+
+
+def find_inexact(text: bytes) -> Iterator[tuple[int, str]]:
+    """Where each whole number in a text that float64 does not have begins, in bytes, and the number."""
+    for match in _LONG.finditer(text):
+        if not is_exact(int(match[0])):
+            yield match.start(), match[0].decode()
 
 
 def named(names: Sequence[str]) -> str:

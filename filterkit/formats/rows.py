@@ -9,8 +9,10 @@ import numpy as np
 
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
+from filterkit.arff.notes import ROUNDED
 from filterkit.arff.numbers import TOO_LARGE
 from filterkit.arff.row_format import quote
+from filterkit.data.losses import Inexact
 from filterkit.data.schema import Schema
 from filterkit.errors import RowError, quoted
 from filterkit.files.lines import Block
@@ -58,7 +60,8 @@ class ArffRowParser:
 
         Raises
         ------
-        RowError : a row cannot be read, a number is too large, or a sparse row leaves out a string.
+        RowError : a row cannot be read, a number is too large, float64 does not have a whole number, or a sparse row
+            leaves out a string.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
@@ -66,7 +69,10 @@ class ArffRowParser:
             error.line = _line(part, error.line)
             raise
         for note in parsed.notes:
-            raise RowError(f"{quoted(note.text)} {TOO_LARGE}", source=part.name, line=_line(part, note.line))
+            what = f"{quoted(note.text)} {TOO_LARGE}"
+            if note.kind == ROUNDED:
+                what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
+            raise RowError(what, source=part.name, line=_line(part, note.line))
         for column, rows in parsed.omitted.items():
             raise RowError(
                 "a sparse row omits it, and only numbers, labels and dates can be omitted",

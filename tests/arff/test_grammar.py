@@ -227,6 +227,17 @@ def test_numbers_are_read_as_java_reads_them(tmp_path, way, text, number):
     assert values(tmp_path, ["numeric", "numeric"], f"{{1 {text}}}\n") == [[0.0, number]]
 
 
+def test_a_whole_number_that_is_rounded_has_a_warning(tmp_path, way):
+    said = r": whole numbers have more digits than float64 holds, and are rounded, the first in line \d+ \('900719925474099"
+    for rows in ("1\n9007199254740993\n9007199254740995\n", "{}\n{0 9007199254740993}\n"):
+        with pytest.warns(UserWarning, match=said):
+            assert values(tmp_path, ["numeric"], rows)[1] == [2.0**53]
+    for text in ("9007199254740994", "9007199254740993.0", "1152921504606846976"):
+        assert values(tmp_path, ["numeric"], f"{text}\n") == [[float(text)]]
+    mixed = values(tmp_path, ["numeric", "string"], "1152921504606846976,9007199254740993\n")
+    assert mixed == [[2.0**60, "9007199254740993"]]
+
+
 def test_a_number_that_is_too_large_is_infinite_with_a_warning(tmp_path, way):
     with pytest.warns(
         UserWarning, match=r": 2 numbers are too large and read as Infinity, the first in line \d+ \('-1e"
