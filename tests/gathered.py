@@ -3,7 +3,7 @@
 import orjson
 
 from filterkit.chains.chain import Chain
-from filterkit.chains.rows import rows_of
+from filterkit.chains.rows import open_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.exploration.explore import Request, explore
 from filterkit.plugin.registry import registry
@@ -17,7 +17,7 @@ def request_of(chain="", by=(), best=50, memory=1 << 30):
 def gathered(batches, chain="", by=(), best=50, memory=1 << 30, engine=None):
     """What the page of these rows shows, as JSON gives it back."""
     batches = batches if isinstance(batches, list) else [batches]
-    with rows_of(batches, engine or LocalEngine(1), memory // 8) as rows:
+    with open_rows(batches, engine or LocalEngine(1), memory // 8) as rows:
         return as_json(explore(rows, request_of(chain, by, best, memory)))
 
 

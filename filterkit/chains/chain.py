@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
 from filterkit.chains.fitting import Tell, fit_stages
-from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
+from filterkit.chains.rows import Rows, open_rows
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.given import Table, given_batch, given_batches
@@ -32,7 +33,6 @@ from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 
-DEFAULT_MEMORY = 1 << 30
 _UNSEEN = ("error", "missing")
 
 
@@ -85,7 +85,7 @@ class Chain:
 
     def fit(
         self,
-        rows: Batch | Table | Iterable[Batch | Table] | TrainingRows,
+        rows: Batch | Table | Iterable[Batch | Table] | Rows,
         *,
         jobs: int = 1,
         memory: int = DEFAULT_MEMORY,
@@ -113,9 +113,9 @@ class Chain:
         UsageError : there is no such engine.
         """
         with StageProgress(progress, len(self.stages), "fitted") as tell:
-            if isinstance(rows, (RowSource, MappedRows)):
+            if isinstance(rows, Rows):
                 return self.fit_rows(rows, memory, tell)[0]
-            with _opened(engine, jobs) as engine, rows_of(given_batches(rows), engine, memory // 8) as made:
+            with _opened(engine, jobs) as engine, open_rows(given_batches(rows), engine, spool_share(memory)) as made:
                 return self.fit_rows(made, memory, tell)[0]
 
     def fit_transform(
@@ -135,14 +135,12 @@ class Chain:
         with (
             StageProgress(progress, len(self.stages), "fitted") as tell,
             _opened(engine, jobs) as engine,
-            rows_of(given_batches(rows), engine, memory // 8) as made,
+            open_rows(given_batches(rows), engine, spool_share(memory)) as made,
         ):
             fitted, out = self.fit_rows(made, memory, tell)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
-    def fit_rows(
-        self, rows: TrainingRows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None
-    ) -> tuple[FittedChain, TrainingRows]:
+    def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None) -> tuple[FittedChain, Rows]:
         """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`.
 
         `tell` is called with the number of stages that are fitted, and the rows that come out of them.

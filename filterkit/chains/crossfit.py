@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.budget import fold_share
+from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
 from filterkit.chains.spool import SpooledBatch, rows_between
 from filterkit.chains.states import StatesByStrip
-from filterkit.chains.statistics import SHARE, Statistics
+from filterkit.chains.statistics import Statistics
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.attributes import taken
@@ -62,7 +63,7 @@ def too_many_folds(folds: int, rows: int) -> str:
     return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
 
 
-def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
+def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
     classes = counted_classes(rows)
     number = int(np.count_nonzero(classes >= 0))
@@ -71,7 +72,7 @@ def cross_fit(stage: ColumnStage, rows: TrainingRows, memory: int) -> Fitted:
     count = useful_folds(stage.folds(), number)
     fold = draw_folds(classes, count, stage.fold_seed())
     fitting = _FittingByFold(stage, rows, fold, count, memory)
-    by_fold = MappedRows(rows, _PairedWithFold(rows.schema, fold, count))
+    by_fold = rows.through(_PairedWithFold(rows.schema, fold, count))
     for table in Statistics([stage], memory, _PairTable).parts(by_fold):
         assert isinstance(table, ContingencyTable)
         fitting.take(table)
@@ -90,7 +91,7 @@ class _FittingByFold:
     memory : bytes; see `_TrainingRows`.
     """
 
-    def __init__(self, stage: ColumnStage, rows: TrainingRows, fold: np.ndarray, count: int, memory: int) -> None:
+    def __init__(self, stage: ColumnStage, rows: Rows, fold: np.ndarray, count: int, memory: int) -> None:
         self._stage = stage
         self._schema = rows.schema
         self._count = count
@@ -139,7 +140,7 @@ def _unpaired(pairs: Schema, schema: Schema) -> Schema:
     return pairs.replace(attributes=tuple(attributes), positive=schema.positive)
 
 
-def counted_classes(rows: TrainingRows) -> np.ndarray:
+def counted_classes(rows: Rows) -> np.ndarray:
     """int32 (rows,): the class of every row, -1 for rows that do not count; with labels, 0 for rows that count."""
     return np.concatenate([np.empty(0, np.int32), *rows.map(_counted_classes)])
 
@@ -262,12 +263,12 @@ class _TrainingRows:
     memory : bytes, of which what is learned from the folds takes an eighth.
     """
 
-    def __init__(self, stage: ColumnStage, rows: TrainingRows, fold: np.ndarray, count: int, memory: int) -> None:
+    def __init__(self, stage: ColumnStage, rows: Rows, fold: np.ndarray, count: int, memory: int) -> None:
         self._stage = stage
         self._rows = rows
         self._fold = fold
         self._count = count
-        self._budget = memory // SHARE
+        self._budget = fold_share(memory)
         self._file = Scratch()  # for the columns that come out
         self._ranges: list[_Columns] = []
         self._begin(0)
@@ -302,7 +303,7 @@ class _TrainingRows:
         *others, whole = (states.joined() for states in self._states)
         by_fold = _ByFoldStates(self._stage.finish(some.schema, whole, totals), others, self._fold)
         spooled = []
-        for batch in MappedRows(MappedRows(self._rows, some), by_fold).map(_columns_alone):
+        for batch in self._rows.through(some).through(by_fold).map(_columns_alone):
             batch.write(self._file)
             spooled.append(batch)
         out = by_fold.schema
@@ -317,7 +318,7 @@ class _TrainingRows:
         if self._high > self._low:
             self._transform(totals)
         spooled = _FromFile(fitted.schema, self._ranges)
-        self._rows.close_with(spooled)
+        self._rows.source.close_with(spooled)
         return spooled
 
 

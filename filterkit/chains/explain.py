@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.chains.statistics import Statistics
 from filterkit.counts.statistic import Statistic
 from filterkit.data.schema import Schema
@@ -46,7 +46,7 @@ class Explanation:
     tables : whether a statistic is taken that grows with the distinct values.
     """
 
-    def __init__(self, rows: TrainingRows, memory: int) -> None:
+    def __init__(self, rows: Rows, memory: int) -> None:
         self.steps: list[Step] = []
         self.schema: Schema | None = rows.schema
         self.most: int | None = rows.schema.width
@@ -124,7 +124,7 @@ class Explanation:
             self.schema = None
 
 
-def explain(stages: Sequence[Stage], rows: TrainingRows, memory: int) -> Explanation:
+def explain(stages: Sequence[Stage], rows: Rows, memory: int) -> Explanation:
     """Explain how `stages` would be fitted on rows, of which only the schema is looked at."""
     found = Explanation(rows, memory)
     for stage in stages:

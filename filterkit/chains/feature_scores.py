@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.chains.chain import DEFAULT_MEMORY
+from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
 from filterkit.chains.passes import fit_column_stages
-from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, rows_of
+from filterkit.chains.rows import Rows, open_rows
 from filterkit.counts.best_tests import best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
@@ -58,7 +58,7 @@ class _Scored(ColumnStage):
 
 
 def scores(
-    rows: Batch | Table | Iterable[Batch | Table] | TrainingRows,
+    rows: Batch | Table | Iterable[Batch | Table] | Rows,
     metrics: str | Iterable[str],
     *,
     alpha: float | None = None,
@@ -101,13 +101,13 @@ def scores(
     if alpha is not None and not 0 <= alpha <= 1:
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
     stage = _Scored(names, {"alpha": alpha, "combine": combine}, seed)
-    if isinstance(rows, (RowSource, MappedRows)):
+    if isinstance(rows, Rows):
         return _table(stage, rows, names, memory)
-    with rows_of(given_batches(rows), LocalEngine(jobs), memory // 8) as made:
+    with open_rows(given_batches(rows), LocalEngine(jobs), spool_share(memory)) as made:
         return _table(stage, made, names, memory)
 
 
-def _table(stage: _Scored, rows: TrainingRows, names: list[str], memory: int) -> pa.Table:
+def _table(stage: _Scored, rows: Rows, names: list[str], memory: int) -> pa.Table:
     import pyarrow as pa
 
     from filterkit.data import arrow

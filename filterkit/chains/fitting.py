@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.budget import stage_share
 from filterkit.chains.passes import fit_column_stages
-from filterkit.chains.rows import InMemoryRows, MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blaming
 from filterkit.stages.base import Batches, Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
@@ -25,14 +26,10 @@ if TYPE_CHECKING:
     from filterkit.data.schema import Schema
     from filterkit.stages.learner import Learner
 
-Tell = Callable[[int, TrainingRows], None]
-
-_SHARE = 4  # the share of `--memory` that a stage may hold which reads the batches itself
+Tell = Callable[[int, Rows], None]
 
 
-def fit_stages(
-    stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Tell | None = None
-) -> tuple[list[Fitted], TrainingRows]:
+def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:
     """Fit stages, one after the other.
 
     Parameters
@@ -54,7 +51,7 @@ def fit_stages(
     return [each.fitted for each in passed], passed[-1].rows if passed else rows
 
 
-def fit_each(stages: Sequence[Stage], rows: TrainingRows, memory: int, tell: Tell | None = None) -> list[Passed]:
+def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[Passed]:
     """As `fit_stages`; each fitted stage, with the training rows as they come out of it."""
     fitting = Fitting(rows, memory, tell)
     if any(stage.inner_folds() for stage in stages):
@@ -68,13 +65,13 @@ class Passed(NamedTuple):
     """A fitted stage, and the training rows as they come out of it."""
 
     fitted: Fitted
-    rows: TrainingRows
+    rows: Rows
 
 
 class Fitting:
     """The ways to fit a stage, and how far the rows have come; see `filterkit.stages.base.Fitting`."""
 
-    def __init__(self, rows: TrainingRows, memory: int, tell: Tell | None = None) -> None:
+    def __init__(self, rows: Rows, memory: int, tell: Tell | None = None) -> None:
         self._rows = rows  # as they come out of the stages fitted so far
         self._memory = memory
         self._tell = tell
@@ -103,7 +100,7 @@ class Fitting:
         if not len(choice.columns):
             self._add(stage, FittedOnNone(choice))
             return
-        fitting = Fitting(MappedRows(self._rows, choice), self._memory)
+        fitting = Fitting(self._rows.through(choice), self._memory)
         stage.fit_in(fitting)
         (passed,) = fitting.finish()
         self._add(stage, FittedOnSome(passed.fitted, choice))
@@ -165,7 +162,7 @@ class Fitting:
 
     def _batches(self) -> Batches:
         """The batches as they come out of the stages fitted so far."""
-        return Batches(partial(self._rows.map, itself), self._memory // _SHARE)
+        return Batches(partial(self._rows.map, itself), stage_share(self._memory))
 
     def _fit_waiting(self) -> None:
         if self._waiting:
@@ -174,17 +171,17 @@ class Fitting:
                 self._note(stage, made)
             self._tell_done()
 
-    def _add(self, stage: Stage, made: Fitted, rows: TrainingRows | None = None) -> None:
+    def _add(self, stage: Stage, made: Fitted, rows: Rows | None = None) -> None:
         """Note a fitted stage, and tell of it; `rows` come out of it, as for `_note`."""
         self._note(stage, made, rows)
         self._tell_done()
 
-    def _note(self, stage: Stage, made: Fitted, rows: TrainingRows | None = None) -> None:
+    def _note(self, stage: Stage, made: Fitted, rows: Rows | None = None) -> None:
         """Note a fitted stage; `rows` come out of it, by default those that came in, transformed."""
         self._stages.append(stage)
         check_fitted(stage, made)
         before = self._rows.schema
-        self._rows = MappedRows(self._rows, made) if rows is None else rows
+        self._rows = self._rows.through(made) if rows is None else rows
         self._passed.append(Passed(made, self._rows))
         if self._trials is not None and _sets_target(stage, before, self._rows.schema):
             self._trials = _Start(self._rows, len(self._stages))
@@ -207,15 +204,15 @@ class _Start:
     skipped : how many stages they have passed.
     """
 
-    def __init__(self, rows: TrainingRows, skipped: int) -> None:
+    def __init__(self, rows: Rows, skipped: int) -> None:
         self.rows = rows
         self.skipped = skipped
 
-    def starts_behind(self, fitted: Fitted, rows: TrainingRows) -> bool:
+    def starts_behind(self, fitted: Fitted, rows: Rows) -> bool:
         """Let `rows` pass through a fitted row stage, if that can be done once for all trials."""
-        if rows is not self.rows or not isinstance(self.rows, InMemoryRows):
+        if rows is not self.rows or not self.rows.source.in_memory:
             return False
-        self.rows = self.rows.through(fitted)
+        self.rows = self.rows.through(fitted).in_memory()
         self.skipped += 1
         return True
 
@@ -238,9 +235,7 @@ def _learns_nothing(stage: Stage) -> bool:
     return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
-def inner_splits(
-    before: Sequence[Stage], rows: TrainingRows, learner: Learner, memory: int
-) -> Iterator[tuple[Batch, Batch]]:
+def inner_splits(before: Sequence[Stage], rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
     """For each inner fold of `learner`, the training rows of the other folds and those of the fold itself.
 
     Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
@@ -255,8 +250,7 @@ def inner_splits(
     for number in range(count):
         own = fold == number
         others, held_out = (
-            rows.through(chosen) if isinstance(rows, InMemoryRows) else MappedRows(rows, chosen)
-            for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
+            rows.through(chosen).in_memory() for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
         )
         fitted, training = fit_stages(again, others, memory)
         images = held_out.map(partial(transform, fitted))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from filterkit.chains.rows import MappedRows, RowSource, TrainingRows, growth_of
+from filterkit.chains.rows import Rows, growth_of
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Fitted, transform
 
@@ -30,7 +30,7 @@ class Gathering(NamedTuple):
     take : gets what was found, in the order of the batches, in the process that asks.
     """
 
-    rows: TrainingRows
+    rows: Rows
     find: Callable[[Batch], Any]
     take: Callable[[Any], object]
 
@@ -61,23 +61,15 @@ def in_one_pass(several: Sequence[Gathering]) -> None:
     """Find out what `several` want, in one pass over each source of their rows."""
     of_source: dict[int, list[Gathering]] = {}
     for each in several:
-        of_source.setdefault(id(_source(each.rows)), []).append(each)
+        of_source.setdefault(id(each.rows.source), []).append(each)
     for gatherings in of_source.values():
         ways = _Ways()
         for number, each in enumerate(gatherings):
-            ways.add(_stages(each.rows), number, each.find)
-        growth = max(growth_of(_stages(each.rows)) for each in gatherings)
-        for found in _source(gatherings[0].rows).map(ways, growth=growth):
+            ways.add(each.rows.stages, number, each.find)
+        growth = max(growth_of(each.rows.stages) for each in gatherings)
+        for found in gatherings[0].rows.source.map(ways, growth=growth):
             for number, each in enumerate(gatherings):
                 each.take(found[number])
-
-
-def _source(rows: TrainingRows) -> RowSource:
-    return rows.source if isinstance(rows, MappedRows) else rows
-
-
-def _stages(rows: TrainingRows) -> list[Fitted]:
-    return rows.stages if isinstance(rows, MappedRows) else []
 
 
 class _Ways:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from filterkit.chains.gathering import Passes, gather
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.chains.states import StatesByStrip
 from filterkit.chains.statistics import Statistics
 from filterkit.chains.strips import Strip
@@ -32,7 +32,7 @@ from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
 
-def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> list[FittedColumns]:
+def fit_column_stages(stages: list[ColumnStage], rows: Rows, memory: int) -> list[FittedColumns]:
     """Fit column stages that follow each other.
 
     Parameters
@@ -49,19 +49,17 @@ def fit_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int
     return list(fitted)
 
 
-def fitting_column_stages(stages: list[ColumnStage], rows: TrainingRows, memory: int) -> Passes[list[FittedColumns]]:
+def fitting_column_stages(stages: list[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
     """As `fit_column_stages`, in passes that may be shared."""
     fitted: list[FittedColumns] = []
     while len(fitted) < len(stages):
         for each in (yield from _fitting_from_one_statistic(stages[len(fitted) :], rows, memory)):
             fitted.append(each)
-            rows = MappedRows(rows, each)
+            rows = rows.through(each)
     return fitted
 
 
-def _fitting_from_one_statistic(
-    stages: list[ColumnStage], rows: TrainingRows, memory: int
-) -> Passes[list[FittedColumns]]:
+def _fitting_from_one_statistic(stages: list[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
     """The first of `stages`, fitted, and as many more as the same statistic serves."""
     check_class(stages[0], rows.schema)
     statistics = Statistics(stages, memory)
@@ -168,7 +166,7 @@ class _Walk:
     statistics : what the strips are.
     """
 
-    def __init__(self, stages: list[ColumnStage], rows: TrainingRows, statistics: Statistics) -> None:
+    def __init__(self, stages: list[ColumnStage], rows: Rows, statistics: Statistics) -> None:
         self._stages = stages
         self._schema = rows.schema
         self._engine = rows.engine

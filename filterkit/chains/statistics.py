@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.budget import statistic_share
 from filterkit.chains.gathering import Gathering, in_one_pass
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.chains.strips import Strip, Strips
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
@@ -18,9 +19,7 @@ from filterkit.data.batch import Batch, empty
 from filterkit.engines.engine import Engine, mapped
 from filterkit.stages.columns import ColumnStage
 
-# The share of `--memory` that a statistic may take, and how many bytes working on it takes for each of its own.
-SHARE = 8
-_WORKING = 10
+_WORKING = 10  # bytes that working on a statistic takes for each of its own
 
 
 class Statistics:
@@ -41,7 +40,7 @@ class Statistics:
         self._kind = kind or stage.learns_from
         self._supervised = stage.needs_class
         self._reader = stage.name
-        self._budget = memory // SHARE
+        self._budget = statistic_share(memory)
         self._unlabelled = False  # whether a row was not counted because its class is missing
         self._weighted = False  # whether a row that counts has another weight than 1
 
@@ -61,7 +60,7 @@ class Statistics:
         table = statistic.without_classes() if self._supervised and not stage.needs_class else statistic
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
-    def passes(self, rows: TrainingRows) -> Iterator[StatisticsPass]:
+    def passes(self, rows: Rows) -> Iterator[StatisticsPass]:
         """Each pass over the rows that the statistic takes; gather what one wants, and take its strips, before the
         next."""
         low, wanted = 0, rows.schema.width
@@ -72,7 +71,7 @@ class Statistics:
             if low >= rows.schema.width:
                 return
 
-    def parts(self, rows: TrainingRows) -> Iterator[Statistic]:
+    def parts(self, rows: Rows) -> Iterator[Statistic]:
         """Statistics of one range of columns after the other, in this process, each small enough to be worked on.
 
         The schema of each is that of its columns alone, unless it has all.
@@ -125,7 +124,7 @@ class StatisticsPass:
         engine has room for; and how many further columns it probably has room for.
     """
 
-    def __init__(self, statistics: Statistics, rows: TrainingRows, low: int, high: int) -> None:
+    def __init__(self, statistics: Statistics, rows: Rows, low: int, high: int) -> None:
         self.high = high
         self.probable_width = high - low
         self._statistics = statistics

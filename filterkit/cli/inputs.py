@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from filterkit.chains.rows import SpooledRows
+from filterkit.chains.budget import spool_share
+from filterkit.chains.chain import FittedChain
+from filterkit.chains.rows import Rows, Source
 from filterkit.cli.options import InputOptions
+from filterkit.data.alignment import Alignment
+from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.files.inputs import NOTHING_DONE, Input, map_numbered
+from filterkit.files.inputs import NOTHING_DONE, Done, Input, map_numbered
 from filterkit.files.rejects import Rejects
 from filterkit.formats.opening import open_table
 from filterkit.plugin.formats import Formats, title_of
 from filterkit.progress import ReadingProgress
+from filterkit.stages.base import needs_numbers
 
 if TYPE_CHECKING:
     from filterkit.formats.output import AnyFormat
+
+T = TypeVar("T")
 
 
 class Work(NamedTuple):
@@ -100,12 +107,10 @@ def open_like(
 
 
 @contextmanager
-def training_rows(
-    reader: Input, work: Work, part_size: int | None = None, numbered: bool = False
-) -> Iterator[SpooledRows]:
+def training_rows(reader: Input, work: Work, part_size: int | None = None, numbered: bool = False) -> Iterator[Rows]:
     """The rows of `reader`, ready to be fitted on; the input is closed at the end.
 
-    `part_size` is that of `RowSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
+    `part_size` is that of `Source`; `numbered` says whether a stage needs the numbers of rows in every pass.
 
     Raises
     ------
@@ -114,23 +119,42 @@ def training_rows(
     shown = ReadingProgress(work.progress)
     mapping = partial(map_numbered, reader) if numbered else reader.map
     with reader:
-        rows = SpooledRows(
+        source = Source(
             reader.schema,
             lambda function, done=NOTHING_DONE: shown.watch(mapping(function, work.engine, done), reader),
             work.engine,
-            work.memory // 8,
-            live=reader.live,
+            spool_share(work.memory),
             rereads=reader.rereads(work.engine),
+            live=reader.live,
             part_size=part_size,
-            watch_again=shown.watch_again,
+            watch=shown.watch_again,
             all_read=lambda: reader.count is not None,
         )
         try:
             with naming(reader):
-                yield rows
+                yield Rows(source)
         finally:
-            rows.close()
+            source.close()
             shown.close()
+
+
+def later_rows(reader: Input, alignment: Alignment, fitted: FittedChain, work: Work) -> Rows:
+    """The rows of `reader` as they come out of a chain that was fitted on others; they can be mapped over once.
+
+    `alignment` gives them the columns that the chain takes.
+    """
+    shown = ReadingProgress(work.progress)
+    mapping = partial(map_numbered, reader) if needs_numbers(fitted.chain.stages) else reader.map
+
+    def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+        return shown.watch(mapping(partial(_on_aligned, alignment, function), work.engine, done), reader)
+
+    source = Source(fitted.incoming, read, work.engine, spool_share(work.memory), live=reader.live)
+    return Rows(source, fitted.stages, training=False)
+
+
+def _on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
+    return function(alignment.apply(batch))
 
 
 @contextmanager

@@ -6,55 +6,55 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from filterkit.chains.rows import Outgoing, PartFunction
+from filterkit.chains.rows import PiecesFunction, Rows
 from filterkit.data.batch import Batch
 from filterkit.files.inputs import Done
 from filterkit.messages import say
-from filterkit.stages.base import Fitted
 from filterkit.stages.learner import FittedLearner
 
 T = TypeVar("T")
 
 
-class Measured:
-    """A mapping over rows that come out of a learner, which counts how many are predicted as what.
+class MeasuredRows:
+    """Rows that come out of a learner, which counts how many are predicted as what while they are mapped over.
 
-    Only counts are kept, so memory does not grow with the number of rows; ``evaluate --test`` has all measures.
+    Only counts are held, so memory does not grow with the number of rows; ``evaluate --test`` has all measures.
 
     Parameters
     ----------
-    rows : the mapping over the rows.
-    learner : the last stage of the chain.
+    rows : the rows.
+    learner : the last of the stages that they pass.
     """
 
-    def __init__(self, rows: Outgoing, learner: FittedLearner) -> None:
+    def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self._learner = rows, learner
         self._counts: dict[str, dict[tuple[str, str], float]] = {}
 
-    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows.map`."""
         from filterkit.evaluation.runner import add_confusion
 
         self._counts = {}
-        for result, found in self._rows(partial(_both, function, self._learner)):
+        for result, found in self._rows.map(partial(_both, function, self._learner), last):
             add_confusion(self._counts, found)
             yield result
 
-    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
-        """See `Outgoing`; nothing must be done, because all rows are counted."""
+    def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
+        """See `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
         from filterkit.evaluation.runner import add_confusion
 
         self._counts = {}
-        for both in self._rows.parts(partial(_both_of_pieces, function, self._learner), done):
+        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self._learner), done):
             for found in both[1]:
                 add_confusion(self._counts, found)
             yield both[0]
 
     def all_read(self) -> bool:
-        """See `Outgoing`."""
+        """See `Rows.all_read`."""
         return self._rows.all_read()
 
-    def tell(self, name: str) -> None:
+    def print_counts(self, name: str) -> None:
         """Print the counts on standard error, with the rates of each class unless there are very many.
 
         `name` is that of the input.
@@ -70,10 +70,10 @@ class Measured:
                     say(line)
 
 
-def measured(rows: Outgoing, stages: list[Fitted]) -> Measured | None:
-    """The mapping over rows that come out of fitted stages, counted; None if the last of these is no learner."""
-    last = stages[-1] if stages else None
-    return Measured(rows, last) if isinstance(last, FittedLearner) else None
+def measure_rows(rows: Rows) -> MeasuredRows | None:
+    """Rows that count how they are predicted; None if the last stage that they pass is no learner."""
+    last = rows.stages[-1] if rows.stages else None
+    return MeasuredRows(rows, last) if isinstance(last, FittedLearner) else None
 
 
 def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any]]:
@@ -84,7 +84,7 @@ def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) 
 
 
 def _both_of_pieces(
-    function: PartFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
+    function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
 ) -> tuple[T, list[list[Any]]]:
     """``function`` of pieces that come out of a learner, and the confusion in each."""
     from filterkit.evaluation.runner import confusion

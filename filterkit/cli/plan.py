@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from filterkit.chains.chain import FittedChain
-from filterkit.chains.rows import SpooledRows
+from filterkit.chains.rows import Rows
 from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, open_like, training_rows
 from filterkit.cli.options import Options, engine_of
 from filterkit.cli.places import Goal, check_goals, check_sources
@@ -82,7 +82,7 @@ class Training(NamedTuple):
     """An input that the chain is fitted on, and its rows."""
 
     reader: Input
-    rows: SpooledRows
+    rows: Rows
 
 
 class Later(NamedTuple):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from filterkit.chains.cancelled import cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.chains.rows import Outgoing, OutgoingTraining, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.cli.comments import command_comment, command_for
-from filterkit.cli.inputs import naming
+from filterkit.cli.inputs import Work, later_rows, naming
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
 from filterkit.cli.verbose import StageTimes
-from filterkit.cli.writing import ChainWriter, Transformed
+from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import file_behind
 from filterkit.files.output import open_output, together
@@ -76,7 +76,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         _tell_rejects(plan.rejects, options)
 
 
-def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, TrainingRows]:
+def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, Rows]:
     """Fit the chain, and save it if asked. Returns it, and the training rows as they come out of it."""
     fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory, times)
     if job.options.save is not None:
@@ -91,7 +91,7 @@ def write(
     job: Job,
     plan: Plan,
     fitted: FittedChain,
-    rows: TrainingRows | None,
+    rows: Rows | None,
     in_parts: dict[str, OutputParts],
     times: StageTimes,
     began: float,
@@ -117,26 +117,25 @@ def write(
         path = options.output
         history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
         onward = bool(plan.later or job.goals_of_stages or options.rejects)
-        count = writer.write(path, OutgoingTraining(rows), history, reader, onward, in_parts=in_parts.get(path))
+        count = writer.write(path, rows, history, reader, onward, in_parts=in_parts.get(path))
         if options.verbose:
             for line in times.lines(fitted, reader.count):
                 say(f"filterkit: {line}")
         done(f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}")
     for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
-        from filterkit.cli.measured import measured  # which imports what learners need
+        from filterkit.cli.measured import measure_rows  # which imports what learners need
 
         with naming(reader):
-            outgoing: Outgoing = Transformed(reader, alignment, fitted, job.engine, options.progress)
-            tells = None if is_main else measured(outgoing, fitted.stages)
-            outgoing = tells or outgoing
+            outgoing = later_rows(reader, alignment, fitted, Work(job.engine, options.memory, options.progress))
+            measured = None if is_main else measure_rows(outgoing)
             parts = in_parts.get(output)
             if parts is not None:
-                parts.again = tells is not None
+                parts.again = measured is not None
             onward = options.rejects is not None or number < len(plan.later)
             comments = [*reader.history, command_comment(command_for(job, reader.path, output, later=True))]
-            count = writer.write(output, outgoing, comments, reader, onward, is_main, True, parts)
-        if tells is not None:
-            tells.tell(reader.name)
+            count = writer.write(output, measured or outgoing, comments, reader, onward, is_main, True, parts)
+        if measured is not None:
+            measured.print_counts(reader.name)
         done(f"{reader.name}: {count} rows")
 
 

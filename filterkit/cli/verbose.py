@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from filterkit.chains.chain import FittedChain, learned
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 
 
 class StageTimes:
@@ -17,9 +17,9 @@ class StageTimes:
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self._fitted: list[tuple[int, float, TrainingRows]] = []  # stages done, seconds, rows
+        self._fitted: list[tuple[int, float, Rows]] = []  # stages done, seconds, rows
 
-    def __call__(self, done: int, rows: TrainingRows) -> None:
+    def __call__(self, done: int, rows: Rows) -> None:
         self._fitted.append((done, time.perf_counter() - self._began, rows))
 
     def lines(self, chain: FittedChain, count: int | None) -> Iterator[str]:
@@ -43,10 +43,9 @@ class StageTimes:
             first, since = done, seconds
 
 
-def _count_of(rows: TrainingRows, otherwise: int | None) -> int | None:
+def _count_of(rows: Rows, otherwise: int | None) -> int | None:
     """How many rows come out of a stage: as many as it has arranged, or as came in."""
-    source = rows.source if isinstance(rows, MappedRows) else rows
-    return otherwise if source.arranged is None else source.arranged
+    return otherwise if rows.n_arranged is None else rows.n_arranged
 
 
 def _change(before: int | None, after: int | None, what: str) -> str:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from filterkit.chains.chain import FittedChain
-from filterkit.chains.rows import Outgoing, PartFunction, growth_of, of_part, pieces
+from filterkit.chains.rows import Rows
 from filterkit.cli.options import Options
-from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
-from filterkit.engines.engine import Engine, mapped
-from filterkit.files.inputs import Done, Input, map_numbered
+from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.formats.output import RowWriter, count_comment
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
-from filterkit.progress import ReadingProgress
-from filterkit.stages.base import needs_numbers
 
 if TYPE_CHECKING:
+    from filterkit.cli.measured import MeasuredRows
     from filterkit.cli.parts import OutputParts
     from filterkit.formats.output import AnyFormat
-
-T = TypeVar("T")
 
 
 class ChainWriter:
@@ -48,7 +42,7 @@ class ChainWriter:
     def write(
         self,
         path: str,
-        rows: Outgoing,
+        rows: Rows | MeasuredRows,
         history: list[str],
         reader: Input,
         onward: bool,
@@ -82,9 +76,11 @@ class ChainWriter:
         else:
             writer = self._writer(kind, later)
         with open_output(path, onward) as out:
-            return writer.write(out, rows, history, partial(_last_comment, rows, reader))
+            return writer.write(out, partial(rows.map, last=True), history, partial(_last_comment, rows, reader))
 
-    def _write_parts(self, kind: AnyFormat, rows: Outgoing, history: list[str], later: bool, given: OutputParts) -> int:
+    def _write_parts(
+        self, kind: AnyFormat, rows: Rows | MeasuredRows, history: list[str], later: bool, given: OutputParts
+    ) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
         from filterkit.cli.parts import digest_of_chain
         from filterkit.formats.parts import Form, write_parts
@@ -94,12 +90,12 @@ class ChainWriter:
         done = {} if given.again else dict(parts.done)
         if parts.is_complete and not given.again:
             say(f"filterkit: {given.all_there}")
-            for _ in rows.parts(_rows_of, done):  # rejected rows are noted, and stages in the chain may write
+            for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
                 pass
             return parts.rows
         form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
         try:
-            write_parts(parts, work, form, lambda part: rows.parts(part, done), done)
+            write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
         except BaseException:
             if parts.done:
                 say(f"filterkit: {given.some_there}")
@@ -110,80 +106,13 @@ class ChainWriter:
         return RowWriter(kind, self._schema, self._sparse, self._precision, later)
 
 
-@dataclass(eq=False, repr=False)
-class Transformed:
-    """A mapping over the rows of an input as they come out of a fitted chain.
-
-    Attributes
-    ----------
-    reader : the input.
-    alignment : from the columns of the input to those that the chain takes.
-    fitted : the chain.
-    engine : where the work runs.
-    progress : as for `ReadingProgress`.
-    """
-
-    reader: Input
-    alignment: Alignment
-    fitted: FittedChain
-    engine: Engine
-    progress: bool | None = False
-
-    def __call__(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        return ReadingProgress(self.progress).watch(self._mapped(function), self.reader)
-
-    def _mapped(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        growth = growth_of(self.fitted.stages)
-        if needs_numbers(self.fitted.chain.stages):
-            of_batch = partial(_of_aligned, self.alignment, self.fitted, function)
-            return map_numbered(self.reader, of_batch, self.engine)
-        if growth > 1 and not self.reader.live:  # rows of a live input come in short batches, and must not wait
-            batches = self.reader.map(self.alignment.apply, self.engine)
-            shorter = (piece for batch in batches for piece in pieces(batch, growth))
-            return mapped(self.engine, partial(_of_transformed, self.fitted, function), shorter)
-        return self.reader.map(partial(_of_aligned, self.alignment, self.fitted, function), self.engine)
-
-    def parts(self, function: PartFunction[T], done: Done) -> Iterator[T]:
-        """See `Outgoing`."""
-        growth = growth_of(self.fitted.stages)
-        of_batch = partial(_of_part, self.alignment, self.fitted, function, growth)
-        if needs_numbers(self.fitted.chain.stages):
-            found = map_numbered(self.reader, of_batch, self.engine, done)
-        else:
-            found = self.reader.map(of_batch, self.engine, done)
-        return ReadingProgress(self.progress).watch(found, self.reader)
-
-    def all_read(self) -> bool:
-        """See `Outgoing`."""
-        return True
-
-
-def _last_comment(rows: Outgoing, reader: Input, count: int) -> bytes:
+def _last_comment(rows: Rows | MeasuredRows, reader: Input, count: int) -> bytes:
     """The last line of ARFF; `count` rows have been written. It is empty if the input may be cut off."""
     if reader.may_be_cut:
         return b""
     return count_comment(count, reader.count if rows.all_read() else None)
 
 
-def _rows_of(pieces: Iterator[Batch]) -> int:
+def _count_rows(pieces: Iterator[Batch]) -> int:
     """The number of rows in some pieces."""
     return sum(map(len, pieces))
-
-
-def _of_aligned(alignment: Alignment, fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
-    """``function`` of a batch of an input that has been aligned and that a fitted chain has transformed."""
-    return _of_transformed(fitted, function, alignment.apply(batch))
-
-
-def _of_transformed(fitted: FittedChain, function: Callable[[Batch], T], batch: Batch) -> T:
-    """``function`` of a batch that a fitted chain has transformed."""
-    return function(fitted.transform(batch))
-
-
-def _of_part(alignment: Alignment, fitted: FittedChain, function: PartFunction[T], growth: float, batch: Batch) -> T:
-    """``function`` of the pieces of a batch of an input, aligned and transformed one after the other."""
-    return of_part(partial(_of_pieces, fitted, function), growth, alignment.apply(batch))
-
-
-def _of_pieces(fitted: FittedChain, function: PartFunction[T], pieces: Iterator[Batch]) -> T:
-    return function(map(fitted.transform, pieces))

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.fitting import Passed
 from filterkit.chains.gathering import Gathering
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Stage
 
@@ -23,7 +23,7 @@ class Account:
     passed : the fitted stages, with the rows that come out of each.
     """
 
-    def __init__(self, rows: TrainingRows, passed: Sequence[Passed]) -> None:
+    def __init__(self, rows: Rows, passed: Sequence[Passed]) -> None:
         self._rows = [rows, *(each.rows for each in passed)]
         self._sizes = [_Sizes() for _ in self._rows]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit.chains.gathering import Gathering, Passes
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.gram import Gram
 from filterkit.counts.overview import Overview
 from filterkit.data.attributes import Attribute
@@ -17,7 +17,7 @@ from filterkit.stages.selective import OnlyColumns
 _LEAST = 1e-12  # a variance, as a share of the squared width of the values, below which rounding decides
 
 
-def correlations(rows: TrainingRows, columns: np.ndarray, overview: Overview) -> Passes[np.ndarray]:
+def correlations(rows: Rows, columns: np.ndarray, overview: Overview) -> Passes[np.ndarray]:
     """Pearson's correlation of each pair of some columns, over the rows that have both values, in one pass.
 
     Parameters
@@ -38,7 +38,7 @@ def correlations(rows: TrainingRows, columns: np.ndarray, overview: Overview) ->
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
     blocks = _Blocks(low, high, complete, float(overview.weights[1]))
     summed = _Sum()
-    yield [Gathering(MappedRows(rows, OnlyColumns(rows.schema, columns)), blocks, summed.add)]
+    yield [Gathering(rows.through(OnlyColumns(rows.schema, columns)), blocks, summed.add)]
     number, sums, squares, products = (_sums_of_all if complete else _sums_of_both)(summed.gram(), len(columns))
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = sums / number  # of the first column of a pair, over the rows that have both

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.gathering import Passes
 from filterkit.chains.passes import fitting_column_stages
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
 from filterkit.exploration.extents import READER
@@ -74,7 +74,7 @@ def with_curve(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
     return None
 
 
-def curves(rows: TrainingRows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
+def curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
     """Fit a stage with a curve on some columns, and draw the curves.
 
     Parameters
@@ -88,7 +88,7 @@ def curves(rows: TrainingRows, columns: np.ndarray, stage: ColumnStage, memory: 
     ------
     StageError : the stage cannot be fitted.
     """
-    chosen = MappedRows(rows, OnlyColumns(rows.schema, columns))
+    chosen = rows.through(OnlyColumns(rows.schema, columns))
     thinned, fitted = yield from fitting_column_stages([_Thinned(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     images, columns = _images(fitted, values), fitted.columns

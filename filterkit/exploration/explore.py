@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from filterkit.chains.fitting import fit_each
 from filterkit.chains.gathering import Gathering, Passes, gather
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
@@ -51,7 +51,7 @@ class Request(NamedTuple):
     memory: int
 
 
-def explore(rows: TrainingRows, request: Request) -> dict[str, Any]:
+def explore(rows: Rows, request: Request) -> dict[str, Any]:
     """What the page shows of some rows; see the first comment of ``explore.js``.
 
     Parameters
@@ -197,7 +197,7 @@ class _Clock:
         self._done = 0
         self._last = time.perf_counter()
 
-    def __call__(self, done: int, rows: TrainingRows) -> None:
+    def __call__(self, done: int, rows: Rows) -> None:
         now = time.perf_counter()
         self.seconds[self._done] = now - self._last
         self._done, self._last = done, now

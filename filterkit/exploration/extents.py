@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.gathering import Passes
 from filterkit.chains.passes import fitting_column_stages
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.cells import entries
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
@@ -45,7 +45,7 @@ class Extents(NamedTuple):
         return Extents(self.low[columns], self.high[columns], self.whole[columns], self.zero[columns], self.totals)
 
 
-def extents(rows: TrainingRows, memory: int) -> Passes[Extents]:
+def extents(rows: Rows, memory: int) -> Passes[Extents]:
     """Find out how far the values of each column reach.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.ragged import begins_run
 from filterkit.data.schema import Schema
@@ -49,7 +49,7 @@ class Features:
     best : how many of the best features are shown in detail.
     """
 
-    def __init__(self, rows: TrainingRows, ranking: Ranking, best: int) -> None:
+    def __init__(self, rows: Rows, ranking: Ranking, best: int) -> None:
         self.rows = rows
         self.schema = rows.schema
         self.ranking = ranking

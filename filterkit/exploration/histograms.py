@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.gathering import Gathering, Passes
-from filterkit.chains.rows import MappedRows, TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.cells import entries, infinite_value
 from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
 from filterkit.data.attributes import Attribute
@@ -64,7 +64,7 @@ class Histograms(NamedTuple):
         }
 
 
-def histograms(rows: TrainingRows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
+def histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
     """Count the values of some columns by class, where there is a nominal one, in one pass.
 
     Parameters
@@ -77,7 +77,7 @@ def histograms(rows: TrainingRows, columns: np.ndarray, extents: Extents) -> Pas
     ------
     StageError : a value is infinite.
     """
-    chosen = MappedRows(rows, OnlyColumns(rows.schema, columns))
+    chosen = rows.through(OnlyColumns(rows.schema, columns))
     schema, reach = chosen.schema, extents.some(columns)
     order, most = _order_of_classes(schema, extents.totals)
     group = np.empty(len(order), np.int64)

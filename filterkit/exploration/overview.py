@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.gathering import Gathering
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.overview import Merging, Overview
 from filterkit.data.batch import Batch, empty
 from filterkit.data.schema import Schema
@@ -45,7 +45,7 @@ class Looking:
     rows : the rows.
     """
 
-    def __init__(self, rows: TrainingRows) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._merging = Merging()
         target = rows.schema.class_attribute

@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.chains.gathering import Passes
 from filterkit.chains.passes import fitting_column_stages
-from filterkit.chains.rows import TrainingRows
+from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, best_tests
 from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.metric import Metric
@@ -67,7 +67,7 @@ class Ranking:
         return np.lexsort((-self.scores[:, number], ~self.varied))
 
 
-def rank(rows: TrainingRows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int) -> Passes[Ranking]:
+def rank(rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int) -> Passes[Ranking]:
     """Score the features of some rows by several metrics.
 
     Parameters

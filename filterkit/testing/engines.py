@@ -15,7 +15,7 @@ import numpy as np
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain
-from filterkit.chains.rows import SpooledRows
+from filterkit.chains.rows import Rows, Source
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE, Engine, options_fault
@@ -232,14 +232,14 @@ def _output(engine: Engine, text: str) -> bytes:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         with Reader(path, block_size=16) as reader:
-            rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
+            source = Source(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
-                fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(rows)
+                fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
                 pieces: Iterable[Any] = out.map(partial(_joined_text, formatter), last=True)
                 return header_text(fitted.schema).encode() + b"".join(pieces)
             finally:
-                rows.close()
+                source.close()
 
 
 def _square_slowly(item: int) -> int:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.chain import DEFAULT_MEMORY, Chain, FittedChain
+from filterkit.chains.budget import DEFAULT_MEMORY
+from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable

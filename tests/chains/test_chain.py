@@ -3,28 +3,17 @@
 import numpy as np
 import pytest
 from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
+from counted import counted_rows
 
 import filterkit
 from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.chains.rows import InMemoryRows, SpooledRows
+from filterkit.chains.rows import Rows, Source
 from filterkit.engines.local import LocalEngine
 
 PLENTY = 1 << 30
-
-
-class CountedRows(InMemoryRows):
-    """Rows in memory that count the passes over them."""
-
-    def __init__(self, batches, jobs=1):
-        super().__init__(batches[0].schema, batches, LocalEngine(jobs), PLENTY)
-        self.passes = 0
-
-    def map(self, *arguments, **options):
-        self.passes += 1
-        return super().map(*arguments, **options)
 
 
 class Centre(Stage):
@@ -80,16 +69,16 @@ def with_weights(batch):
     ],
 )
 def test_fitting_reads_the_rows_as_few_times_as_possible(chain, passes):
-    rows = CountedRows(blocks(sample("mixed-sparse"), 7))
+    rows = counted_rows(blocks(sample("mixed-sparse"), 7))
     filterkit.chain(chain).fit(rows)
-    assert rows.passes == passes
+    assert rows.source.passes == passes
 
 
 def test_a_general_stage_may_read_the_rows_often_and_ends_a_run_of_column_stages():
-    rows = CountedRows(blocks(sample("iris"), 40))
+    rows = counted_rows(blocks(sample("iris"), 40))
     shape, bns = filterkit.chain("shape bns").stages
     Chain([shape, bns, Centre(), bns, shape]).fit(rows)
-    assert rows.passes == 1 + 2 + 1
+    assert rows.source.passes == 1 + 2 + 1
 
 
 @pytest.mark.parametrize("chain", ["shape bns l2", "l2", "shape l2 bns"])
@@ -105,7 +94,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
     monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
     with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
-        rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY)
+        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
         rows.close()
@@ -119,7 +108,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 
     monkeypatch.setattr("filterkit.chains.rows.Spool", refuse)
     batch = sample("iris")
-    rows = SpooledRows(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY)
+    rows = Rows(Source(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)
     assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
     rows.close()
@@ -145,10 +134,10 @@ def test_strips_of_columns_give_the_same_output(name, chain):
     whole = filterkit.chain(chain).fit(batches)
     passes = []
     for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
-        rows = CountedRows(batches)
+        rows = counted_rows(batches)
         strips = filterkit.chain(chain).fit(rows, memory=memory)
         assert text(strips, batches) == text(whole, batches)
-        passes.append(rows.passes)
+        passes.append(rows.source.passes)
     assert passes[0] < passes[1] < passes[2]
 
 
@@ -188,7 +177,7 @@ def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
             expected = text(filterkit.chain(chain).fit(batch), [batch])
             engine = LocalEngine(jobs)
             with Reader(str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
-                rows = SpooledRows(reader.schema, lambda f: reader.map(f, engine), engine, spool)  # noqa: B023
+                rows = Rows(Source(reader.schema, lambda f: reader.map(f, engine), engine, spool))  # noqa: B023
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
                 out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
@@ -200,9 +189,9 @@ def test_word_counts_give_the_same_in_strips_blocks_and_threads():
     batch = shared("text/oh0.wc.arff.gz")
     chain = filterkit.chain("shape bns l2")
     expected = text(chain.fit(batch), [batch])
-    rows = CountedRows(blocks(batch, 128), jobs=2)
+    rows = counted_rows(blocks(batch, 128), LocalEngine(2))
     strips = chain.fit(rows, memory=1_000_000)
-    assert rows.passes > 2
+    assert rows.source.passes > 2
     assert text(strips, blocks(batch, 50)) == expected
 
 
@@ -241,10 +230,10 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
             return state["less"].values[state["known"].search(columns, values)]
 
     batch = make([[5], [3], [3], [4]], [0, 1, -1, -1])
-    rows = CountedRows([batch])
+    rows = counted_rows([batch])
     bns = filterkit.chain("bns").stages[0]
     fitted = Chain([Rank(), bns, Rank()]).fit(rows)
-    assert rows.passes == 3  # of all rows, of those with a class, and again of all
+    assert rows.source.passes == 3  # of all rows, of those with a class, and again of all
     s = dict(fitted.stages[1].schema.features[0].scores)["bns"]
     ranked = fitted.stages[0].transform(batch)
     assert ranked.X.ravel().tolist() == [3, 0, 0, 2]
@@ -279,7 +268,7 @@ def test_a_chain_of_no_rows_gives_no_rows():
 
 def test_an_empty_stream_of_batches_is_transformed_to_no_rows():
     schema = sample("mixed-sparse").schema
-    rows = SpooledRows(schema, lambda function: iter(()), LocalEngine(1), PLENTY)
+    rows = Rows(Source(schema, lambda function: iter(()), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("shape bns l2").fit(rows)
     assert fitted.schema == filterkit.chain("shape bns l2").fit(sample("mixed-sparse").rows(0, 0)).schema
     rows.close()
@@ -328,7 +317,7 @@ def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
 
     def fit(class_index):
         schema = batch.schema.replace(class_index=class_index)
-        filterkit.chain(stage).fit(SpooledRows(schema, refuse, LocalEngine(1), PLENTY))
+        filterkit.chain(stage).fit(Rows(Source(schema, refuse, LocalEngine(1), PLENTY)))
 
     with pytest.raises(StageError, match=f"^{stage}: there is no class attribute, which it needs; .* --class"):
         fit(None)
@@ -397,7 +386,7 @@ def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n@data\n" + "\n".join(lines))
     engine = LocalEngine(1)
     with Reader(str(path), block_size=60) as reader:
-        rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, spool)
+        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, spool))
         with pytest.raises(StageError, match=r"^l2: row 78: "):
             filterkit.chain("bns l2 shape").fit(rows)
         rows.close()
@@ -413,7 +402,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
     with Reader(str(path), class_="c", block_size=60) as reader:
-        rows = SpooledRows(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY)
+        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY))
 
         def run():
             fitted = filterkit.chain(chain).fit(rows)

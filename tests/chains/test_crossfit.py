@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import filterkit
 from filterkit import Chain, StageError, testing
 from filterkit.chains.crossfit import draw_folds
-from filterkit.chains.rows import rows_of
+from filterkit.chains.rows import open_rows
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 
@@ -137,7 +137,7 @@ def test_columns_of_training_rows_go_to_other_processes():
 def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
     rng = np.random.default_rng(0)
     batch = make(rng.random((3000, 4)), rng.integers(0, 2, 3000), positive="yes")
-    with rows_of([batch], LocalEngine(1), 1 << 20) as rows:
+    with open_rows([batch], LocalEngine(1), 1 << 20) as rows:
         fitted, out = filterkit.chain("shape --cross-fit 5").fit_rows(rows, 100_000)
         (crossed,) = fitted.stages
         kept = crossed._training

@@ -3,28 +3,20 @@
 import numpy as np
 import pytest
 from agreement import make
+from counted import counted_rows
 
 import filterkit
 from filterkit.chains.fitting import Passed, fit_each
 from filterkit.chains.gathering import Gathering, gather, in_one_pass
-from filterkit.chains.rows import InMemoryRows, MappedRows
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.stages.base import Fitted
 
 
-class Counted(InMemoryRows):
-    """Rows that note each pass over them."""
-
-    def __init__(self, batch, engine=None, parts=4):
-        step = -(-len(batch) // parts)
-        batches = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-        super().__init__(batch.schema, batches, engine or LocalEngine(1), 1 << 30)
-        self.passes = 0
-
-    def map(self, function, last=False, growth=1.0):
-        self.passes += 1
-        return super().map(function, last, growth)
+def counted(batch, engine=None, parts=4):
+    """Rows of a batch in parts, which count the passes over them."""
+    step = -(-len(batch) // parts)
+    return counted_rows([batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)], engine)
 
 
 class Times(Fitted):
@@ -53,34 +45,34 @@ def starts(batch):
 
 
 def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_called_once_a_batch():
-    rows = Counted(made())
+    rows = counted(made())
     double, triple, fivefold = (Times(rows.schema, factor) for factor in (2, 3, 5))
-    once = MappedRows(rows, double)
-    wanted = [rows, MappedRows(once, triple), once, MappedRows(once, fivefold), MappedRows(rows, triple), once]
+    once = rows.through(double)
+    wanted = [rows, once.through(triple), once, once.through(fivefold), rows.through(triple), once]
     found = [[] for _ in wanted]
     in_one_pass([Gathering(each, total, own.append) for each, own in zip(wanted, found)])
-    assert rows.passes == 1
+    assert rows.source.passes == 1
     whole = float(np.arange(1, 21).sum())
     assert [sum(own) for own in found] == [whole * factor for factor in (1, 6, 2, 10, 3, 2)]
     assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
 
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():
-    rows, taken = Counted(made(), LocalEngine(2), parts=10), []
+    rows, taken = counted(made(), LocalEngine(2), parts=10), []
     in_one_pass(
-        [Gathering(rows, starts, taken.append), Gathering(MappedRows(rows, Times(rows.schema, 2)), len, taken.append)]
+        [Gathering(rows, starts, taken.append), Gathering(rows.through(Times(rows.schema, 2)), len, taken.append)]
     )
     assert taken == [each for start in range(10) for each in (start, 1)]
 
 
 def test_each_source_is_read_once():
-    first, second, found = Counted(made()), Counted(made(6)), []
+    first, second, found = counted(made()), counted(made(6)), []
     in_one_pass([Gathering(each, len, found.append) for each in (first, second, first)])
-    assert (first.passes, second.passes, sum(found)) == (1, 1, 26)
+    assert (first.source.passes, second.source.passes, sum(found)) == (1, 1, 26)
 
 
 def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_found():
-    rows, said = Counted(made()), []
+    rows, said = counted(made()), []
 
     def adding(name, passes):
         results = []
@@ -97,7 +89,7 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
 
     whole = float(np.arange(1, 21).sum())
     assert gather(adding("a", 1), nothing(), adding("b", 3)) == [[whole], "nothing", [whole] * 3]
-    assert rows.passes == 3
+    assert rows.source.passes == 3
     assert said == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
     assert gather() == []
 
@@ -106,14 +98,14 @@ def test_an_error_comes_out():
     def refuse(batch):
         raise filterkit.StageError("refuse", "no")
 
-    rows = Counted(made())
+    rows = counted(made())
     with pytest.raises(filterkit.StageError, match="refuse: no"):
         in_one_pass([Gathering(rows, len, print), Gathering(rows, refuse, print)])
 
 
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
-        rows, found = Counted(made(), engine), []
+        rows, found = counted(made(), engine), []
         passed: list[Passed] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
         in_one_pass([Gathering(each.rows, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 from agreement import make, sample
+from counted import counted_rows, rows_in_memory
 
 import filterkit
-from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 
 
@@ -38,7 +38,7 @@ def _in_a_process(function, item):
 
 def fitted(text, batches, engine):
     """The states that the chain has learned, and the transformed training rows."""
-    rows = InMemoryRows(batches[0].schema, batches, engine, 1 << 20)
+    rows = rows_in_memory(batches, engine, 1 << 20)
     found, out = filterkit.chain(text).fit_rows(rows)
     return [stage.get_state() for stage in found.stages], [batch.X for batch in out.map(lambda batch: batch)]
 
@@ -148,16 +148,6 @@ def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
     assert plain(one) == plain(other)
 
 
-class Passes(InMemoryRows):
-    """Rows that count how often they are mapped over."""
-
-    count = 0
-
-    def map(self, *arguments, **options):
-        self.count += 1
-        return super().map(*arguments, **options)
-
-
 class Handle:
     """Stands for a result that is kept elsewhere."""
 
@@ -192,9 +182,9 @@ class Roomy(LocalEngine):
 
 def fitted_with(text, batch, memory, engine=LocalEngine):
     """The states of the stages, and in how many passes they were found."""
-    rows = Passes(batch.schema, [batch.rows(i, i + 20) for i in range(0, len(batch), 20)], engine(1), 0)
+    rows = counted_rows([batch.rows(i, i + 20) for i in range(0, len(batch), 20)], engine(1), 0)
     found, _ = filterkit.chain(text).fit_rows(rows, memory)
-    return plain([stage.get_state() for stage in found.stages]), rows.count
+    return plain([stage.get_state() for stage in found.stages]), rows.source.passes
 
 
 def test_strips_go_through_all_stages_that_follow_each_other():

@@ -5,7 +5,7 @@ import pytest
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.chains.reorder import take_rows
-from filterkit.chains.rows import InMemoryRows
+from filterkit.chains.rows import Rows, Source
 from filterkit.engines.local import LocalEngine
 
 SCHEMA = Schema("r", [Attribute("n"), Attribute("class", "nominal", ("no", "yes"))], 1)
@@ -17,7 +17,7 @@ def rows_of(step, memory=1 << 20):
         Batch(SCHEMA, np.array([[float(i)] for i in part]), np.array([i % 2 for i in part], np.int32))
         for part in (range(i, min(i + step, 10)) for i in range(0, 10, step))
     ]
-    return InMemoryRows(SCHEMA, batches, LocalEngine(1), memory)
+    return Rows(Source.of_batches(SCHEMA, batches, LocalEngine(1), memory))
 
 
 def taken(rows, numbers):
@@ -44,14 +44,13 @@ def test_rows_in_ascending_order_are_streamed():
     """A batch comes out before the next one is asked for."""
     asked = []
 
-    class Watched(InMemoryRows):
+    class Watched(Rows):
         def map(self, function, last=False):
             assert last
             for batch in super().map(lambda batch: batch):
                 asked.append(batch.start)
                 yield function(batch)
 
-    source = rows_of(5)
-    watched = Watched(SCHEMA, source._batches, LocalEngine(1), 0)
+    watched = Watched(rows_of(5).source)
     first = next(iter(take_rows(watched, np.array([1, 2, 8]))))
     assert first.X[:, 0].tolist() == [1.0, 2.0] and asked == [0]

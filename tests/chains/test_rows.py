@@ -5,7 +5,7 @@ import pytest
 
 from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
 from filterkit.chains import rows as rows_module
-from filterkit.chains.rows import InMemoryRows, MappedRows, SpooledRows, rows_of
+from filterkit.chains.rows import Rows, Source, open_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import FittedRows
 
@@ -29,7 +29,11 @@ def spooled(parts, memory=1 << 20):
         passes.append(len(passes))
         return ENGINE.map(function, parts)
 
-    return SpooledRows(SCHEMA, once, ENGINE, memory), passes
+    return Rows(Source(SCHEMA, once, ENGINE, memory)), passes
+
+
+def in_memory(parts, memory):
+    return Rows(Source.of_batches(SCHEMA, parts, ENGINE, memory))
 
 
 class Double(RowStage):
@@ -64,11 +68,11 @@ def test_rows_that_come_once_are_read_again_from_the_spool(memory):
 def test_rows_that_are_asked_for_once_are_not_kept():
     rows, passes = spooled(batches([1, 2], [3]))
     assert [v for _, v in rows.map(values, last=True)] == [[1, 2], [3]]
-    assert passes == [0] and rows._kept is None
+    assert passes == [0] and rows.source._stored is None
 
 
 def test_rows_in_memory_are_numbered():
-    rows = InMemoryRows(SCHEMA, batches([1, 2], [], [3]), ENGINE, 0)
+    rows = in_memory(batches([1, 2], [], [3]), 0)
     assert list(rows.map(values)) == [(0, [1, 2]), (2, []), (2, [3])] == list(rows.map(values))
 
 
@@ -77,32 +81,32 @@ def fitted(stage):
 
 
 def test_mapped_rows_pass_all_stages_in_order():
-    rows = InMemoryRows(SCHEMA, batches([1], [2]), ENGINE, 7)
-    twice = MappedRows(MappedRows(rows, fitted(Double())), fitted(Double()))
+    rows = in_memory(batches([1], [2]), 7)
+    twice = rows.through(fitted(Double())).through(fitted(Double()))
     assert list(twice.map(values)) == [(0, [4]), (1, [8])]
     assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
-    assert twice.source is rows and len(twice.stages) == 2
-    assert list(rows.through(fitted(Double())).map(values)) == [(0, [2]), (1, [4])]
+    assert twice.source is rows.source and len(twice.stages) == 2
+    assert list(rows.through(fitted(Double())).in_memory().map(values)) == [(0, [2]), (1, [4])]
 
 
 def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
-    rows = InMemoryRows(SCHEMA, batches([1, 2], [3, 4, 6]), ENGINE, 0)
-    arranged = MappedRows(rows, fitted(Double())).arranged_by(Evens())
+    rows = in_memory(batches([1, 2], [3, 4, 6]), 0)
+    arranged = rows.through(fitted(Double())).arranged_by(Evens())
     assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
     own = rows.arranged_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
     rows.close()
-    assert arranged._kept == own._kept == []
+    assert arranged.source._stored == own.source._stored == []
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():
-    with rows_of(batches([1], [2]), ENGINE, 0) as rows:
-        assert isinstance(rows, InMemoryRows) and list(rows.map(values)) == [(0, [1]), (1, [2])]
-    with rows_of(iter(batches([1], [2])), ENGINE, 0) as rows:
-        assert isinstance(rows, SpooledRows)
+    with open_rows(batches([1], [2]), ENGINE, 0) as rows:
+        assert rows.source.in_memory and list(rows.map(values)) == [(0, [1]), (1, [2])]
+    with open_rows(iter(batches([1], [2])), ENGINE, 0) as rows:
+        assert not rows.source.in_memory
         assert [v for _, v in rows.map(values)] == [v for _, v in rows.map(values)] == [[1], [2]]
-    with pytest.raises(FilterkitError, match="there is no batch to fit on"), rows_of([], ENGINE, 0):
+    with pytest.raises(FilterkitError, match="there is no batch to fit on"), open_rows([], ENGINE, 0):
         pass
 
 
@@ -126,12 +130,12 @@ def test_a_stage_that_makes_many_values_gets_few_rows_at_once(in_memory, monkeyp
     parts = batches([1, 2, 3, 4, 5], [], [6], [7, 8, 9])
     starts = np.cumsum([0, *map(len, parts)]).tolist()
     expected = [(start, (2 * part.X[:, 0]).tolist()) for start, part in zip(starts, parts)]
-    rows = InMemoryRows(SCHEMA, parts, ENGINE, 0) if in_memory else spooled(parts)[0]
+    rows = in_memory(parts, 0) if in_memory else spooled(parts)[0]
     fan = Fan()
     list(rows.map(len))
-    found = list(MappedRows(rows, fan).map(values, last=True))
+    found = list(rows.through(fan).map(values, last=True))
     assert max(fan.lengths) <= 2 < len(parts[0])
     assert [start for start, _ in found] == np.cumsum([0, *(len(X) for _, X in found)])[:-1].tolist()
     assert [x for _, X in found for x in X] == [x for _, X in expected for x in X]
     double = Double().fit(lambda: iter(()), SCHEMA)
-    assert list(MappedRows(rows, double).map(values)) == expected
+    assert list(rows.through(double).map(values)) == expected

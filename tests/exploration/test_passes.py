@@ -4,28 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import columns, make, sample
+from counted import counted_rows
 from gathered import as_json, request_of
 
 import filterkit
 from filterkit.chains.chain import Chain
 from filterkit.chains.fitting import fit_each
-from filterkit.chains.rows import InMemoryRows
 from filterkit.engines.local import LocalEngine
 from filterkit.exploration.explore import explore
 
 PLENTY = 1 << 30
-
-
-class CountedRows(InMemoryRows):
-    """Rows that count how often each has been read."""
-
-    def __init__(self, batches):
-        super().__init__(batches[0].schema, batches, LocalEngine(2), PLENTY)
-        self.read = 0
-
-    def map(self, function, last=False, growth=1.0):
-        self.read += 1
-        return super().map(function, last, growth)
 
 
 def pieces(batch, count=5):
@@ -63,38 +51,40 @@ CHAINS = [
 @pytest.mark.parametrize(("made", "chain", "to_fit"), CHAINS)
 def test_rows_are_read_twice_besides_what_fitting_the_chain_takes(made, chain, to_fit):
     batches = pieces(made())
-    rows = CountedRows(batches)
+    rows = counted_rows(batches, LocalEngine(2))
     fit_each(Chain.parse(chain).stages, rows, PLENTY)
-    assert rows.read == to_fit
-    rows = CountedRows(batches)
+    assert rows.source.passes == to_fit
+    rows = counted_rows(batches, LocalEngine(2))
     found = explore(rows, request_of(chain))
-    assert rows.read == to_fit + 2
+    assert rows.source.passes == to_fit + 2
     assert len(found["details"]) >= 6 and len(found["correlation"]["features"]) >= 6
     assert all(each["before"]["counts"] is not None and each["curves"] for each in found["details"])
     assert any(each["after"] for each in found["details"]) == bool(chain)
 
 
 def test_arranged_rows_are_read_twice_too():
-    rows = CountedRows(pieces(numbers()))
+    rows = counted_rows(pieces(numbers()), LocalEngine(2))
     explore(rows, request_of("shuffle bns"))
-    in_order = rows.read
-    rows = CountedRows(pieces(numbers()))
+    in_order = rows.source.passes
+    rows = counted_rows(pieces(numbers()), LocalEngine(2))
     fit_each(Chain.parse("shuffle bns").stages, rows, PLENTY)
-    assert in_order == rows.read + 1  # the account of the rows that come in; the others are those that come out
+    assert (
+        in_order == rows.source.passes + 1
+    )  # the account of the rows that come in; the others are those that come out
 
 
 def test_a_small_memory_takes_more_passes_and_finds_the_same():
     found = []
     for memory in (PLENTY, 1 << 16):
-        rows = CountedRows(pieces(numbers()))
+        rows = counted_rows(pieces(numbers()), LocalEngine(2))
         shown = as_json(explore(rows, request_of(memory=memory)))
-        found.append((rows.read, shown))
+        found.append((rows.source.passes, shown))
     (few, plenty), (many, little) = found
     assert few == 2 < many
     assert little == plenty
 
 
 def test_without_details_there_is_one_pass():
-    rows = CountedRows(pieces(numbers()))
+    rows = counted_rows(pieces(numbers()), LocalEngine(2))
     explore(rows, request_of("", best=0))
-    assert rows.read == 1
+    assert rows.source.passes == 1

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import reference_metrics as ref
 from agreement import columns, dense, make, sample, shared
+from counted import counted_rows
 
 import filterkit
 from filterkit import PluginError, StageError, UsageError
-from filterkit.chains.rows import InMemoryRows
-from filterkit.engines.local import LocalEngine
 
 # Four words: in rows 0-2, 0-1, 3-4 and 2, of three positive and three negative rows; a constant one; an absent one.
 X = np.array(
@@ -191,16 +190,9 @@ def test_strips_give_the_same_columns(by, limit):
 
 
 def test_one_pass_serves_a_scorer_and_select():
-    passes = []
-
-    class Counted(InMemoryRows):
-        def map(self, function, *options, **named):
-            passes.append(1)
-            return super().map(function, *options, **named)
-
-    rows = Counted(words().schema, [words()], LocalEngine(1), 1 << 20)
+    rows = counted_rows([words()])
     filterkit.chain("shape bns select --top 2 l2").fit(rows)
-    assert len(passes) == 1
+    assert rows.source.passes == 1
 
 
 def test_the_latest_scorer_need_not_have_scored_every_column():

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from agreement import dense, make, sample, sparsely
+from counted import rows_in_memory
 from filterkit_plugins.svm import hyperplanes, learner
 from filterkit_plugins.svm.calibration import sigmoid
 from scipy.optimize import minimize
@@ -17,8 +18,6 @@ from weka import weka
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
 from filterkit.chains.crossfit import counted_classes, draw_folds
-from filterkit.chains.rows import InMemoryRows
-from filterkit.engines.local import LocalEngine
 from filterkit.plugin import Tasks, Training
 
 
@@ -156,7 +155,7 @@ def noisy(classes=2, rows=70, seed=0):
 
 def tried(before, batch, costs, criterion, folds, seed):
     """For each C the mean of a measure over the folds, and the truth and scores of the rows left out."""
-    fold = draw_folds(counted_classes(InMemoryRows(batch.schema, [batch], LocalEngine(1), 0)), folds, seed)
+    fold = draw_folds(counted_classes(rows_in_memory([batch])), folds, seed)
     codes = filterkit.chain("svm").fit(batch).stages[0].tasks.codes
     values, truths, scores = [], [], []
     for number in range(folds):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make, sample, shared
+from counted import rows_in_memory
 from filterkit_plugins.svm import learner
 from filterkit_plugins.svm.threshold import best_threshold
 from hypothesis import given
@@ -14,8 +15,6 @@ from sklearn.svm import SVC
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError
 from filterkit.chains.crossfit import counted_classes, draw_folds
-from filterkit.chains.rows import InMemoryRows
-from filterkit.engines.local import LocalEngine
 
 
 def model(text, batch):
@@ -112,7 +111,7 @@ def data(name, positive):
 
 
 def folds_of(batch, seed):
-    return draw_folds(counted_classes(InMemoryRows(batch.schema, [batch], LocalEngine(1), 0)), 5, seed)
+    return draw_folds(counted_classes(rows_in_memory([batch])), 5, seed)
 
 
 def positives(batch):
