@@ -78,9 +78,6 @@ class Ordinal(ColumnStage):
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         return np.repeat(np.arange(schema.width), state["levels"].lengths)
 
-    def compares_columns(self) -> bool:
-        return False
-
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
     ) -> list[Attribute]:

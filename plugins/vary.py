@@ -42,9 +42,6 @@ class Vary(ColumnStage):
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         return np.flatnonzero(state["kept"])
 
-    def compares_columns(self) -> bool:
-        return False
-
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy()
 

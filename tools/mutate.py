@@ -48,7 +48,7 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 
 
 def find_mutants(path: Path) -> Iterator[dict[str, Any]]:
-    """Every mutant of a file: its `file` and `line`, where it begins and ends in bytes, and the `old` and `new` text."""
+    """Every mutant of a file: its `file` and `line`, its `begin` and `end` in bytes, and the `old` and `new` text."""
     source = path.read_bytes()
     starts = [0]
     for line in source.splitlines(keepends=True):

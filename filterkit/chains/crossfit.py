@@ -10,19 +10,19 @@ its parts.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from filterkit.chains.budget import fold_share
+from filterkit.chains.column_fitting import Counted, Counting, columns_alone, taking_strips
+from filterkit.chains.gathering import gather
 from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
-from filterkit.chains.spool import SpooledBatch, rows_between
-from filterkit.chains.states import StatesByStrip
-from filterkit.chains.statistics import Statistics
+from filterkit.chains.states import States
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
-from filterkit.data.attributes import taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import check_state
 from filterkit.data.csr import Csr
@@ -66,73 +66,66 @@ def too_many_folds(folds: int, rows: int) -> str:
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """`stage` fitted on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
     classes = counted_classes(rows)
-    number = int(np.count_nonzero(classes >= 0))
-    if stage.cross_fits() and stage.folds() > number:
-        raise StageError(stage.name, too_many_folds(stage.folds(), number))
-    count = useful_folds(stage.folds(), number)
-    fold = draw_folds(classes, count, stage.fold_seed())
-    fitting = _FittingByFold(stage, rows, fold, count, memory)
-    by_fold = rows.through(_PairedWithFold(rows.schema, fold, count))
-    for table in Statistics([stage], memory, _PairTable).parts(by_fold):
-        assert isinstance(table, ContingencyTable)
-        fitting.take(table)
-        del table  # it may be large, and so may the next one
-    return fitting.finish()
+    n_rows = int(np.count_nonzero(classes >= 0))
+    if stage.cross_fits() and stage.folds() > n_rows:
+        raise StageError(stage.name, too_many_folds(stage.folds(), n_rows))
+    n_folds = useful_folds(stage.folds(), n_rows)
+    fold = draw_folds(classes, n_folds, stage.fold_seed())
+    scratch = Scratch()
+    whole = States(scratch)
+    by_fold = [States(scratch, fold_share(memory) // n_folds) for _ in range(n_folds if stage.cross_fits() else 0)]
+    learn = _LearnByFold(stage, rows.schema, n_folds)
+    totals = np.empty(0)
+
+    def use(counted: Counted) -> None:
+        nonlocal totals
+        for state, others, weights in counted.learn(learn):
+            whole.add(state)
+            for states, other in zip(by_fold, others):
+                states.add(other)
+            totals = weights
+
+    paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
+    gather(taking_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, use))
+    fitted = stage.finish(rows.schema, whole.joined(), totals)
+    return CrossFitted(fitted, [states.joined() for states in by_fold], fold) if by_fold else fitted
 
 
-class _FittingByFold:
-    """Fits a stage on tables that cover one range of columns after the other.
+@dataclass(frozen=True)
+class _LearnByFold:
+    """Learns from a range of columns of a table that counts pairs of class and fold.
 
-    Parameters
-    ----------
-    stage : the stage.
-    rows : the training rows.
-    fold, count : the fold of each row, see `draw_folds`, and the number of folds.
-    memory : bytes; see `_TrainingRows`.
+    Returns the state from all rows, the states from the rows outside each fold, and the totals of `ColumnStage.finish`.
     """
 
-    def __init__(self, stage: ColumnStage, rows: Rows, fold: np.ndarray, count: int, memory: int) -> None:
-        self._stage = stage
-        self._schema = rows.schema
-        self._count = count
-        self._states = StatesByStrip()
-        self._training = _TrainingRows(stage, rows, fold, count, memory) if stage.cross_fits() else None
+    stage: ColumnStage
+    schema: Schema
+    n_folds: int
 
-    def take(self, table: ContingencyTable) -> None:
-        """Fit the next columns; `table` counts pairs of class and fold."""
-        whole = _of_folds(table, _unpaired(table.schema, self._schema), np.ones(self._count + 1, bool))
-        schema = _for_folds(whole)
-        self._totals = whole.totals
-        state = learned(self._stage, whole)
+    def __call__(self, item: tuple[ContingencyTable, int, int]) -> tuple[State, list[State], np.ndarray]:
+        table = columns_alone(*item)
+        whole = _of_folds(table, _unpaired(table.schema, self.schema), np.ones(self.n_folds + 1, bool))
+        schema, totals = _for_folds(whole), whole.totals
+        state = learned(self.stage, whole)
         del whole  # makes room for the folds
-        changes, others = self._learned_by_fold(table, schema)
-        state = {**state, **changes}
-        self._states.add(state)
-        if self._training is not None:
-            self._training.add([*({**each, **changes} for each in others), state], len(table), self._totals)
+        changes, others = self._learn_from_others(table, schema)
+        return state | changes, [other | changes for other in others], totals
 
-    def _learned_by_fold(self, table: ContingencyTable, schema: Schema) -> tuple[State, list[State]]:
+    def _learn_from_others(self, table: ContingencyTable, schema: Schema) -> tuple[State, list[State]]:
         """What comparing the folds changes, and what the stage learns from the rows outside each."""
-        stage, every = self._stage, np.arange(self._count + 1)
+        stage, every = self.stage, np.arange(self.n_folds + 1)
         if not stage.compares_folds():
-            numbers = range(self._count if stage.cross_fits() else 0)
+            numbers = range(self.n_folds if stage.cross_fits() else 0)
             return {}, [learned(stage, _of_folds(table, schema, every != number)) for number in numbers]
         folds = []
-        for number in range(self._count):
+        for number in range(self.n_folds):
             others = _of_folds(table, schema, every != number)
             folds.append(Fold(others, learned(stage, others), _of_folds(table, schema, every == number)))
         return check_state(stage, stage.choose_columns(folds), len(table)), [fold.state for fold in folds]
 
-    def finish(self) -> Fitted:
-        """The stage, fitted on all columns."""
-        fitted = self._stage.finish(self._schema, self._states.joined(), self._totals)
-        if self._training is None:
-            return fitted
-        return CrossFitted(fitted, self._training.transformed_by(fitted, self._totals))
-
 
 def _unpaired(pairs: Schema, schema: Schema) -> Schema:
-    """The schema `pairs` of `_ByFold`, perhaps of some columns only, with the class that `schema` has."""
+    """The schema of `_PairedWithFold`, perhaps of some columns only, with the class that `schema` has."""
     target = schema.class_attribute
     assert target is not None and pairs.class_index is not None
     attributes = list(pairs.attributes)
@@ -228,16 +221,21 @@ class CrossFitted(Fitted):
 
     Parameters
     ----------
-    whole : fitted on all rows; transforms later rows.
-    training : transforms the training rows.
+    whole : fitted on all rows; transforms later rows, and training rows in no fold.
+    states : what the stage has learned from the rows outside each fold.
+    fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
     """
 
-    def __init__(self, whole: FittedColumns, training: Fitted) -> None:
+    def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
         self.schema = whole.schema
         self.growth = whole.growth
         self.columns = whole.columns
         self.whole = whole
-        self._training = training
+        self._by_fold = [
+            *(FittedColumns(whole.stage, whole.incoming, whole.schema, state, whole.columns) for state in states),
+            whole,
+        ]
+        self._fold = fold
 
     def get_state(self) -> dict[str, Any]:
         return self.whole.get_state()
@@ -246,168 +244,16 @@ class CrossFitted(Fitted):
         return self.whole.transform(batch)
 
     def transform_training(self, batch: Batch) -> Batch:
-        return self._training.transform(batch)
-
-
-class _TrainingRows:
-    """The training rows of a stage that is cross-fitted on one range of columns after the other.
-
-    What it learns from the folds is large where columns have many values. As soon as that takes more than the budget,
-    the rows are transformed by it, and the columns that come out wait in a temporary file.
-
-    Parameters
-    ----------
-    stage : the stage.
-    rows : the training rows.
-    fold, count : the fold of each row, see `draw_folds`, and the number of folds.
-    memory : bytes, of which what is learned from the folds takes an eighth.
-    """
-
-    def __init__(self, stage: ColumnStage, rows: Rows, fold: np.ndarray, count: int, memory: int) -> None:
-        self._stage = stage
-        self._rows = rows
-        self._fold = fold
-        self._count = count
-        self._budget = fold_share(memory)
-        self._file = Scratch()  # for the columns that come out
-        self._ranges: list[_Columns] = []
-        self._begin(0)
-
-    def _begin(self, column: int) -> None:
-        """Collect the states of the columns from this one on."""
-        file = Scratch()
-        self._states = [StatesByStrip(file) for _ in range(self._count + 1)]
-        self._low = self._high = column
-        self._nbytes = 0
-
-    def add(self, states: list[State], columns: int, totals: np.ndarray) -> None:
-        """Add what was learned of the next columns.
-
-        Parameters
-        ----------
-        states : from the rows outside each fold, and at last from all rows.
-        columns : how many there are.
-        totals : as for `ColumnStage.finish`.
-        """
-        for collected, state in zip(self._states, states, strict=True):
-            collected.add(state)
-            self._nbytes += sum(value.nbytes for value in state.values())
-        self._high += columns
-        # If a stage compares columns, nobody knows yet which of them come out.
-        if self._nbytes > self._budget and not self._stage.compares_columns():
-            self._transform(totals)
-
-    def _transform(self, totals: np.ndarray) -> None:
-        """Transform the columns whose states have been collected."""
-        some = _SomeColumns(self._rows.schema, self._low, self._high)
-        *others, whole = (states.joined() for states in self._states)
-        by_fold = _ByFoldStates(self._stage.finish(some.schema, whole, totals), others, self._fold)
-        spooled = []
-        for batch in self._rows.through(some).through(by_fold).map(_columns_alone):
-            batch.write(self._file)
-            spooled.append(batch)
-        out = by_fold.schema
-        alone = Schema(out.relation, out.features, sparse=out.sparse, zero=out.zero)  # holds no state, as `out` may
-        self._ranges.append(_Columns(alone, spooled))
-        self._begin(self._high)
-
-    def transformed_by(self, fitted: FittedColumns, totals: np.ndarray) -> Fitted:
-        """What transforms the training rows; `fitted` is the stage, fitted on all of them."""
-        if not self._ranges:
-            return _ByFoldStates(fitted, [states.joined() for states in self._states[:-1]], self._fold)
-        if self._high > self._low:
-            self._transform(totals)
-        spooled = _FromFile(fitted.schema, self._ranges)
-        self._rows.source.close_with(spooled)
-        return spooled
-
-
-class _SomeColumns(Fitted):
-    """Passes on a range of the columns of X."""
-
-    def __init__(self, schema: Schema, low: int, high: int) -> None:
-        self._range = np.arange(low, high)
-        self.schema = schema.with_features(taken(schema.features, self._range), self._range)
-
-    def transform(self, batch: Batch) -> Batch:
-        X: Any = batch.csr.only(self._range) if batch.sparse else batch.X[:, self._range]
-        return batch.replace(schema=self.schema, X=X)
-
-
-class _ByFoldStates(Fitted):
-    """Transforms each training row by what a stage has learned from the rows outside its fold.
-
-    Parameters
-    ----------
-    whole : the stage, fitted on all rows; transforms rows in no fold.
-    states : what the stage has learned from the rows outside each fold.
-    fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
-    """
-
-    def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
-        self.schema = whole.schema
-        self.growth = whole.growth
-        self._fitted = [
-            *(FittedColumns(whole.stage, whole.incoming, whole.schema, state, whole.columns) for state in states),
-            whole,
-        ]
-        self._fold = fold
-
-    def transform(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]
         bare = batch.replace(passthrough=None)
-        numbers = [np.flatnonzero(fold == number) for number in range(len(self._fitted))]
-        parts = [
-            fitted.transform(bare.take(own)) for fitted, own in zip(self._fitted, numbers, strict=True) if len(own)
-        ]
+        rows = [np.flatnonzero(fold == number) for number in range(len(self._by_fold))]
+        parts = [fitted.transform(bare.take(own)) for fitted, own in zip(self._by_fold, rows, strict=True) if len(own)]
         if not parts:
-            return self._fitted[-1].transform(batch)
-        place = np.argsort(np.concatenate(numbers))
+            return self.whole.transform(batch)
+        order = np.argsort(np.concatenate(rows))
         X = (
-            Csr.stack([part.csr for part in parts]).take(place)
+            Csr.stack([part.csr for part in parts]).take(order)
             if self.schema.sparse
-            else np.concatenate([part.X for part in parts])[place]
+            else np.concatenate([part.X for part in parts])[order]
         )
         return batch.replace(schema=self.schema, X=X)
-
-
-class _Columns(NamedTuple):
-    """Some columns of all training rows.
-
-    Attributes
-    ----------
-    schema : of batches of these columns.
-    batches : in order.
-    """
-
-    schema: Schema
-    batches: list[SpooledBatch]
-
-
-def _columns_alone(batch: Batch) -> SpooledBatch:
-    """The columns of X of a batch, to be spooled."""
-    return SpooledBatch(batch.replace(y=None, weights=None, passthrough=None))
-
-
-class _FromFile(Fitted):
-    """Gives training rows the columns that wait in a temporary file.
-
-    Parameters
-    ----------
-    schema : of the rows that come out.
-    ranges : the columns, one range after the other.
-    """
-
-    def __init__(self, schema: Schema, ranges: list[_Columns]) -> None:
-        self.schema = schema
-        self._ranges = ranges
-
-    def transform(self, batch: Batch) -> Batch:
-        stop = batch.start + len(batch)
-        parts = [rows_between(each.batches, each.schema, batch.start, stop) for each in self._ranges]
-        X: Any = Csr.beside([p.csr for p in parts]) if self.schema.sparse else np.hstack([p.X for p in parts])
-        return batch.replace(schema=self.schema, X=X)
-
-    def close(self) -> None:
-        """Give back memory and disk."""
-        self._ranges = []

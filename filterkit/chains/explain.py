@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from filterkit.chains.column_fitting import Counting
 from filterkit.chains.rows import Rows
-from filterkit.chains.statistics import Statistics
 from filterkit.counts.statistic import Statistic
 from filterkit.data.schema import Schema
 from filterkit.stages.base import RowStage, Stage, TrainingStage
@@ -111,7 +111,7 @@ class Explanation:
     def _explain_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         while waiting:
-            count = _served(waiting, self._memory)
+            count = _served(waiting)
             group, waiting = waiting[:count], waiting[count:]
             statistic = group[0].learns_from
             how = f"{_title(statistic)}{' by class' if group[0].needs_class else ''}"
@@ -146,11 +146,10 @@ def _most_columns(stage: Stage, width: int | None) -> int | None:
     return None if width is None else max(most, width)
 
 
-def _served(stages: list[ColumnStage], memory: int) -> int:
+def _served(stages: list[ColumnStage]) -> int:
     """How many of `stages` one statistic serves, if all rows have a class and the weight 1."""
-    statistics = Statistics(stages, memory)
-    count = 1
-    while count < len(stages) and statistics.serves(stages[count]):
+    counting, count = Counting.of_stage(stages[0]), 1
+    while count < len(stages) and counting.serves(stages[count]):
         count += 1
     return count
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
-from filterkit.chains.passes import fit_column_stages
+from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows, open_rows
 from filterkit.counts.best_tests import best_tests
 from filterkit.counts.table import ContingencyTable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from filterkit.chains.budget import stage_share
-from filterkit.chains.passes import fit_column_stages
+from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blaming

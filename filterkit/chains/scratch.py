@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from filterkit.temporary import temporary_errors
 
 
-class Scratch:
-    """A temporary file, made when the first array comes. One thread appends arrays while others read any of them.
+class Stored(NamedTuple):
+    """Where an array is in a scratch file, in bytes, and its shape and type."""
 
-    The disk space is freed by `close`, or when nobody holds the object any longer.
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+class Scratch:
+    """A temporary file, made when the first array comes. One thread stores arrays while others read any of them.
+
+    The disk space is freed by `close`, or when nobody holds the object or an array mapped from it any longer.
 
     Raises
     ------
@@ -25,40 +38,42 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        self._made: IO[bytes] | None = None
+        self._opened: IO[bytes] | None = None
         self._position = threading.Lock()  # held while the position in the file is used or moved
 
     @property
     def _file(self) -> IO[bytes]:
-        if self._made is None:
+        if self._opened is None:
             import tempfile  # takes a few milliseconds, and most runs need no file
 
-            self._made = tempfile.TemporaryFile(prefix="filterkit-")
-            weakref.finalize(self, _drop, self._made)
-        return self._made
+            self._opened = tempfile.TemporaryFile(prefix="filterkit-")
+            weakref.finalize(self, _close_quietly, self._opened)
+        return self._opened
 
-    def append(self, arrays: Sequence[np.ndarray]) -> list[int]:
-        """Write arrays, each in one piece, at the end; returns the offset of each."""
-        offsets = []
+    def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
+        """Write arrays, one after the other, at the end of the file."""
+        stored = []
         with temporary_errors(), self._position:
-            for array in arrays:
-                offsets.append(self._file.tell())
-                self._file.write(array.data.cast("B") if array.size else b"")
+            for array in map(np.ascontiguousarray, arrays):
+                stored.append(Stored(self._align(), array.shape, array.dtype))
+                self._file.write(_bytes_of(array))
             self._file.flush()
-        return offsets
+        return stored
 
-    def read(self, offset: int, array: np.ndarray) -> None:
-        """Fill `array`, which is in one piece, with what was written at `offset`."""
-        view = array.data.cast("B") if array.size else memoryview(b"")
+    def read(self, stored: Stored) -> np.ndarray:
+        """An array that was stored, as a copy in memory."""
+        array = np.empty(stored.shape, stored.dtype)
+        view, offset = _bytes_of(array), stored.offset
         with temporary_errors():
             while len(view):
-                count = self.read_into(view, offset)
+                count = self._read_some(view, offset)
                 if not count:
                     raise OSError("the temporary file is shorter than what was written to it")
                 view = view[count:]
                 offset += count
+        return array
 
-    def read_into(self, view: memoryview, offset: int) -> int:
+    def _read_some(self, view: memoryview, offset: int) -> int:
         """Read from `offset` into `view`; returns the number of bytes read, which may be fewer, and 0 at the end."""
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [view], offset)
@@ -69,13 +84,52 @@ class Scratch:
             finally:
                 self._file.seek(0, os.SEEK_END)
 
+    def join(self, several: Sequence[Stored]) -> Stored:
+        """Stored arrays as one, joined along the first axis; unless there is only one, they are written again."""
+        if len(several) == 1:
+            return several[0]
+        shape = (sum(each.shape[0] for each in several), *several[0].shape[1:])
+        with temporary_errors(), self._position:
+            offset = self._align()
+        for each in several:
+            array = self.read(each)
+            with temporary_errors(), self._position:
+                self._file.write(_bytes_of(array))
+        with temporary_errors(), self._position:
+            self._file.flush()
+        return Stored(offset, shape, several[0].dtype)
+
+    def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
+        """Stored arrays, mapped into memory: the system reads what is used of them, and forgets it when it needs room.
+
+        They stay when the file is closed. If the disk fails while they are used, the system ends the process.
+        """
+        with temporary_errors():
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return [
+            np.frombuffer(mapped, each.dtype, int(np.prod(each.shape)), each.offset).reshape(each.shape)
+            if each.n_bytes
+            else np.empty(each.shape, each.dtype)
+            for each in several
+        ]
+
+    def _align(self) -> int:
+        """Move to the end of the file, to a multiple of 8 bytes, where any array may begin; returns the offset."""
+        self._file.write(b"\0" * (-self._file.tell() % 8))
+        return self._file.tell()
+
     def close(self) -> None:
         """Free the disk space."""
-        if self._made is not None:
-            _drop(self._made)
+        if self._opened is not None:
+            _close_quietly(self._opened)
 
 
-def _drop(file: IO[bytes]) -> None:
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The bytes of an array, which is in one piece."""
+    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
+
+
+def _close_quietly(file: IO[bytes]) -> None:
     """Close a file that nobody needs any more, though what is left to write may find no room."""
     with suppress(OSError):
         file.close()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from filterkit.chains.scratch import Scratch
-from filterkit.data.batch import Batch, concatenate
+from filterkit.chains.scratch import Scratch, Stored
+from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 
@@ -25,7 +24,7 @@ class Spool:
 
     def __init__(self, budget: int) -> None:
         self._left = budget
-        self._file = Scratch()
+        self._scratch = Scratch()
         self._spooled: list[SpooledBatch] = []
 
     def __enter__(self) -> Spool:
@@ -37,13 +36,13 @@ class Spool:
     def close(self) -> None:
         """Free memory and disk space."""
         self._spooled = []
-        self._file.close()
+        self._scratch.close()
 
     def append(self, spooled: SpooledBatch) -> None:
         """Add a batch at the end."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            spooled.write(self._file)
+            spooled.write(self._scratch)
         self._spooled.append(spooled)
 
     def __iter__(self) -> Iterator[SpooledBatch]:
@@ -51,7 +50,7 @@ class Spool:
 
 
 class SpooledBatch:
-    """One batch of a spool: packed arrays, or their positions in a file; may be made in any thread or process.
+    """One batch of a spool: packed arrays, in memory or in a scratch file; may be made in any thread or process.
 
     A pickle of it holds the arrays, wherever they are.
 
@@ -77,33 +76,27 @@ class SpooledBatch:
             self._arrays["passthrough"] = _table_bytes(batch.passthrough)
         self.values = sum(len(self._arrays[name]) for name in ("data", "X") if name in self._arrays)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
-        self._places: dict[str, tuple[int, np.dtype[Any], int]] = {}
-        self._file: Scratch | None = None
+        self._stored: dict[str, Stored] = {}
+        self._scratch: Scratch | None = None
 
-    def write(self, file: Scratch) -> None:
-        """Move the arrays to the end of `file`."""
-        offsets = file.append(list(self._arrays.values()))
-        for offset, (name, array) in zip(offsets, self._arrays.items(), strict=True):
-            self._places[name] = (offset, array.dtype, len(array))
-        self._file = file
+    def write(self, scratch: Scratch) -> None:
+        """Move the arrays to a scratch file."""
+        self._stored = dict(zip(self._arrays, scratch.store(list(self._arrays.values())), strict=True))
+        self._scratch = scratch
         self._arrays = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_arrays": self._loaded(), "_places": {}, "_file": None}
+        return vars(self) | {"_arrays": self._load_arrays(), "_stored": {}, "_scratch": None}
 
-    def _loaded(self) -> dict[str, np.ndarray]:
+    def _load_arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name."""
-        if self._file is None:
+        if self._scratch is None:
             return self._arrays
-        arrays = {}
-        for name, (offset, dtype, length) in self._places.items():
-            arrays[name] = np.empty(length, dtype)
-            self._file.read(offset, arrays[name])
-        return arrays
+        return {name: self._scratch.read(stored) for name, stored in self._stored.items()}
 
     def load(self, schema: Schema) -> Batch:
         """The batch as it was, with its `schema`; may be called in any thread or process."""
-        arrays = self._loaded()
+        arrays = self._load_arrays()
         X: Any
         if "X" in arrays:
             X = arrays["X"].astype(np.float64).reshape(self.rows, schema.width)
@@ -114,17 +107,6 @@ class SpooledBatch:
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
-
-
-def rows_between(spooled: list[SpooledBatch], schema: Schema, first: int, stop: int) -> Batch:
-    """The rows from number `first` up to, but not including, `stop`, from batches that follow each other."""
-    begin = bisect_right(spooled, first, key=lambda each: each.start) - 1
-    end = bisect_left(spooled, stop, key=lambda each: each.start)
-    parts = [
-        each.load(schema).rows(max(first - each.start, 0), min(stop - each.start, each.rows))
-        for each in spooled[max(begin, 0) : end]
-    ]
-    return concatenate(parts, schema).replace(start=first)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

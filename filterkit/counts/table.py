@@ -84,7 +84,7 @@ class ContingencyTable(Statistic):
             cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
             bounds = sorted({0, *cuts.tolist(), len(first)})
             spans = [[table.some(low, high) for table in several] for low, high in pairwise(bounds)]
-            return side_by_side(list(LocalEngine(jobs).map(_merged, spans)), first)
+            return side_by_side(list(LocalEngine(jobs).map(_merged, spans)))
         return _merged(several)
 
     @property
@@ -220,6 +220,10 @@ class ContingencyTable(Statistic):
             self.total_parts,
         )
 
+    def first_columns(self, count: int) -> ContingencyTable:
+        """See `Statistic.first_columns`; the arrays are copied, so that those of the other columns can be freed."""
+        return self if count >= len(self) else self.only(np.arange(count))
+
     def without_classes(self) -> ContingencyTable:
         """The table of the same rows counted as one class."""
         table = ContingencyTable(
@@ -326,13 +330,13 @@ def _merged(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     )
 
 
-def side_by_side(parts: Sequence[ContingencyTable], whole: ContingencyTable) -> ContingencyTable:
-    """One table of the columns of all parts, in order; together they are the columns of `whole`."""
+def side_by_side(parts: Sequence[ContingencyTable]) -> ContingencyTable:
+    """One table of the columns of all parts, in order."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
     return ContingencyTable(
-        whole.schema,
-        whole.columns,
+        parts[0].schema,
+        np.concatenate([part.columns for part in parts]),
         np.concatenate([[0], *indptr]),
         np.concatenate([part.values for part in parts]),
         class_parts.concatenate([part.cell_parts for part in parts]),

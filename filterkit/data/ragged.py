@@ -50,6 +50,11 @@ class Ragged:
         self.indptr = np.asarray(indptr, np.int64)
         self.values = np.asarray(values, np.float64)
 
+    @classmethod
+    def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
+        """Rows of the given lengths, int64 (rows,)."""
+        return cls(np.concatenate([[0], np.cumsum(lengths)]), values)
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.column_fitting import fitting_column_stages
 from filterkit.chains.gathering import Passes
-from filterkit.chains.passes import fitting_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged

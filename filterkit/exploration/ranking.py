@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.chains.column_fitting import fitting_column_stages
 from filterkit.chains.gathering import Passes
-from filterkit.chains.passes import fitting_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, best_tests
 from filterkit.counts.class_parts import SparseParts

@@ -12,6 +12,7 @@ from filterkit.arff.numbers import is_too_large as is_too_large
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.chains.scratch import Scratch as Scratch
+from filterkit.chains.scratch import Stored as Stored
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
 from filterkit.counts.gram import with_signs as with_signs

@@ -139,14 +139,6 @@ class ColumnStage(SelectiveStage):
         """
         return None
 
-    def compares_columns(self) -> bool:
-        """Whether `output_columns` compares columns, as it does to keep the best ones.
-
-        If not, a table that is taken in strips of columns goes on to the next stage strip by strip. The default is True
-        for a stage that writes `output_columns`, which is always right.
-        """
-        return type(self).output_columns is not ColumnStage.output_columns
-
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
     ) -> Sequence[Attribute]:

@@ -194,9 +194,6 @@ class Shape(ColumnStage):
             return None
         return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks) + self.beside))
 
-    def compares_columns(self) -> bool:
-        return False
-
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
         if not self._one_a_class(schema) and not self.beside:

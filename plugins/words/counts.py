@@ -7,11 +7,11 @@ the end all runs are merged block by block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Scratch
+from filterkit.plugin import Scratch, Stored
 
 from .analyzer import Sequences
 
@@ -112,14 +112,14 @@ class Counter:
         self._budget = budget
         self._held: dict[int, list[Counts]] = {}
         self._bytes = 0
-        self._runs: dict[int, list[_Run]] = {}
-        self._file = Scratch()
+        self._runs: dict[int, list[list[Stored]]] = {}
+        self._scratch = Scratch()
 
     def __enter__(self) -> Counter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._scratch.close()
 
     def add(self, sequences: Sequences, label: np.ndarray) -> None:
         """Add the sequences of a batch, whose rows are of the classes `label`, int64 (rows,)."""
@@ -135,7 +135,7 @@ class Counter:
 
     def _spill(self) -> None:
         for length, (counts,) in self._held.items():
-            self._runs.setdefault(length, []).append(_Run(self._file, counts))
+            self._runs.setdefault(length, []).append(self._scratch.store(counts))
         self._held, self._bytes = {}, 0
 
     @property
@@ -146,11 +146,11 @@ class Counter:
     def merged(self, length: int) -> Iterator[Counts]:
         """The counts of the sequences of one length, by key; all classes of a key come in one part."""
         held = [_merged(self._held[length])] if length in self._held else []
-        runs = self._runs.get(length, [])
-        if not runs:
+        if length not in self._runs:
             yield from held
             return
-        sources: list[_Source] = [*runs, *held]
+        arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
+        sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
         block = max(self._budget // (2 * _ITEM * len(sources)), 256)
         yield from _merged_blocks([_Reader(source, block) for source in sources])
 
@@ -165,15 +165,6 @@ def _merged_blocks(readers: list[_Reader]) -> Iterator[Counts]:
         readers = [reader for reader in readers if len(reader.counts.key)]
 
 
-class _Source(Protocol):
-    """Counts in memory or in a file."""
-
-    @property
-    def length(self) -> int: ...
-
-    def part(self, start: int, stop: int) -> Counts: ...
-
-
 class _Reader:
     """Reads counts block by block.
 
@@ -182,21 +173,21 @@ class _Reader:
     counts : what has been read and not been taken.
     """
 
-    def __init__(self, source: _Source, block: int) -> None:
+    def __init__(self, source: Counts, block: int) -> None:
         self._source = source
         self._block = block
         self._next = 0
         self._read()
 
     def _read(self) -> Counts:
-        stop = min(self._next + self._block, self._source.length)
+        stop = min(self._next + self._block, len(self._source.key))
         self.counts, self._next = self._source.part(self._next, stop), stop
         return self.counts
 
     @property
     def more(self) -> bool:
         """Whether there is more to read."""
-        return self._next < self._source.length
+        return self._next < len(self._source.key)
 
     def take(self, end: Any) -> Counts:
         """Take the counts whose key is less than `end`, or all if it is None; then read on if only `end` is left."""
@@ -207,22 +198,3 @@ class _Reader:
             rest = self.counts
             self.counts = Counts(*map(np.concatenate, zip(rest, self._read())))
         return have.part(0, count)
-
-
-class _Run:
-    """Counts in a file."""
-
-    def __init__(self, file: Scratch, counts: Counts) -> None:
-        self._file = file
-        self._dtypes = [array.dtype for array in counts]
-        self.length = len(counts.key)
-        self._starts = file.append([np.ascontiguousarray(array).view(np.uint8) for array in counts])
-
-    def part(self, start: int, stop: int) -> Counts:
-        """Those from position `start` up to `stop`."""
-        arrays = []
-        for place, dtype in zip(self._starts, self._dtypes):
-            data = np.empty((stop - start) * dtype.itemsize, np.uint8)
-            self._file.read(place + start * dtype.itemsize, data)
-            arrays.append(data.view(dtype))
-        return Counts(*arrays)

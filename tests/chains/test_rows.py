@@ -32,7 +32,7 @@ def spooled(parts, memory=1 << 20):
     return Rows(Source(SCHEMA, once, ENGINE, memory)), passes
 
 
-def in_memory(parts, memory):
+def rows_in_memory(parts, memory):
     return Rows(Source.of_batches(SCHEMA, parts, ENGINE, memory))
 
 
@@ -72,7 +72,7 @@ def test_rows_that_are_asked_for_once_are_not_kept():
 
 
 def test_rows_in_memory_are_numbered():
-    rows = in_memory(batches([1, 2], [], [3]), 0)
+    rows = rows_in_memory(batches([1, 2], [], [3]), 0)
     assert list(rows.map(values)) == [(0, [1, 2]), (2, []), (2, [3])] == list(rows.map(values))
 
 
@@ -81,7 +81,7 @@ def fitted(stage):
 
 
 def test_mapped_rows_pass_all_stages_in_order():
-    rows = in_memory(batches([1], [2]), 7)
+    rows = rows_in_memory(batches([1], [2]), 7)
     twice = rows.through(fitted(Double())).through(fitted(Double()))
     assert list(twice.map(values)) == [(0, [4]), (1, [8])]
     assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
@@ -90,7 +90,7 @@ def test_mapped_rows_pass_all_stages_in_order():
 
 
 def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
-    rows = in_memory(batches([1, 2], [3, 4, 6]), 0)
+    rows = rows_in_memory(batches([1, 2], [3, 4, 6]), 0)
     arranged = rows.through(fitted(Double())).arranged_by(Evens())
     assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
@@ -130,7 +130,7 @@ def test_a_stage_that_makes_many_values_gets_few_rows_at_once(in_memory, monkeyp
     parts = batches([1, 2, 3, 4, 5], [], [6], [7, 8, 9])
     starts = np.cumsum([0, *map(len, parts)]).tolist()
     expected = [(start, (2 * part.X[:, 0]).tolist()) for start, part in zip(starts, parts)]
-    rows = in_memory(parts, 0) if in_memory else spooled(parts)[0]
+    rows = rows_in_memory(parts, 0) if in_memory else spooled(parts)[0]
     fan = Fan()
     list(rows.map(len))
     found = list(rows.through(fan).map(values, last=True))

@@ -140,7 +140,7 @@ def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with Spool(DISK) as spool:
         spool.append(SpooledBatch(batch))
-        file = spool._file._file
+        file = spool._scratch._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
     assert file.closed
@@ -186,14 +186,14 @@ def reading(request, monkeypatch):
 
 @pytest.mark.usefixtures("reading")
 def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch):
-    whole = Scratch.read_into
-    monkeypatch.setattr(Scratch, "read_into", lambda file, view, at: whole(file, view[:7], at))
+    whole = Scratch._read_some
+    monkeypatch.setattr(Scratch, "_read_some", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
     with Spool(DISK) as spool:
         spool.append(SpooledBatch(batch))
         (kept,) = spool
         assert_same(kept.load(batch.schema), batch)
-        spool._file._file.truncate(100)
+        spool._scratch._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load(batch.schema)
 
@@ -229,7 +229,7 @@ def test_a_full_disk_is_one_error_and_nothing_is_printed_at_the_end(monkeypatch,
     for close in (Scratch.close, lambda scratch: None):
         scratch = Scratch()
         with pytest.raises(FilterkitError, match=r"^temporary folder .*: No space left on device$"):
-            scratch.append([np.arange(9)])
+            scratch.store([np.arange(9)])
         close(scratch)
         del scratch
     gc.collect()

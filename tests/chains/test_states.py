@@ -7,12 +7,12 @@ import pytest
 
 from filterkit import FilterkitError
 from filterkit.chains.scratch import Scratch
-from filterkit.chains.states import StatesByStrip
+from filterkit.chains.states import States
 from filterkit.plugin import Ragged
 
 
 def joined(*states):
-    made = StatesByStrip()
+    made = States(Scratch())
     for state in states:
         made.add(state)
     return made.joined()
@@ -46,30 +46,29 @@ def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
         joined({"x": np.ones(1)}, {"x": np.ones(1)})
 
 
-def test_what_is_ragged_waits_in_the_file_until_it_is_used():
+def test_what_is_ragged_is_mapped_and_can_be_pickled():
     strip = {"r": Ragged(np.array([0, 2, 2]), np.array([1.0, 2.0]))}
     found = joined(strip, strip)["r"]
-    assert len(found) == 4 and not {"indptr", "values"} & vars(found).keys()
     copy = pickle.loads(pickle.dumps(found))
     for each in (found, copy):
         assert (each.indptr.tolist(), each.values.tolist()) == ([0, 2, 2, 4, 4], [1, 2, 1, 2])
         assert each.search(np.array([2]), np.array([1.5])).tolist() == [3]
-    assert {"indptr", "values"} <= vars(found).keys() and type(copy) is Ragged
+    assert not found.values.flags.owndata and not found.values.flags.writeable
 
 
-def test_the_disk_space_is_freed_when_the_states_are_read_or_forgotten():
-    files = []
-    for forget in (False, True):
-        file = Scratch()
-        made = StatesByStrip(file)
-        for _ in range(2):
-            made.add({"r": Ragged(np.array([0, 1]), np.ones(1))})
-        found = made.joined()["r"]
-        files.append(file._file)
-        del made, file
-        assert not files[-1].closed
-        if forget:
-            del found
-        else:
-            assert len(found.values) + len(found.indptr) == 5
-        assert files[-1].closed
+def test_a_single_state_that_is_too_large_goes_to_the_file():
+    states = States(Scratch(), in_memory=15)
+    states.add({"r": Ragged(np.array([0, 2]), np.array([1.0, 2.0]))})
+    found = states.joined()["r"]
+    assert found.values.tolist() == [1, 2] and not found.values.flags.writeable
+
+
+def test_the_file_is_closed_when_it_is_forgotten_and_what_is_mapped_stays():
+    scratch = Scratch()
+    states = States(scratch)
+    for _ in range(2):
+        states.add({"r": Ragged(np.array([0, 1]), np.ones(1))})
+    found, file = states.joined()["r"], scratch._file
+    assert not file.closed
+    del states, scratch
+    assert file.closed and found.values.tolist() == [1, 1]
