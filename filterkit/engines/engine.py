@@ -56,7 +56,7 @@ def options_fault(kind: Callable[..., Any]) -> str | None:
 class Engine:
     """Applies functions to items and keeps the order; a context, which closes the engine at its end.
 
-    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`, `fetch`
+    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `release`
     and `of`.
 
     Parameters
@@ -69,8 +69,6 @@ class Engine:
     name : what ``--engine`` calls it.
     jobs : as given.
     reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
-    room : how many kept results as large as this process may take one the engine can keep, without files; 1 if they
-        are in this process.
 
     Raises
     ------
@@ -79,7 +77,6 @@ class Engine:
 
     name: ClassVar[str] = ""
     reads_files: ClassVar[bool] = False
-    room: int = 1
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
@@ -129,11 +126,11 @@ class Engine:
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
         """``merge(results)`` of kept results, at least one, kept as well; `merge` can be pickled. They end with it."""
-        return merge(list(kept))
-
-    def fetch(self, kept: Any) -> Any:
-        """A kept result itself, which then is kept no more."""
-        return kept
+        results: Any = list(kept)  # the function gets the results instead of what stands for them
+        (merged,) = self.map(self.keep(merge), [results])
+        for each in kept:
+            self.release(each)
+        return merged
 
     def release(self, kept: Any) -> None:
         """Keep a result no more."""

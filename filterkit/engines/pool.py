@@ -14,7 +14,7 @@ import shutil
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -101,14 +101,6 @@ class Pool:
         """See `filterkit.engines.engine.Engine.keep`."""
         return partial(_kept, function, self._folder.path)
 
-    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Kept]) -> Kept:
-        """See `filterkit.engines.engine.Engine.reduce`; one of the processes merges."""
-        results: Any = list(kept)  # what the process reads instead of them
-        (merged,) = self.map(self.keep(merge), [results])
-        for each in kept:
-            each.remove()
-        return merged
-
     def close(self) -> None:
         """End the processes, even if they are at work."""
         self.closed = True
@@ -189,10 +181,6 @@ class Kept(NamedTuple):
 
     path: str
     nbytes: int
-
-    def read(self) -> Any:
-        """The result; the file is removed."""
-        return _read(self.path)
 
     def remove(self) -> None:
         """Remove the file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.engines.engine import Engine
@@ -48,14 +48,6 @@ class ProcessEngine(Engine):
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """See `Engine.keep`; results stay in files."""
         return self._started().keep(function)
-
-    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """See `Engine.reduce`."""
-        return self._started().reduce(merge, kept)
-
-    def fetch(self, kept: Any) -> Any:
-        """See `Engine.fetch`."""
-        return kept.read()
 
     def release(self, kept: Any) -> None:
         """See `Engine.release`."""

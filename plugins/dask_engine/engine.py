@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import PAUSE, Engine, until_failure
 
-from .work import Keeping, Kept, Small, large_of, load, merged, pack, part_of, result_of, small_of, work
+from .work import Failure, Keeping, Kept, OnWorker, large_of, put_parts_in, small_of, take_parts_out, work
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -21,16 +21,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD = 4  # tasks under way for each thread, because handing out a task takes some milliseconds
-_ROOM = 4  # strips of a table for each thread, which leaves half of `--memory` for work on them
 _FIRST = 10  # the priority of tasks that make room, above that of tasks on new items
 _HEAVY = 1 << 16  # bytes of an item; results made from larger ones do not stay on workers, see `DaskEngine._submit`
 
 
 class _Running(NamedTuple):
-    """A task: the future of its whole result, that of what comes back of it, and what it works on.
-
-    If nothing is to stay, the first two are the same.
-    """
+    """A task: the future of its whole result, that of what comes back of it, and what it works on."""
 
     done: Any
     small: Any
@@ -80,11 +76,6 @@ class DaskEngine(Engine):
         """How many items are worked on at once."""
         return self._wanted if self._cluster is None and self._client is None else self._connected().threads()
 
-    @property
-    def room(self) -> int:  # type: ignore[override]
-        """See `Engine.room`."""
-        return _ROOM * self.jobs
-
     def prepare(self, function: Callable[..., None], *given: Any) -> None:
         """See `Engine.prepare`."""
         self._preparations.append((function, given))
@@ -94,14 +85,14 @@ class DaskEngine(Engine):
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map`."""
         cluster = self._connected()
-        call, keeps = self._sent(cluster, function)
+        call = self._send(cluster, function)
         failures: list[Exception] = []
         running: deque[_Running] = deque()
         most = _AHEAD * cluster.threads()
         try:
             for item in until_failure(items, failures):
                 if item is not PAUSE:
-                    running.append(self._submit(cluster, call, keeps, item))
+                    running.append(self._submit(cluster, call, item))
                 while running and (item is PAUSE or len(running) >= most):
                     yield self._result(running.popleft())
                 if item is PAUSE:
@@ -117,8 +108,8 @@ class DaskEngine(Engine):
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
         cluster = self._connected()
-        call, keeps = self._sent(cluster, function)
-        tasks = {each.small: each for each in (self._submit(cluster, call, keeps, item) for item in items)}
+        call = self._send(cluster, function)
+        tasks = {each.small: each for each in (self._submit(cluster, call, item) for item in items)}
         try:
             for small in cluster.as_done(tasks):
                 yield self._result(tasks.pop(small))
@@ -129,23 +120,6 @@ class DaskEngine(Engine):
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """See `Engine.keep`; results stay in the memory of workers, or on their disks if Dask finds that too small."""
         return Keeping(function)
-
-    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """See `Engine.reduce`; a worker merges what workers keep, and this process what it has itself."""
-        if not all(isinstance(each, Kept) for each in kept):
-            return merge([self.fetch(each) for each in kept])
-        several = [(each.done, each.place) for each in kept]
-        cluster = self._connected()
-        done = cluster.submit(merged, merge, several, priority=_FIRST)
-        nbytes = self._result(_Running(done, cluster.submit(small_of, done, priority=_FIRST), None))
-        return Kept(done, 0, nbytes)
-
-    def fetch(self, kept: Any) -> Any:
-        """See `Engine.fetch`."""
-        if not isinstance(kept, Kept):
-            return kept
-        with _told(None):
-            return self._connected().result(self._connected().submit(large_of, kept.done, kept.place))
 
     def close(self) -> None:
         """See `Engine.close`; a cluster that this engine has started ends."""
@@ -164,39 +138,38 @@ class DaskEngine(Engine):
             self._cluster = Cluster(self._wanted, self._options, self._client, self._preparations)
         return self._cluster
 
-    def _sent(self, cluster: Cluster, function: Callable[[T], R]) -> tuple[Any, bool]:
-        """The future of a function, which goes to each worker once; and whether it keeps parts of its results.
+    def _send(self, cluster: Cluster, function: Callable[[T], R]) -> Any:
+        """The future of a function, which goes to each worker once.
 
         The scheduler remembers a small one, such as one that counts. One with a fitted chain goes to all workers; it is
         lost if all of them are.
         """
-        packed = pack(function)
-        text = cluster.spread(packed.pickle) if len(packed.pickle) > _HEAVY else packed.pickle
-        return cluster.submit(load, text, _places(packed.kept)), packed.keeps
+        pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
+        return cluster.submit(pickle.loads, cluster.spread(pickled) if len(pickled) > _HEAVY else pickled)
 
-    def _submit(self, cluster: Cluster, call: Any, keeps: bool, item: Any) -> _Running:
+    def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Running:
         """Begin to work on an item.
 
         Results that stay are computed again if their worker is lost, so the scheduler remembers the item as long as
-        they stay. It would fill up with the text of large items. What comes of these goes back to this process.
+        they stay. It would fill up with the text of large items. All that comes of these goes back to this process.
         """
-        packed = pack(item)
-        stays = keeps and len(packed.pickle) < _HEAVY
-        priority = _FIRST if packed.kept else 0
-        done = cluster.submit(work, call, packed.pickle, _places(packed.kept), stays, priority=priority)
-        return _Running(done, cluster.submit(small_of, done, priority=priority) if stays else done, item)
+        item, kept = take_parts_out(item, Kept)
+        pickled = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        futures, priority = [each.future for each in kept], _FIRST if kept else 0
+        done = cluster.submit(work, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
+        return _Running(done, cluster.submit(small_of, done, priority=priority), item)
 
     def _result(self, running: _Running) -> Any:
-        with _told(running.item):
-            found = self._connected().result(running.small)
-        several = isinstance(found, Small) and found.parts > 1
-        return result_of(found.small, partial(self._kept, running.done, several))
-
-    def _kept(self, done: Any, several: bool, place: int, nbytes: int) -> Kept:
-        """What stands for a large part of a result; by itself if there are several, which are not needed as long."""
-        if several:
-            return Kept(self._connected().submit(part_of, done, place, priority=_FIRST), 0, nbytes)
-        return Kept(done, place, nbytes)
+        cluster = self._connected()
+        with _dask_errors(running.item):
+            result, sizes = cluster.result(running.small)
+        if isinstance(result, Failure):
+            raise result.error from OnWorker(result.traceback)
+        kept = [
+            Kept(cluster.submit(large_of, running.done, number, priority=_FIRST), size)
+            for number, size in enumerate(sizes)
+        ]
+        return put_parts_in(result, kept)
 
 
 def _is_scheduler_named() -> bool:
@@ -208,12 +181,8 @@ def _is_scheduler_named() -> bool:
     return bool(dask.config.get("scheduler-address", None))
 
 
-def _places(kept: list[Kept]) -> list[tuple[Any, int]]:
-    return [(each.done, each.place) for each in kept]
-
-
 @contextmanager
-def _told(item: Any) -> Iterator[None]:
+def _dask_errors(item: Any) -> Iterator[None]:
     """Turn the errors of Dask itself into a `FilterkitError`; that of a lost worker says what it worked on."""
     from distributed.client import FutureCancelledError
     from distributed.scheduler import KilledWorker

@@ -1,44 +1,28 @@
-"""What runs on the workers, and how functions, items and results travel to them and back.
+"""What runs on the workers, and how items and results travel to them and back.
 
-The result of a task stays on its worker as `Done`. What comes back is the small part of it. The large parts, which
-`keeping` marks, are replaced by numbers in what comes back; there they become `Kept`. An item may hold `Kept`; on the
-worker these are the results themselves again.
+The result of a task stays on its worker as `Done`, a Dask future. Its large parts, which `Keeping` marks, are taken
+out; what comes back is the rest, in which a `Kept` stands for each of them. An item may hold a `Kept`: its future goes
+with the item, and on the worker the part itself takes its place.
 """
 
 from __future__ import annotations
 
-import io
 import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
-
-T = TypeVar("T")
+from typing import Any, NamedTuple
 
 
 class Done(NamedTuple):
-    """The result of a task.
+    """The result of a task, or a `Failure`, and its large parts, for which the result has `Slot`s."""
 
-    Attributes
-    ----------
-    small : the pickled result, or a pickled `Failure`.
-    large : the parts that stay.
-    """
-
-    small: bytes
+    result: Any
     large: list[Any]
 
     def __sizeof__(self) -> int:
-        """The bytes of all parts, by which Dask decides where to work and what to move to disk."""
-        return sum(map(size_of, [self.small, *self.large]))
-
-
-class Small(NamedTuple):
-    """What comes back of a `Done`: its small part, and how many large ones there are."""
-
-    small: bytes
-    parts: int
+        """The bytes of the large parts, by which Dask decides where to work and what to move to disk."""
+        return sum(map(size_of, self.large)) or sys.getsizeof(self.result)
 
 
 class Failure(NamedTuple):
@@ -54,18 +38,17 @@ class OnWorker(Exception):
 
 @dataclass(frozen=True)
 class Kept:
-    """Stands for a part of a result that stays on the workers.
+    """Stands for a part of a result that stays on the workers: its Dask future, and its size in bytes."""
 
-    Attributes
-    ----------
-    done : the Dask future of the `Done`, which lives as long as this.
-    place : the number of the part.
-    nbytes : its size.
-    """
-
-    done: Any
-    place: int
+    future: Any
     nbytes: int
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Stands for what travels by itself, until that is there."""
+
+    number: int
 
 
 class Large:
@@ -88,153 +71,80 @@ class Keeping:
         return Large(self.function(item))
 
 
-def _itself(value: T) -> T:
+def _itself(value: Any) -> Any:
     return value
 
 
 def size_of(value: Any) -> int:
     """The bytes of a value, as well as it knows."""
-    found = getattr(value, "nbytes", None)
-    return found if isinstance(found, int) else sys.getsizeof(value)
+    n_bytes = getattr(value, "nbytes", None)
+    return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(value)
 
 
-# In the process that asks
+def replace_parts(thing: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
+    """`thing` with ``replace(part)`` in place of each part of a kind that is in its tuples, lists and dicts."""
+    if isinstance(thing, kind):
+        return replace(thing)
+    if isinstance(thing, (tuple, list)):
+        parts = [replace_parts(part, kind, replace) for part in thing]
+        if all(one is other for one, other in zip(parts, thing)):
+            return thing
+        return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
+    if type(thing) is dict:
+        return {key: replace_parts(part, kind, replace) for key, part in thing.items()}
+    return thing
 
 
-class _Pickler(pickle.Pickler):
-    """Notes what is kept, and whether anything is to be kept."""
+def take_parts_out(thing: Any, kind: type) -> tuple[Any, list[Any]]:
+    """`thing` with a `Slot` in place of each part of a kind, and these parts."""
+    parts: list[Any] = []
 
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self.kept: list[Kept] = []
-        self.keeps = False
+    def take_out(part: Any) -> Slot:
+        parts.append(part)
+        return Slot(len(parts) - 1)
 
-    def persistent_id(self, thing: Any) -> int | None:
-        if type(thing) is Keeping:
-            self.keeps = True
-        if type(thing) is not Kept:
-            return None
-        self.kept.append(thing)
-        return len(self.kept) - 1
+    return replace_parts(thing, kind, take_out), parts
 
 
-class Packed(NamedTuple):
-    """A pickled function or item.
-
-    Attributes
-    ----------
-    pickle : of it.
-    kept : what it holds of earlier results.
-    keeps : whether it is a function that keeps parts of its results.
-    """
-
-    pickle: bytes
-    kept: list[Kept]
-    keeps: bool
-
-
-def pack(thing: Any) -> Packed:
-    """Pickle a function or an item."""
-    file = io.BytesIO()
-    pickler = _Pickler(file)
-    pickler.dump(thing)
-    return Packed(file.getvalue(), pickler.kept, pickler.keeps)
-
-
-class _ResultUnpickler(pickle.Unpickler):
-    def __init__(self, text: bytes, kept: Callable[[int, int], Kept]) -> None:
-        super().__init__(io.BytesIO(text))
-        self._kept = kept
-
-    def persistent_load(self, found: Any) -> Kept:
-        return self._kept(*found)
-
-
-def result_of(small: bytes, kept: Callable[[int, int], Kept]) -> Any:
-    """The result of a task, from its small part; `kept` gives what stands for a large part, by its number and size.
-
-    Raises
-    ------
-    Exception : what the function raised.
-    """
-    result = _ResultUnpickler(small, kept).load()
-    if type(result) is Failure:
-        raise result.error from OnWorker(result.traceback)
-    return result
+def put_parts_in(thing: Any, parts: list[Any]) -> Any:
+    """`thing` with the parts in place of their slots."""
+    return replace_parts(thing, Slot, lambda slot: parts[slot.number])
 
 
 # On the workers
 
 
-class _ItemUnpickler(pickle.Unpickler):
-    def __init__(self, text: bytes, kept: list[Any]) -> None:
-        super().__init__(io.BytesIO(text))
-        self._kept = kept
+def work(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
+    """The result of a function for a pickled item; `parts` go into its slots.
 
-    def persistent_load(self, number: Any) -> Any:
-        return self._kept[number]
-
-
-class _ResultPickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self.large: list[Any] = []
-
-    def persistent_id(self, thing: Any) -> tuple[int, int] | None:
-        if type(thing) is not Large:
-            return None
-        self.large.append(thing.value)
-        return len(self.large) - 1, size_of(thing.value)
-
-
-def load(text: bytes, kept: list[tuple[Done, int]]) -> Any:
-    """A function or item that was packed; `kept` holds what it needs of earlier results."""
-    return _ItemUnpickler(text, [done.large[place] for done, place in kept]).load()
-
-
-def work(function: Callable[[Any], Any], item: bytes, kept: list[tuple[Done, int]], keeps: bool) -> Done:
-    """The result of a function for a packed item; `keeps` says whether parts of it may stay here."""
+    `keeps` says whether large parts of the result may stay here.
+    """
     try:
-        result = function(load(item, kept))
+        result = function(put_parts_in(pickle.loads(item), parts))
         if not keeps:
-            return Done(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), [])
-        file = io.BytesIO()
-        pickler = _ResultPickler(file)
-        pickler.dump(result)
+            return Done(replace_parts(result, Large, lambda part: part.value), [])
+        result, large = take_parts_out(result, Large)
     except Exception as error:  # as a result: Dask would log it
-        return Done(_failure(error), [])
-    return Done(file.getvalue(), pickler.large)
+        return Done(_describe_failure(error), [])
+    return Done(result, [part.value for part in large])
 
 
-def _failure(error: Exception) -> bytes:
+def _describe_failure(error: Exception) -> Failure:
     import traceback
 
     text = "".join(traceback.format_exception(error))
     try:
-        return pickle.dumps(Failure(error, text))
+        pickle.dumps(error)
     except Exception:  # not every exception can be pickled
-        return pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text))
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    return Failure(error, text)
 
 
-def merged(merge: Callable[[list[Any]], Any], several: list[tuple[Done, int]]) -> Done:
-    """What `merge` makes of kept results, kept as well; what comes back is its size."""
-    try:
-        value = merge([done.large[place] for done, place in several])
-    except Exception as error:
-        return Done(_failure(error), [])
-    return Done(pickle.dumps(size_of(value)), [value])
+def small_of(done: Done) -> tuple[Any, list[int]]:
+    """What comes back of a result, and the sizes of what stays."""
+    return done.result, [size_of(part) for part in done.large]
 
 
-def small_of(done: Done) -> Small:
-    """What comes back of a result."""
-    return Small(done.small, len(done.large))
-
-
-def part_of(done: Done, place: int) -> Done:
-    """A large part by itself: it can be moved without the others, and can be kept when they no longer are."""
-    return Done(b"", [done.large[place]])
-
-
-def large_of(done: Done, place: int) -> Any:
-    """A part that has stayed so far."""
-    return done.large[place]
+def large_of(done: Done, number: int) -> Any:
+    """A part that stays, by itself: it can be moved without the others, and can be kept when they no longer are."""
+    return done.large[number]

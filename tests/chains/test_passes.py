@@ -171,12 +171,6 @@ class Keeping(LocalEngine):
     def keep(self, function):
         return lambda item: Handle(function(item))
 
-    def reduce(self, merge, kept):
-        return Handle(merge(taken(list(kept))))
-
-    def fetch(self, kept):
-        raise AssertionError("a table comes to the process that asks")
-
 
 def fitted_with(text, batch, memory, engine=LocalEngine):
     """The states of the stages, and in how many passes they were found."""

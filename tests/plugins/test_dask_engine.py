@@ -26,9 +26,9 @@ from command import start
 
 import filterkit
 import filterkit.testing as testing
-from filterkit.arff.parts import PartReader
 from filterkit.arff.reader import Reader
 from filterkit.chains.rows import Rows, Source
+from filterkit.counts.statistic import Statistic
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 
@@ -36,6 +36,7 @@ distributed = pytest.importorskip("distributed", reason="the package distributed
 
 from filterkit_plugins.dask_engine import DaskEngine  # noqa: E402
 from filterkit_plugins.dask_engine.versions import check_versions, versions  # noqa: E402
+from filterkit_plugins.dask_engine.work import replace_parts  # noqa: E402
 
 # Dask is not imported in commands of other tests: with it, semaphores outlive a failed command with processes.
 run = partial(run_command, imported=("distributed",))
@@ -309,24 +310,20 @@ def test_one_worker_and_two_learn_and_put_out_what_threads_do(folder, client, al
     assert all(found == expected for found in others)
 
 
-def test_strips_are_fitted_by_workers(folder, client):
-    class Counting(DaskEngine):
-        passes = fetched = 0
+def test_no_statistic_comes_to_the_process_that_asks(folder, client):
+    statistics = []
 
-        def map(self, function, items):
-            self.passes += isinstance(function, PartReader)
-            return super().map(function, items)
-
-        def fetch(self, kept):
-            self.fetched += 1
-            return super().fetch(kept)
+    class Watched(DaskEngine):
+        def _result(self, running):
+            result = super()._result(running)
+            replace_parts(result, Statistic, statistics.append)
+            return result
 
     assert run("-o", "narrow.arff", SAMPLES / "digits.arff", "keep", "--range", "20-40,65", cwd=folder).returncode == 0
     digits = str(folder / "narrow.arff")
-    expected = fitted_and_put_out(digits, "shape bns l2", LocalEngine(1))
-    engine = Counting.of(client)
-    assert fitted_and_put_out(digits, "shape bns l2", engine, 100_000) == expected
-    assert engine.fetched == 0 and engine.passes == 2
+    expected = fitted_and_put_out(digits, "bns l2", LocalEngine(1))
+    assert fitted_and_put_out(digits, "bns l2", Watched.of(client), 100_000) == expected
+    assert not statistics
 
 
 def test_a_stage_that_is_installed_on_the_workers_works(folder, client, monkeypatch):
@@ -705,7 +702,7 @@ def test_results_that_are_kept_are_given_back_as_they_are(client):
     assert [each.nbytes for each in kept] == [0, 8, 16]
     assert [found.tolist() for found in engine.map(np.copy, kept)] == [[], [0], [0, 1]]
     engine.release(kept[0])
-    assert engine.fetch(kept[2]).tolist() == [0, 1]
+    assert [found.tolist() for found in engine.map(np.copy, [kept[2]])] == [[0, 1]]
     engine.close()
 
 

@@ -1429,8 +1429,6 @@ ENGINES = [
     (AHEAD, engine(goes_on), "items are taken after the map was closed"),
     (KEPT, engine(keep=lambda self, function: lambda item: 1), "a kept result has no nbytes"),
     (KEPT, engine(reduce=lambda self, merge, kept: merge(kept[1:])), r"with 1 jobs kept results are merged to array"),
-    (KEPT, engine(room=0), "room is 0; it is 1 or more"),
-    (KEPT, engine(fetch=lambda self, kept: [kept]), r"kept results are merged to \[array"),
     (OUTPUT, engine(without_the_last), r"fails with 1 jobs: PluginError: the engine broken: map gives \d+ results for"),
     (OUTPUT, engine(as_ready), "the sample .* with 1 jobs"),
 ]
