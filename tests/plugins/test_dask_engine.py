@@ -194,7 +194,7 @@ def scheduled(folder, workers, *options, **settings):
             started.append(subprocess.Popen([*worker, "--no-dashboard"], **settings))
         try:
             deadline = time.monotonic() + 120
-            while not file.exists() and time.monotonic() < deadline:
+            while not (file.exists() and file.stat().st_size) and time.monotonic() < deadline:
                 time.sleep(0.1)
             yield str(file)
         finally:
