@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, in_words
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
@@ -46,7 +47,7 @@ def _document(name: str, schema: Schema, found: Explanation, memory: int) -> dic
         "steps": [{"passes": step.passes, "stages": list(step.stages), "how": step.how} for step in found.steps],
         "streams": _streams(found),
         "tables": found.tables,
-        "bytes_of_rows": memory // 8,
+        "bytes_of_rows": spool_share(memory),
         "columns_out": None if found.schema is None else found.schema.width,
         "most_columns_out": found.most,
     }
@@ -69,9 +70,9 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
     if _streams(found):
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        yield f"Between passes, up to {in_words(memory // 8)} of rows wait in memory, and more in a temporary folder."
+        yield f"Between passes, up to {in_words(spool_share(memory))} of rows wait in memory, and more in a temporary folder."
     if found.tables:
-        bound = in_words(memory // 8)
+        bound = in_words(statistic_share(memory))
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
     out = "the columns that come out depend on the rows"
     if found.schema is not None:
