@@ -70,7 +70,8 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
     if _streams(found):
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        yield f"Between passes, up to {in_words(spool_share(memory))} of rows wait in memory, and more in a temporary folder."
+        bound = in_words(spool_share(memory))
+        yield f"Between passes, up to {bound} of rows wait in memory, and more in a temporary folder."
     if found.tables:
         bound = in_words(statistic_share(memory))
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
