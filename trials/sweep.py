@@ -240,7 +240,8 @@ class Run(NamedTuple):
 def _silently(words: Sequence[str], folder: Path) -> Run:
     """Run the command in `folder`, in a fork of this process."""
     began = time.monotonic()
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    held = pages * resource.getpagesize() // 1024  # kilobytes; the most that this process ever held may be more
     said = folder / ".said"
     child = os.fork()
     if not child:

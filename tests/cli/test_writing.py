@@ -6,7 +6,7 @@ import pytest
 import filterkit
 from filterkit.arff.reader import Reader
 from filterkit.chains import rows as chain_rows
-from filterkit.cli.writing import Transformed
+from filterkit.cli.inputs import Work, later_rows
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -19,8 +19,10 @@ def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeyp
     monkeypatch.setattr(chain_rows, "_MOST_VALUES", 40)
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
     with Reader(PATH) as reader:
-        transformed = Transformed(reader, Alignment(reader.schema, fitted.incoming), fitted, LocalEngine(jobs))
-        batches = list(transformed(itself))
+        work = Work(LocalEngine(jobs), 1 << 30, False)
+        batches = list(
+            later_rows(reader, Alignment(reader.schema, fitted.incoming), fitted, work).map(itself, last=True)
+        )
     assert len(batches) > 5
     assert max(len(batch.csr.data) for batch in batches) < 80
     whole = fitted.transform(filterkit.read(PATH))

@@ -199,7 +199,7 @@ def test_neither_memory_nor_blocks_nor_jobs_matter(options, monkeypatch):
     batch = make(texts, np.arange(400) % 7 - 1, "abcdef")
     fitted = filterkit.chain(f"words {options}").fit(batch)
     spilled = []
-    monkeypatch.setattr(counts._Run, "__init__", counted_calls(counts._Run.__init__, spilled))
+    monkeypatch.setattr(counts.Scratch, "store", counted_calls(counts.Scratch.store, spilled))
     parts = [batch.rows(first, min(first + 13, 400)) for first in range(0, 400, 13)]
     other = filterkit.chain(f"words {options}").fit(iter(parts), jobs=2, memory=1 << 16)
     assert other.schema == fitted.schema
