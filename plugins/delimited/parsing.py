@@ -349,36 +349,32 @@ class RowParser(TextParser):
         for place, form in self.dates.items():
             table = table.set_column(place, str(place), _dates(table.column(place), form))
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
-        if any(np.isinf(values).any() for values in (batch.X, batch.y, weights) if values is not None):
-            self._check_sizes(text)
-        if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
-            self._check_exact(text)
+        if any(may_be_rounded(values) for values in (batch.X, batch.y, weights) if values is not None):
+            self._check_numbers(text)
         return batch
 
-    def _check_sizes(self, text: bytes) -> None:
-        """Raise a `RowError` if a number is too large: Arrow makes infinity of it."""
+    def _check_numbers(self, text: bytes) -> None:
+        """Raise an error about a number that Arrow rounds, or makes infinity of.
+
+        Whole numbers are rounded in silence where options say that a column is numeric, and in weights.
+        """
         names = [name for name, kind in self.types.items() if kind == pa.float64()]
+        places = [i for i in range(len(self.types)) if i != self.weights]
+        exact = {
+            str(i)
+            for i, a in zip(places, self.schema.attributes)
+            if a.kind == "numeric" and not is_told_numeric(self.form, a.name)
+        }
         table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
-        for column in table.columns:
+        for name, column in zip(table.column_names, table.columns):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
                 if self._is_too_large(word):
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
+                if name in exact and (number := _inexact(self.form, word)) is not None:
+                    raise Inexact(number)
 
     def _is_too_large(self, word: str) -> bool:
         return is_too_large(word.replace(self.form.point, "."))
-
-    def _check_exact(self, text: bytes) -> None:
-        """Raise an `Inexact` if float64 does not have a whole number of a column that options do not say is numeric."""
-        places = [i for i in range(len(self.types)) if i != self.weights]
-        checked = [a.kind == "numeric" and not is_told_numeric(self.form, a.name) for a in self.schema.attributes]
-        names = [str(place) for place, is_checked in zip(places, checked) if is_checked]
-        if not names:
-            return
-        table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
-        for column in table.columns:
-            for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
-                if (number := _inexact(self.form, word)) is not None:
-                    raise Inexact(number)
 
     def _without_rows(self) -> Any:
         """A table of no rows."""
