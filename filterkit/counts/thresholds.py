@@ -23,6 +23,8 @@ from filterkit.data.ragged import begins_run
 from filterkit.errors import quoted
 
 COMBINATIONS = ("max", "mean", "weighted")
+_MUCH_MORE = 2.0**24  # about half of the digits of a float64
+_VALUES_AT_ONCE = 1 << 22  # of tests × classes, 32 MB
 
 
 class Counts(NamedTuple):
@@ -260,15 +262,26 @@ class Thresholds:
         assert metric.classes is not None
         totals = self.table.totals
         present = np.flatnonzero(totals > 0)
-        if self.many_classes and metric.class_sums is not None:
+        # Sums over classes lose digits where a class weighs very much more than another.
+        if self.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
             rows = np.append(self.rows, 0.0)
             sums = self._sums_over_classes(partial(metric.called, metric.class_sums.term))
             found = metric.called(metric.class_sums.score, sums, rows, totals[present])
             scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
-        else:
-            counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
-            found = metric.called(metric.classes, counts, totals[present])
-            scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
+            return self.best(scores[:-1], float(scores[-1]))
+        if not self.many_classes:
+            return self._of_dense_classes(metric, present)
+        values = np.cumsum(np.diff(self._cells.indptr) + 1) * len(totals)
+        blocks = np.split(np.arange(len(self.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
+        parts = (Thresholds(self.table.only(columns)) for columns in blocks)
+        return np.concatenate([part._of_dense_classes(metric, present) for part in parts])
+
+    def _of_dense_classes(self, metric: Metric, present: np.ndarray) -> np.ndarray:
+        """`of_classes` by `Metric.classes`; `present`, int64, has the codes of the classes that have weight."""
+        assert metric.classes is not None
+        counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
+        found = metric.called(metric.classes, counts, self.table.totals[present])
+        scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
         return self.best(scores[:-1], float(scores[-1]))
 
     def _sums_over_classes(self, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The metrics: numbers worked by hand, the plain reference, scipy, and the best over all thresholds."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
+from filterkit.counts import thresholds
 from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Thresholds
 from filterkit.plugin.registry import registry
@@ -360,3 +362,26 @@ def test_text_sets_agree():
     batch = columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 400))
     for name in COUNTED:
         assert scored(batch, name) == close(expected(name, batch)), name
+
+
+@pytest.mark.parametrize("count", [5, 40])
+def test_chi_loses_no_digits_where_a_class_weighs_much_more(count, monkeypatch):
+    """One row of weight 10^9 beside rows of weight 1: chi is the exact one, of any number of columns at a time."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % count
+    X = np.column_stack([rng.random(200) < share for share in (0.5, 0.1)]).astype(float)
+    X[y == 0, 0] = 1
+    weights = np.where(np.arange(200) == 0, 1e9, 1.0)
+    batch = make(X, y, [f"c{i}" for i in range(count)], weights=weights)
+    expected = [float(_exact_chi(column, y, weights)) for column in X.T]
+    assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)
+    monkeypatch.setattr(thresholds, "_VALUES_AT_ONCE", 1)
+    assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)
+
+
+def _exact_chi(column, y, weights):
+    """Chi-squared of a 0/1 column and the class, in whole numbers."""
+    counts = [[int(weights[(column == v) & (y == c)].sum()) for c in np.unique(y)] for v in (0, 1)]
+    rows, totals = [sum(row) for row in counts], [sum(pair) for pair in zip(*counts, strict=True)]
+    expected = [[Fraction(row * total, sum(rows)) for total in totals] for row in rows]
+    return sum((o - e) ** 2 / e for o_, e_ in zip(counts, expected, strict=True) for o, e in zip(o_, e_, strict=True))
