@@ -40,7 +40,7 @@ from filterkit.stages.options import fields_of, types_of
 SECONDS = 10  # of CPU
 MEGABYTES = 600  # more than before the run
 _LONGEST = 500  # characters of a line
-_ABOUT_A_FILE = re.compile("File name too long$|the name must end in")
+_ABOUT_A_FILE = re.compile("File name too long$|no such Python file$|the name must end in")
 _MOST_LINES = 5  # of warnings and an error
 _PATIENCE = 120  # seconds until a run that waits is killed
 

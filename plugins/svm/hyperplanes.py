@@ -17,8 +17,9 @@ from . import newton
 # libsvm solves up to this many rows. Its time grows with their square, and so does the memory for their products, here
 # 128 MB. The limit does not depend on `--memory`, because what comes out must not.
 _LIBSVM_ROWS = 4_000
+_LIBSVM_STEPS = 10_000_000
+_LIBSVM_WORK = 2_000_000_000  # steps times rows; some ten seconds
 _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
-_LARGE_COST = 1e10
 
 
 class Hyperplanes:
@@ -50,11 +51,15 @@ class Hyperplanes:
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
         if self._products is None:
-            planes = [by_newton(self._stage, self.X, positive, cost, self._weights) for cost in costs]
+            planes = [fit_by_newton(self._stage, self.X, positive, cost, self._weights) for cost in costs]
             return np.stack([w for w, _ in planes], axis=1), np.array([b for _, b in planes])
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
+        by_newton: dict[int, tuple[np.ndarray, float]] = {}
         for number, cost in enumerate(costs):
-            model = fitted_svc(self._stage, "precomputed", self._products, positive, cost, self._weights)
+            model = _fit_svc("precomputed", self._products, positive, cost, self._weights)
+            if model is None:
+                by_newton[number] = fit_by_newton(self._stage, self.X, positive, cost, self._weights)
+                continue
             dual = model.dual_coef_
             multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
             intercepts[number] = model.intercept_[0]
@@ -62,7 +67,10 @@ class Hyperplanes:
                 signed = multipliers[:, number]
                 middle = _middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
                 intercepts[number] = intercepts[number] if middle is None else middle
-        return self.X.T @ multipliers, intercepts
+        coefficients = self.X.T @ multipliers
+        for number, (w, b) in by_newton.items():
+            coefficients[:, number], intercepts[number] = w, b
+        return coefficients, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
         """The SVMs of all tasks with C `cost`; `truth`, bool (rows, tasks), says which rows are positive in each."""
@@ -95,24 +103,41 @@ def _middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, c
 
 
 def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
-    """float64 (features,): the coefficients of one linear SVM; parameters and errors are those of `fitted_svc`."""
-    if len(positive) > _LIBSVM_ROWS:
-        return by_newton(stage, X, positive, cost, weights)[0]
-    w = fitted_svc(stage, "linear", X, positive, cost, weights).coef_
+    """float64 (features,): the coefficients of one linear SVM; parameters and errors are those of `fit_by_newton`."""
+    model = _fit_svc("linear", X, positive, cost, weights) if len(positive) <= _LIBSVM_ROWS else None
+    if model is None:
+        return fit_by_newton(stage, X, positive, cost, weights)[0]
+    w = model.coef_
     return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
 
 
-def by_newton(
+def fit_by_newton(
     stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    """Coefficients, float64 (features,), and intercept of one linear SVM; parameters and errors are those of
-    `fitted_svc`."""
+    """Coefficients, float64 (features,), and intercept of one linear SVM, by Newton steps.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    X : float64 (rows, features), ndarray or `csr_array`.
+    positive : bool (rows,).
+    cost : C.
+    weights : float64 (rows,), instance weights; or None.
+
+    Raises
+    ------
+    StageError : `_NEWTON_STEPS` are not enough.
+    """
     costs = np.full(len(positive), cost) if weights is None else cost * weights
     try:
         with np.errstate(all="ignore"):
             return newton.solve(X, positive, costs, _NEWTON_STEPS)
     except newton.NoSolution:
-        raise _no_solution(stage, cost, _NEWTON_STEPS) from None
+        raise StageError(
+            stage,
+            f"no solution for C={cost:g} in {_NEWTON_STEPS:,} Newton steps; "
+            "choose a smaller C, or put standardize, range or l2 before it",
+        ) from None
 
 
 def check_products(stage: str, X: Any) -> None:
@@ -145,39 +170,28 @@ def check_products(stage: str, X: Any) -> None:
         )
 
 
-def fitted_svc(
-    stage: str, kernel: str, rows: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
-) -> Any:
-    """A fitted `sklearn.svm.SVC`.
+def _fit_svc(kernel: str, rows: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None) -> Any | None:
+    """Fit a `sklearn.svm.SVC`; None if libsvm does not find the solution in the steps that it may take.
+
+    Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large C
+    the multipliers grow until their rounding hides the margin, and most steps lead nowhere.
 
     Parameters
     ----------
-    stage : the name of the stage, for messages.
     kernel : ``linear`` if `rows` is X, ``precomputed`` if it has the products of all pairs of rows.
     rows : float64 (rows, features) or (rows, rows).
     positive : bool (rows,).
     cost : C.
     weights : float64 (rows,), instance weights; or None.
-
-    Raises
-    ------
-    StageError : libsvm finds no solution in `_most_steps`.
     """
     from sklearn.svm import SVC
 
+    most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
     # gamma is of other kernels, and by default of a variance that may overflow.
-    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=_most_steps(len(positive), cost))
+    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
     with quietly():
         interruptible(partial(model.fit, sample_weight=weights), rows, positive)
-    if model.fit_status_:
-        raise _no_solution(stage, cost, model.max_iter)
-    return model
-
-
-def _no_solution(stage: str, cost: float, steps: int) -> StageError:
-    how = "choose a smaller C" if cost > _LARGE_COST else "put standardize, range or l2 before it"
-    why = "C is very large" if cost > _LARGE_COST else "values are large or columns of very different size"
-    return StageError(stage, f"no solution for C={cost:g} in {steps:,} steps, because {why}; {how}")
+    return None if model.fit_status_ else model
 
 
 @contextmanager
@@ -190,14 +204,3 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
-
-
-def _most_steps(rows: int, cost: float) -> int:
-    """The number of steps that libsvm may take.
-
-    Its own program allows ten million. Scaled values need few of them, but unscaled ones may need more, so the fewer
-    rows there are, and the shorter a step is, the more may be taken. With a very large C, multipliers grow until their
-    rounding hides the margin, and most steps lead nowhere.
-    """
-    most = min(200_000_000, 100_000_000_000 // max(rows, 1))
-    return most // 20 if cost > _LARGE_COST else most

@@ -33,8 +33,9 @@ class Svm(Learner):
     problem, which take a few copies of the rows. There the scores differ from libsvm's by some thousandths of the
     margin.
 
-    libsvm may take 10¹¹ steps divided by the number of rows, at most 200 million, and Newton's method 2,000 steps; then
-    the stage says that it has no solution. With C above 10¹⁰ libsvm may take a twentieth of its steps.
+    libsvm may take 2 · 10⁹ steps divided by the number of rows, at most ten million, which is some ten seconds. If they
+    are not enough, Newton's method solves the problem, in at most 2,000 steps. If these are not enough either, as with
+    a very large C, the stage says so and has no solution.
     """
 
     name = "svm"

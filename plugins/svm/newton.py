@@ -15,6 +15,7 @@ _TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margi
 _STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
 _STEEPER = 3.0  # from round to round
 ROUNDING = 1e-12  # of a sum of costs
+_UNBALANCED = 1e-6  # of the sum of all multipliers
 _STEPS_OF_ROUND = 50
 _PRODUCTS_OF_STEP = 500
 _LEFT_BY_STEP = 1e-4  # of the squared residual of the equation of a step
@@ -81,8 +82,10 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
         exact = sign - scores  # the intercept with which a row would be at its margin
         low = np.where(positive, multipliers < costs, multipliers > 0)  # rows that want no smaller intercept
         high = np.where(positive, multipliers > 0, multipliers < costs)  # rows that want no larger one
-        least, most = float(exact[low].max()), float(exact[high].min())
-        if least - most <= _TOLERANCE:
+        least, most = float(exact[low].max(initial=-np.inf)), float(exact[high].min(initial=np.inf))
+        # Numbers that are too large lose the balance of the two sums, which the best intercept has, by rounding.
+        balance = abs(float(multipliers @ sign)) <= _UNBALANCED * float(multipliers.sum())
+        if balance and least - most <= _TOLERANCE:
             free = exact[low & high]
             return w, float(free.mean() if len(free) else (least + most) / 2) - float(mean @ w)
         steepness = min(steepness * _STEEPER, steepest)
