@@ -1,19 +1,19 @@
 """Fitting column stages that follow each other, in as few passes over the training rows as possible.
 
-    rows ── pass ──> table ──> fit stage 1 ── push ──> table ──> fit stage 2 ── push ──> …
+    rows ── pass ──> strip ──> fit stage 1 ── push ──> strip ──> fit stage 2 ── push ──> …
 
-A pass takes the statistic that a stage learns from. A contingency table that holds all columns is *pushed* through the
-stage once that is fitted, and serves the stages after it, so that one pass serves them all. A statistic that outgrows
-its share of `--memory` is taken in *strips*: columns are cut away until the rest fits, and the next pass goes on from
-there. Strips are not pushed, so each stage then takes passes of its own.
+A *strip* is the statistic that a stage learns from, of a range of columns, taken in one pass. If it outgrows its share
+of `--memory`, columns are cut away until the rest fits, and the next pass goes on from there. A contingency table that
+holds all columns is *pushed* through the stage once that is fitted, and serves the next stage, so that one pass serves
+several. Narrower strips are not pushed, so each stage then takes passes of its own.
 
-Statistics stay where the engine has taken them. What is learned from them comes to this process.
+Statistics stay where the engine has computed them. What is learned from them comes to this process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -31,7 +31,7 @@ from filterkit.counts.weights import check_sum, sum_of_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine, mapped
+from filterkit.engines.engine import mapped
 from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 
@@ -59,49 +59,60 @@ def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) ->
 
 
 def fitting_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
-    """As `fit_column_stages`, in passes that may be shared."""
-    fitted: list[FittedColumns] = []
-    counted: Counted | None = None
+    """Fit as `fit_column_stages` does, in passes that other queries may share."""
+    all_fitted: list[FittedColumns] = []
+    strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
-        learning = _Learning(stage)
-        if counted is None:
-            counted = yield from taking_strips(Counting.of_stage(stage), stage, rows, memory, learning.add)
+        counting = Counting.for_stage(stage) if strip is None else strip.counting
+        learning = Learning(partial(_learn, stage, counting), [States(Scratch())])
+        if strip is None:
+            strip = yield from taking_strips(counting, stage, rows, memory, learning)
         else:
-            learning.add(counted)
-        made = learning.finish(rows.schema)
-        fitted.append(made)
-        rows = rows.through(made)
-        counted = None if counted is None else counted.pushed_through(made, following)
-    return fitted
+            learning.add(strip)
+        fitted = learning.finish(stage, rows.schema)
+        all_fitted.append(fitted)
+        rows = rows.through(fitted)
+        strip = None if strip is None else strip.pushed_through(fitted, following)
+    return all_fitted
 
 
-class _Learning:
-    """A stage that learns from one range of columns after the other."""
+class Learning:
+    """What a stage learns from one strip after the other.
 
-    def __init__(self, stage: ColumnStage) -> None:
-        self._stage = stage
-        self._states = States(Scratch())
+    Parameters
+    ----------
+    learn : called by the engine with a statistic and the ends of a range of its columns. Returns what the stage learns
+        from these columns, one state or several, and the totals of `ColumnStage.finish`.
+    states : collect the first state of all columns, the second one, and so on.
+    """
+
+    def __init__(
+        self, learn: Callable[[tuple[Any, int, int]], tuple[list[State], np.ndarray]], states: list[States]
+    ) -> None:
+        self.states = states
+        self._learn = learn
         self._totals = np.empty(0)
 
-    def add(self, counted: Counted) -> None:
-        """Learn from the statistic of the next columns."""
-        for state, totals in counted.learn(_Learn(self._stage, counted.counting)):
-            self._states.add(state)
+    def add(self, strip: Strip) -> None:
+        """Learn from the next strip."""
+        for learned_states, totals in strip.map_columns(self._learn):
+            for states, state in zip(self.states, learned_states):
+                states.add(state)
             self._totals = totals
 
-    def finish(self, schema: Schema) -> FittedColumns:
-        """The stage, fitted on all columns."""
-        with blaming(self._stage):
-            fitted = self._stage.finish(schema, self._states.joined(), self._totals)
-        check_fitted(self._stage, fitted)
+    def finish(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
+        """Fit the stage with the first state; `schema` is that of the rows that come to it."""
+        with blaming(stage):
+            fitted = stage.finish(schema, self.states[0].joined(), self._totals)
+        check_fitted(stage, fitted)
         return fitted
 
 
 def taking_strips(
-    counting: Counting, stage: ColumnStage, rows: Rows, memory: int, use: Callable[[Counted], None]
-) -> Passes[Counted | None]:
-    """Take a statistic of all columns, in as many strips as the budget makes necessary.
+    counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
+) -> Passes[Strip | None]:
+    """Take a statistic of all columns, in as many strips as the budget makes necessary, and learn from each.
 
     Parameters
     ----------
@@ -109,25 +120,25 @@ def taking_strips(
     stage : learns from it.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`.
-    use : called with the statistic of one range of columns after the other.
+    learning : gets the strips.
 
     Returns
     -------
-    The statistic, if it has been taken in one strip; None if there were several.
+    The strip, if there is only one; None if there were several.
     """
     low = 0
     high = width = rows.schema.width
     while True:
-        strip = _Strip(counting, stage, rows, low, high, statistic_share(memory))
+        strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
         yield [strip.gathering()]
-        counted = strip.finish()
-        use(counted)
-        if counted.has_all_columns:
-            return counted
-        counted.release()
-        if counted.high == width:
+        strip.finish()
+        learning.add(strip)
+        if strip.has_all_columns:
+            return strip
+        strip.release()
+        if strip.high == width:
             return None
-        low, high = counted.high, min(counted.high + strip.n_columns_that_fit(), width)
+        low, high = strip.high, min(strip.high + strip.n_columns_that_fit(), width)
 
 
 class Counting(NamedTuple):
@@ -145,7 +156,7 @@ class Counting(NamedTuple):
     reader: str
 
     @classmethod
-    def of_stage(cls, stage: ColumnStage) -> Counting:
+    def for_stage(cls, stage: ColumnStage) -> Counting:
         """What a stage needs to learn."""
         return cls(stage.learns_from, stage.needs_class, stage.name)
 
@@ -169,89 +180,38 @@ class Counting(NamedTuple):
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
 
-class Counted(NamedTuple):
-    """A statistic of a range of columns over all training rows.
+class Strip:
+    """The statistic of a range of columns over all training rows, taken in one pass.
 
-    Attributes
+    Columns are cut away while it takes too much memory. The statistics of batches wait until together they take as much
+    memory as what has been merged, so that each cell of a table takes part in few merges.
+
+    Parameters
     ----------
-    counting : what was taken.
+    counting : what to take.
     stage : learns from it next.
-    statistic : kept by the engine.
-    engine : keeps it.
-    low, high : the range of columns.
-    width : how many columns there are.
-    unlabelled, weighted : see `Counting.serves`.
-    budget : bytes that a statistic may take.
-    """
-
-    counting: Counting
-    stage: ColumnStage
-    statistic: Any
-    engine: Engine
-    low: int
-    high: int
-    width: int
-    unlabelled: bool
-    weighted: bool
-    budget: int
-
-    @property
-    def has_all_columns(self) -> bool:
-        return self.low == 0 and self.high == self.width
-
-    def learn(self, learn: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
-        """``learn((statistic, begin, end))`` for one range of columns after the other, each small enough to work on."""
-        (cuts,) = mapped(self.engine, partial(_cut_for, self.stage, self.budget), [self.statistic])
-        for begin, end in cuts:
-            yield from mapped(self.engine, learn, [(self.statistic, begin, end)])
-
-    def pushed_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Counted | None:
-        """The statistic of the rows that come out of a fitted stage.
-
-        None if it does not serve the following stage, or takes too much memory. This one is used up.
-        """
-        pushed = None
-        if following is not None and self.counting.serves(following, self.unlabelled, self.weighted):
-            push = self.engine.keep(_Push(fitted, self.budget))
-            (pushed,) = mapped(self.engine, push, [self.statistic])
-        self.release()
-        if following is None or pushed is None:
-            return None
-        width = fitted.schema.width
-        counted = self._replace(stage=following, statistic=pushed, high=width, width=width)
-        if pushed.nbytes > self.budget:
-            counted.release()
-            return None
-        return counted
-
-    def release(self) -> None:
-        """Give back what the engine keeps."""
-        self.engine.release(self.statistic)
-
-
-class _Strip:
-    """Takes the statistic of a range of columns in one pass, and cuts columns away while it takes too much memory.
-
-    The statistics of batches wait until together they take as much memory as what has been merged, so that each cell of
-    a table takes part in few merges.
+    rows : the training rows as they come to the stage.
+    low, high : the range of columns; the pass may lower `high`.
+    budget : bytes that the statistic may take.
     """
 
     def __init__(self, counting: Counting, stage: ColumnStage, rows: Rows, low: int, high: int, budget: int) -> None:
-        self._counting = counting
+        self.counting = counting
+        self.low = low
+        self.high = high
         self._stage = stage
         self._rows = rows
-        self._low = low
-        self._high = high
+        self._engine = rows.engine
         self._budget = budget
-        self._count = _Count(counting, low, high)
-        self._merged: Any = None
+        self._count = self._engine.keep(partial(_count, counting, low, high))
+        self._merged: Any = None  # this and what waits is held by the engine
         self._waiting: list[Any] = []
         self._unlabelled = self._weighted = False
         self._weights, self._n_rows = 0.0, 0
 
     def gathering(self) -> Gathering:
         """What the pass has to find out."""
-        return Gathering(self._rows, _Take(self._rows.engine.keep(self._count), self._counting.supervised), self._add)
+        return Gathering(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
 
     def _add(self, taken: _Taken) -> None:
         self._unlabelled |= taken.unlabelled
@@ -263,51 +223,67 @@ class _Strip:
         if is_much and (self._merged is None or n_bytes >= self._merged.nbytes):
             self._merge()
 
-    def _merge(self) -> None:
-        self._waiting = [each for each in (self._merged, *self._waiting) if each is not None]
-        self._reduce_waiting()
-        while self._merged.nbytes > self._budget // 2 and self._high - self._low > 1:
-            self._high = (self._low + self._high) // 2
-            self._waiting = [self._merged]
-            self._reduce_waiting()
-
-    def _reduce_waiting(self) -> None:
-        engine = self._rows.engine
-        merge = partial(_merge_columns, self._high - self._low, engine.jobs)
-        self._merged, self._waiting = engine.reduce(merge, self._waiting), []
-
-    def finish(self) -> Counted:
-        """The statistic, after the pass."""
-        check_sum(self._counting.reader, self._weights, self._n_rows)
-        engine = self._rows.engine
+    def finish(self) -> None:
+        """Merge what is left after the pass."""
+        check_sum(self.counting.reader, self._weights, self._n_rows)
         if self._merged is None and not self._waiting:
-            self._waiting = list(mapped(engine, engine.keep(self._count), [empty(self._rows.schema)]))
+            self._waiting = list(mapped(self._engine, self._count, [empty(self._rows.schema)]))
         if self._waiting:
             self._merge()
-        return Counted(
-            self._counting,
-            self._stage,
-            self._merged,
-            engine,
-            self._low,
-            self._high,
-            self._rows.schema.width,
-            self._unlabelled,
-            self._weighted,
-            self._budget,
-        )
+
+    def _merge(self) -> None:
+        """Merge what waits, and halve the range of columns until it fits."""
+        while True:
+            several = [each for each in (self._merged, *self._waiting) if each is not None]
+            merge = partial(_merge_columns, self.high - self.low, self._engine.jobs)
+            self._merged, self._waiting = self._engine.reduce(merge, several), []
+            if self._merged.nbytes <= self._budget // 2 or self.high - self.low <= 1:
+                return
+            self.high = (self.low + self.high) // 2
+
+    @property
+    def has_all_columns(self) -> bool:
+        return self.low == 0 and self.high == self._rows.schema.width
 
     def n_columns_that_fit(self) -> int:
         """How many columns probably fit, if they are like those of this strip; at least two, to find out."""
         n_bytes: int = max(self._merged.nbytes, 1)
-        return max(2, (self._high - self._low) * self._budget * 7 // 16 // n_bytes)
+        return max(2, (self.high - self.low) * self._budget * 7 // 16 // n_bytes)
+
+    def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
+        """``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
+        (cuts,) = mapped(self._engine, partial(_cut_for, self._stage, self._budget), [self._merged])
+        for begin, end in cuts:
+            yield from mapped(self._engine, function, [(self._merged, begin, end)])
+
+    def pushed_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
+        """The strip of the rows that come out of a fitted stage; this one is released.
+
+        None if there is no following stage, if it cannot learn from the strip, or if that takes too much memory.
+        """
+        pushed = copy(self)
+        if following is not None and self.counting.serves(following, self._unlabelled, self._weighted):
+            push = self._engine.keep(partial(_push, fitted, self._budget))
+            (pushed._merged,) = mapped(self._engine, push, [self._merged])
+        self.release()
+        if following is None or pushed._merged is self._merged:
+            return None
+        pushed._stage, pushed._rows, pushed.high = following, self._rows.through(fitted), fitted.schema.width
+        if pushed._merged.nbytes > self._budget:
+            pushed.release()
+            return None
+        return pushed
+
+    def release(self) -> None:
+        """Give back what the engine holds."""
+        self._engine.release(self._merged)
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
 class _Taken(NamedTuple):
-    """What a pass takes of one batch; see `Counted` and `sum_of_weights`."""
+    """What a pass takes of one batch; see `Counting.serves` and `sum_of_weights`."""
 
     statistic: Any
     unlabelled: bool
@@ -316,62 +292,36 @@ class _Taken(NamedTuple):
     n_rows: int
 
 
-@dataclass(frozen=True)
-class _Count:
-    """Takes the statistic of the columns of a batch from `low` up to, but not including, `high`."""
-
-    counting: Counting
-    low: int
-    high: int
-
-    def __call__(self, batch: Batch) -> Statistic:
-        counting = self.counting
-        return counting.kind.of(batch, np.arange(self.low, self.high), counting.supervised, counting.reader)
+def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
+    """The statistic of the columns of a batch from `low` up to, but not including, `high`."""
+    return counting.kind.of(batch, np.arange(low, high), counting.supervised, counting.reader)
 
 
-@dataclass(frozen=True)
-class _Take:
-    """Takes the statistic of a batch, which the engine keeps, and looks at the classes and weights."""
-
-    count: Callable[[Batch], Any]
-    supervised: bool
-
-    def __call__(self, batch: Batch) -> _Taken:
-        return _Taken(
-            self.count(batch),
-            self.supervised and not batch.class_known.all(),
-            batch.weights is not None and bool((batch.weights != 1).any()),
-            *sum_of_weights(batch, self.supervised),
-        )
+def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> _Taken:
+    """Take the statistic of a batch, which the engine holds, and look at the classes and weights."""
+    return _Taken(
+        count(batch),
+        supervised and not batch.class_known.all(),
+        batch.weights is not None and bool((batch.weights != 1).any()),
+        *sum_of_weights(batch, supervised),
+    )
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
-    """One statistic of several, of the first columns only."""
+    """Merge the first columns of several statistics."""
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
-@dataclass(frozen=True)
-class _Learn:
-    """Learns from a range of columns: the state, and the totals of `ColumnStage.finish`."""
-
-    stage: ColumnStage
-    counting: Counting
-
-    def __call__(self, item: tuple[Statistic, int, int]) -> tuple[State, np.ndarray]:
-        view = self.counting.view_for(self.stage, columns_alone(*item))
-        return learned(self.stage, view), view.totals
+def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> tuple[list[State], np.ndarray]:
+    """Learn from a range of columns; see `Learning`."""
+    view = counting.view_for(stage, columns_alone(*item))
+    return [learned(stage, view)], view.totals
 
 
-@dataclass(frozen=True)
-class _Push:
-    """Pushes a table of all columns through a fitted stage, one range of columns after the other."""
-
-    fitted: FittedColumns
-    budget: int
-
-    def __call__(self, table: ContingencyTable) -> ContingencyTable:
-        cuts = _cut_for(self.fitted.stage, self.budget, table)
-        return side_by_side([self.fitted.push(table.some(begin, end)) for begin, end in cuts])
+def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
+    """Push a table of all columns through a fitted stage, one range of columns after the other."""
+    cuts = _cut_for(fitted.stage, budget, table)
+    return side_by_side([fitted.push(table.some(begin, end)) for begin, end in cuts])
 
 
 def columns_alone(statistic: T, begin: int, end: int) -> T:

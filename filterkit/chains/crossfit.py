@@ -10,22 +10,21 @@ its parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from filterkit.chains.budget import fold_share
-from filterkit.chains.column_fitting import Counted, Counting, columns_alone, taking_strips
+from filterkit.chains.column_fitting import Counting, Learning, columns_alone, taking_strips
 from filterkit.chains.gathering import gather
 from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
 from filterkit.chains.states import States
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
-from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
@@ -72,56 +71,39 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     n_folds = useful_folds(stage.folds(), n_rows)
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     scratch = Scratch()
-    whole = States(scratch)
-    by_fold = [States(scratch, fold_share(memory) // n_folds) for _ in range(n_folds if stage.cross_fits() else 0)]
-    learn = _LearnByFold(stage, rows.schema, n_folds)
-    totals = np.empty(0)
-
-    def use(counted: Counted) -> None:
-        nonlocal totals
-        for state, others, weights in counted.learn(learn):
-            whole.add(state)
-            for states, other in zip(by_fold, others):
-                states.add(other)
-            totals = weights
-
+    n_states = n_folds if stage.cross_fits() else 0
+    by_fold = [States(scratch, fold_share(memory) // n_folds) for _ in range(n_states)]
+    learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds), [States(scratch), *by_fold])
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
-    gather(taking_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, use))
-    fitted = stage.finish(rows.schema, whole.joined(), totals)
+    gather(taking_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
+    fitted = learning.finish(stage, rows.schema)
     return CrossFitted(fitted, [states.joined() for states in by_fold], fold) if by_fold else fitted
 
 
-@dataclass(frozen=True)
-class _LearnByFold:
-    """Learns from a range of columns of a table that counts pairs of class and fold.
+def _learn_by_fold(
+    stage: ColumnStage, schema: Schema, n_folds: int, item: tuple[ContingencyTable, int, int]
+) -> tuple[list[State], np.ndarray]:
+    """Learn from a range of columns of a table that counts pairs of class and fold; see `Learning`.
 
-    Returns the state from all rows, the states from the rows outside each fold, and the totals of `ColumnStage.finish`.
+    The first state is that of all rows, the others are those of the rows outside each fold.
     """
-
-    stage: ColumnStage
-    schema: Schema
-    n_folds: int
-
-    def __call__(self, item: tuple[ContingencyTable, int, int]) -> tuple[State, list[State], np.ndarray]:
-        table = columns_alone(*item)
-        whole = _of_folds(table, _unpaired(table.schema, self.schema), np.ones(self.n_folds + 1, bool))
-        schema, totals = _for_folds(whole), whole.totals
-        state = learned(self.stage, whole)
-        del whole  # makes room for the folds
-        changes, others = self._learn_from_others(table, schema)
-        return state | changes, [other | changes for other in others], totals
-
-    def _learn_from_others(self, table: ContingencyTable, schema: Schema) -> tuple[State, list[State]]:
-        """What comparing the folds changes, and what the stage learns from the rows outside each."""
-        stage, every = self.stage, np.arange(self.n_folds + 1)
-        if not stage.compares_folds():
-            numbers = range(self.n_folds if stage.cross_fits() else 0)
-            return {}, [learned(stage, _of_folds(table, schema, every != number)) for number in numbers]
-        folds = []
-        for number in range(self.n_folds):
-            others = _of_folds(table, schema, every != number)
-            folds.append(Fold(others, learned(stage, others), _of_folds(table, schema, every == number)))
-        return check_state(stage, stage.choose_columns(folds), len(table)), [fold.state for fold in folds]
+    table = columns_alone(*item)
+    whole = _of_folds(table, _unpaired(table.schema, schema), np.ones(n_folds + 1, bool))
+    schema, totals = _for_folds(whole), whole.totals
+    state = learned(stage, whole)
+    del whole  # makes room for the folds
+    if not stage.compares_folds() and not stage.cross_fits():
+        return [state], totals
+    folds: list[Fold] = []
+    others: list[State] = []
+    for number in range(n_folds):
+        inside = np.arange(n_folds + 1) == number
+        outside = _of_folds(table, schema, ~inside)
+        others.append(learned(stage, outside))
+        if stage.compares_folds():
+            folds.append(Fold(outside, others[-1], _of_folds(table, schema, inside)))
+    changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
+    return [each | changes for each in (state, *others)], totals
 
 
 def _unpaired(pairs: Schema, schema: Schema) -> Schema:
@@ -250,10 +232,5 @@ class CrossFitted(Fitted):
         parts = [fitted.transform(bare.take(own)) for fitted, own in zip(self._by_fold, rows, strict=True) if len(own)]
         if not parts:
             return self.whole.transform(batch)
-        order = np.argsort(np.concatenate(rows))
-        X = (
-            Csr.stack([part.csr for part in parts]).take(order)
-            if self.schema.sparse
-            else np.concatenate([part.X for part in parts])[order]
-        )
-        return batch.replace(schema=self.schema, X=X)
+        joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
+        return batch.replace(schema=self.schema, X=joined.X)

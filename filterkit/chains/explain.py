@@ -148,7 +148,7 @@ def _most_columns(stage: Stage, width: int | None) -> int | None:
 
 def _served(stages: list[ColumnStage]) -> int:
     """How many of `stages` one statistic serves, if all rows have a class and the weight 1."""
-    counting, count = Counting.of_stage(stages[0]), 1
+    counting, count = Counting.for_stage(stages[0]), 1
     while count < len(stages) and counting.serves(stages[count]):
         count += 1
     return count

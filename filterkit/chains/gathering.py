@@ -1,7 +1,7 @@
-"""Gathering: several things are found out in as few passes over the rows as possible.
+"""Gathering: several queries share a pass over the rows.
 
-Who wants to know something says of which rows, what to find in each batch, and who takes what was found. What is wanted
-at the same time is found in one pass over the source of the rows:
+A query, a `Gathering`, names its rows, a function to call on each batch, and a callback for the results. Queries that
+are asked at the same time are answered in one pass over the source of their rows:
 
     source ── stages ──> rows ── stages ──> rows ── stages ──> rows
                           ├── find, take                        └── find, take
@@ -11,6 +11,7 @@ at the same time is found in one pass over the source of the rows:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.rows import Rows, growth_of
@@ -63,56 +64,39 @@ def in_one_pass(several: Sequence[Gathering]) -> None:
     for each in several:
         of_source.setdefault(id(each.rows.source), []).append(each)
     for gatherings in of_source.values():
-        ways = _Ways()
-        for number, each in enumerate(gatherings):
-            ways.add(each.rows.stages, number, each.find)
+        wanted = [_Wanted(number, each.rows.stages, each.find) for number, each in enumerate(gatherings)]
         growth = max(growth_of(each.rows.stages) for each in gatherings)
-        for found in gatherings[0].rows.source.map(ways, growth=growth):
+        for found in gatherings[0].rows.source.map(partial(_find_all, wanted), growth=growth):
             for number, each in enumerate(gatherings):
                 each.take(found[number])
 
 
-class _Ways:
-    """The ways of a batch through fitted stages, which part where the stages differ; and what to find on them.
+class _Wanted(NamedTuple):
+    """What to find in a batch once it has passed some stages, and the number of the result."""
 
-    Attributes
-    ----------
-    finds : what to find here, with the number of what was found.
-    further : the next stage of each way that goes on, and the way from there.
-    """
+    number: int
+    stages: list[Fitted]
+    find: Callable[[Batch], Any]
 
-    def __init__(self) -> None:
-        self.finds: list[tuple[int, Callable[[Batch], Any]]] = []
-        self.further: list[tuple[Fitted, _Ways]] = []
 
-    def add(self, stages: Sequence[Fitted], number: int, find: Callable[[Batch], Any]) -> None:
-        """Find something behind these stages."""
-        at = self
-        for stage in stages:
-            at = at._behind(stage)
-        at.finds.append((number, find))
+def _find_all(wanted: list[_Wanted], batch: Batch) -> dict[int, Any]:
+    """Find what is `wanted` in a batch; returns the results by number. Stages that are shared are passed once."""
+    results: dict[int, Any] = {}
+    while True:
+        by_stage: dict[int, list[_Wanted]] = {}
+        for each in wanted:
+            if each.stages:
+                by_stage.setdefault(id(each.stages[0]), []).append(each)
+            else:
+                results[each.number] = each.find(batch)
+        if not by_stage:
+            return results
+        *others, wanted = by_stage.values()
+        for several in others:
+            results |= _find_all(_without_first_stage(several), transform(several[0].stages[:1], batch, training=True))
+        # The batch before this stage is not needed any longer, and not held.
+        batch, wanted = transform(wanted[0].stages[:1], batch, training=True), _without_first_stage(wanted)
 
-    def _behind(self, stage: Fitted) -> _Ways:
-        way = next((way for each, way in self.further if each is stage), None)
-        if way is None:
-            way = _Ways()
-            self.further.append((stage, way))
-        return way
 
-    def __call__(self, batch: Batch) -> dict[int, Any]:
-        """By number, what is found in a batch."""
-        found: dict[int, Any] = {}
-        self._walk(batch, found)
-        return found
-
-    def _walk(self, batch: Batch, found: dict[int, Any]) -> None:
-        at = self
-        while True:
-            for number, find in at.finds:
-                found[number] = find(batch)
-            if not at.further:
-                return
-            *others, (stage, last) = at.further
-            for other, way in others:
-                way._walk(transform([other], batch, training=True), found)
-            batch, at = transform([stage], batch, training=True), last  # the batch before is not held any longer
+def _without_first_stage(wanted: list[_Wanted]) -> list[_Wanted]:
+    return [each._replace(stages=each.stages[1:]) for each in wanted]

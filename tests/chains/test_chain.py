@@ -1,5 +1,7 @@
 """Chains: passes over the rows, strips, spools, jobs and blocks; general stages in between; errors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
@@ -94,7 +96,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
     monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
     with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
-        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY))
+        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
         rows.close()
@@ -108,7 +110,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 
     monkeypatch.setattr("filterkit.chains.rows.Spool", refuse)
     batch = sample("iris")
-    rows = Rows(Source(batch.schema, lambda function: map(function, [batch]), LocalEngine(1), PLENTY))
+    rows = Rows(Source(batch.schema, lambda function, done: map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)
     assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
     rows.close()
@@ -177,7 +179,7 @@ def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
             expected = text(filterkit.chain(chain).fit(batch), [batch])
             engine = LocalEngine(jobs)
             with Reader(str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
-                rows = Rows(Source(reader.schema, lambda f: reader.map(f, engine), engine, spool))  # noqa: B023
+                rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, spool))
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
                 out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
@@ -386,7 +388,7 @@ def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n@data\n" + "\n".join(lines))
     engine = LocalEngine(1)
     with Reader(str(path), block_size=60) as reader:
-        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, spool))
+        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, spool))
         with pytest.raises(StageError, match=r"^l2: row 78: "):
             filterkit.chain("bns l2 shape").fit(rows)
         rows.close()
@@ -402,7 +404,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
     with Reader(str(path), class_="c", block_size=60) as reader:
-        rows = Rows(Source(reader.schema, lambda function: reader.map(function, engine), engine, PLENTY))
+        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
 
         def run():
             fitted = filterkit.chain(chain).fit(rows)

@@ -25,7 +25,7 @@ def spooled(parts, memory=1 << 20):
     """Rows that can be read once, and a list of how often they were."""
     passes = []
 
-    def once(function):
+    def once(function, done=()):
         passes.append(len(passes))
         return ENGINE.map(function, parts)
 
