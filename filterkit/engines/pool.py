@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import pickle
 import shutil
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -21,12 +20,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
-from types import FrameType
 from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from filterkit.engines.engine import PAUSE, check_may_start
 from filterkit.engines.local import until_failure
+from filterkit.engines.signals import hold_back_signals
 from filterkit.errors import FilterkitError
 from filterkit.temporary import TemporaryFolder, temporary_errors
 
@@ -34,7 +33,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _PATIENCE = 0.5  # seconds
-_OF_A_TERMINAL = ("SIGINT", "SIGQUIT", "SIGHUP")
 
 
 class Pool:
@@ -59,7 +57,7 @@ class Pool:
         self._folder = TemporaryFolder()
         try:
             _write(preparations, os.path.join(self._folder.path, "preparations"))
-            with _signals_held_back():
+            with hold_back_signals():
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.path,))
         except BaseException:
@@ -92,7 +90,7 @@ class Pool:
         """See `filterkit.engines.engine.Engine.map_as_done`."""
         call = self._stored(function)
         with self._working():
-            with _signals_held_back():
+            with hold_back_signals():
                 working = [self._submit(call, item) for item in items]
             for done in self._as_completed(working):
                 yield _read(done.result())
@@ -142,7 +140,7 @@ class Pool:
         path = self._path()
         with temporary_errors(), open(path, "wb") as file:
             _ItemPickler(file).dump(item)
-        with _signals_held_back():
+        with hold_back_signals():
             try:
                 future = self._pool.submit(call, path)
             except (OSError, ValueError):
@@ -247,43 +245,6 @@ def _function(path: str) -> Callable[[Any], Any]:
     with open(path, "rb") as file:
         found: Callable[[Any], Any] = pickle.load(file)
         return found
-
-
-@contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Hold back the signals that end the command until the processes that are being started are known.
-
-    An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
-    terminal for good: whoever waits for them ends them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # which alone receives signals
-        yield
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    before: dict[int, Any] = {}
-    for name in (*_OF_A_TERMINAL, "SIGTERM", "SIGXCPU"):
-        number = getattr(signal, name, None)
-        handler = None if number is None else signal.getsignal(number)
-        if number is not None and callable(handler):
-            before[number] = handler
-            signal.signal(number, lambda number, frame: came.append((number, frame)))
-    mask = _block()
-    try:
-        yield
-    finally:
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number, frame in came:
-            before[number](number, frame)
-
-
-def _block() -> set[Any] | None:
-    """Block the signals of a terminal, where that can be done; the signals that were blocked before."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return None
-    return set(signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _OF_A_TERMINAL]))
 
 
 def _begin(folder: str) -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -18,7 +15,7 @@ from distributed import Client, LocalCluster, WorkerPlugin
 from distributed.comm.addressing import parse_address, parse_host_port
 
 from filterkit import FilterkitError
-from filterkit.plugin import TemporaryFolder, check_may_start
+from filterkit.plugin import TemporaryFolder, check_may_start, hold_back_signals
 
 from .versions import check_versions
 
@@ -84,7 +81,8 @@ class Cluster:
         import dask
 
         assert self._folder is not None
-        with _signals_held_back(), dask.config.set({"temporary-directory": self._folder.path}):
+        resource_tracker.ensure_running()  # it would unblock the signals again
+        with hold_back_signals(), dask.config.set({"temporary-directory": self._folder.path}):
             self._own = LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
@@ -201,33 +199,6 @@ def _silence() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-@contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Hold back the signals that end the command until the processes that are started meanwhile are known.
-
-    The processes themselves block the signals of a terminal for good: whoever waits for them ends them.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # which would unblock them again
-    came: list[int] = []
-    handlers: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():  # which alone receives signals
-        for number in map(int, (signal.SIGTERM, signal.SIGXCPU)):
-            if callable(signal.getsignal(number)):
-                handlers[number] = signal.signal(number, lambda number, _: came.append(number))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number in came[:1]:
-            os.kill(os.getpid(), number)
 
 
 def _connected(options: str) -> Client:
