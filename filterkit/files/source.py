@@ -103,7 +103,7 @@ class Source:
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(codec)("surrogateescape")
         self._begun = self._ended = False
-        self._slow = False  # whether the last text arrived slowly
+        self._n_arrived = 0  # bytes that the last read of a live input found
         self._read: list[bytes] | None = None  # what has been read since `mark`
         self._again = b""  # what is to be read again
 
@@ -141,8 +141,11 @@ class Source:
         text, self._again = self._again, b""
         with self.failures():
             while not text and not self._ended:  # a terminal would wait for input again after its end
-                data = _arrived(self._stream, size) if self.live else self._stream.read(size)
-                self._slow = len(data) < min(size, _SLOW)
+                if self.live:
+                    data = _read_arrived(self._stream, size, self._n_arrived >= _FLOOD)
+                    self._n_arrived = len(data)
+                else:
+                    data = self._stream.read(size)
                 if self._decoder is None:
                     text = data
                 else:
@@ -211,8 +214,9 @@ class Source:
         return self._raw.tell()
 
     def waits(self) -> bool:
-        """Whether more text would have to be waited for, or arrives so slowly that work must not wait for it."""
-        return self.live and (self._slow or not _ready(self._stream))
+        """Whether no more text has arrived, so that work must not wait for it."""
+        # While threads work on a large text, waiting for more costs no time. Of a row, this is 0 seconds.
+        return self.live and not _is_ready(self._stream, min(self._n_arrived // _FLOOD * _WORK, _LONGEST))
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
@@ -225,22 +229,27 @@ class Source:
         return _Failures(self.name, self.path)
 
 
-_PATIENCE = 0.01  # seconds to wait for more of a live text: enough for a fast writer, too short to notice
-_LONGEST = 0.02  # seconds for which a live text is gathered
-_SLOW = 1 << 16  # bytes; if fewer are gathered, a text arrives slowly
+_FLOOD = 1 << 12  # bytes that arrive at once in a flood; who waits for the answer to each row rarely writes as many
+_PATIENCE = 0.001  # seconds to wait for more of a flood
+_LONGEST = 0.02  # seconds for which a flood is gathered
+_WORK = 0.00025  # seconds, roughly, that threads work on `_FLOOD` bytes
 
 
-def _arrived(stream: IO[bytes], size: int) -> bytes:
-    """Up to `size` bytes that have arrived in a pipe; waits for the first of them, and is empty only at the end.
+def _read_arrived(stream: IO[bytes], size: int, is_flood: bool) -> bytes:
+    """Read up to `size` bytes that have arrived in a pipe; wait for the first of them. Empty only at the end.
 
-    Otherwise a row every few milliseconds would be held back until all rows fill a block.
+    When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood,
+    or after one (`is_flood`), is it worth waiting a little: a few large blocks take less time than many small ones.
     """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     if not more and _returns_at_once(stream):
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
-    while more and missing and time.monotonic() < end and _ready(stream):
+    while more and missing and time.monotonic() < end:
+        is_flood |= size - missing >= _FLOOD
+        if not _is_ready(stream, _PATIENCE if is_flood else 0):
+            break
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)
@@ -255,10 +264,10 @@ def _returns_at_once(stream: IO[bytes]) -> bool:
         return False
 
 
-def _ready(stream: IO[bytes]) -> bool:
-    """Whether text arrives within `_PATIENCE` seconds."""
+def _is_ready(stream: IO[bytes], seconds: float) -> bool:
+    """Whether there is text to read within so many seconds."""
     try:
-        return bool(select.select([stream], [], [], _PATIENCE)[0])
+        return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for
         return False
 

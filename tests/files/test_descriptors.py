@@ -258,7 +258,7 @@ def test_rows_of_a_named_pipe_are_passed_on_as_they_arrive(tmp_path):
 
 
 def test_rows_that_come_quickly_one_after_the_other_are_not_gathered_for_long():
-    """The next row always comes before the patience of a live input is over."""
+    """Nothing is held back because the next row comes soon."""
     read, write = os.pipe()
     seen = threading.Event()
 
