@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, cast
 
 from filterkit.chains.column_fitting import Counting
-from filterkit.chains.rows import Rows
-from filterkit.counts.statistic import Statistic
+from filterkit.chains.fitting import group_stages, learns_nothing
 from filterkit.data.schema import Schema
 from filterkit.stages.base import RowStage, Stage, TrainingStage
 from filterkit.stages.columns import ColumnStage
@@ -30,112 +29,41 @@ class Step(NamedTuple):
     how: str
 
 
-class Explanation:
-    """The steps of fitting a chain; see `filterkit.stages.base.Fitting`.
-
-    Parameters
-    ----------
-    rows : the training rows, which are not read.
-    memory : bytes, as for fitting.
+class Explanation(NamedTuple):
+    """How a chain would be fitted.
 
     Attributes
     ----------
-    steps : in order; complete after `finish`.
-    schema : of the rows that come out of the stages so far; None once that depends on the rows.
-    most : the most columns that may come out of the stages so far; None if that depends on the rows.
-    tables : whether a statistic is taken that grows with the distinct values.
+    steps : in order.
+    schema : of the rows that come out; None if that depends on the rows.
+    most : the most columns that may come out; None if that depends on the rows.
+    tables : whether a statistic is collected that grows with the distinct values.
     """
 
-    def __init__(self, rows: Rows, memory: int) -> None:
-        self.steps: list[Step] = []
-        self.schema: Schema | None = rows.schema
-        self.most: int | None = rows.schema.width
-        self.tables = False
-        self._rows = rows
-        self._memory = memory
-        self._waiting: list[ColumnStage] = []
-
-    def add(self, stage: Stage) -> None:
-        """Explain the next stage."""
-        if isinstance(stage, SelectiveStage) and stage.is_confined:
-            self._explain_waiting()
-            stage.fit_in(self)
-            self._explain_waiting()
-        else:
-            stage.fit_in(self)
-        if self._waiting or self.schema is None:
-            self.most = _most_columns(stage, self.most)
-        else:
-            self.most = self.schema.width
-
-    def on_columns(self, stage: ColumnStage) -> None:
-        """A column stage waits for its neighbors, unless it takes folds."""
-        if stage.folds():
-            self._explain_waiting()
-            how = f"{_title(stage.learns_from)} of {stage.folds()} folds"
-            self._note(Step("2 or more", (stage.name,), how), stage)
-        else:
-            self._waiting.append(stage)
-
-    def on_batches(self, stage: Stage) -> None:
-        """A stage that reads the batches as often as it needs."""
-        self._explain_waiting()
-        self._note(Step("as many as it needs", (stage.name,), "reads the rows itself"), stage)
-
-    def on_each_row(self, stage: RowStage) -> None:
-        """A stage that treats each row by itself."""
-        self._explain_waiting()
-        if type(stage).fit is not RowStage.fit:
-            self.on_batches(stage)
-            return
-        self.steps.append(Step(0, (stage.name,), "each row by itself"))
-        self.schema = None if self.schema is None else stage.output(self.schema)
-
-    def on_arrangement(self, stage: TrainingStage) -> None:
-        """A stage that chooses, orders or writes training rows."""
-        self._explain_waiting()
-        self.steps.append(Step("as many as it needs", (stage.name,), "chooses, orders or writes the training rows"))
-
-    def with_trials(self, learner: Learner) -> None:
-        """A learner."""
-        self._explain_waiting()
-        folds = learner.inner_folds()
-        how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")
-        self._note(Step(1 if not folds else f"{1 + folds} or more", (learner.name,), how), learner)
-
-    def finish(self) -> list[Step]:
-        """All steps."""
-        self._explain_waiting()
-        return self.steps
-
-    def _explain_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        while waiting:
-            count = _served(waiting)
-            group, waiting = waiting[:count], waiting[count:]
-            statistic = group[0].learns_from
-            how = f"{_title(statistic)}{' by class' if group[0].needs_class else ''}"
-            self._note(Step("1 or more" if statistic.grows else 1, tuple(stage.name for stage in group), how), *group)
-
-    def _note(self, step: Step, *stages: Stage) -> None:
-        self.steps.append(step)
-        self.tables = self.tables or any(isinstance(stage, ColumnStage) and stage.learns_from.grows for stage in stages)
-        if not all(map(_keeps_columns, stages)):
-            self.schema = None
+    steps: list[Step]
+    schema: Schema | None
+    most: int | None
+    tables: bool
 
 
-def explain(stages: Sequence[Stage], rows: Rows, memory: int) -> Explanation:
-    """Explain how `stages` would be fitted on rows, of which only the schema is looked at."""
-    found = Explanation(rows, memory)
+def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
+    """Explain how `stages` would be fitted on rows of a schema."""
+    schema: Schema | None = incoming
+    most: int | None = incoming.width
     for stage in stages:
-        found.add(stage)
-    found.finish()
-    return found
+        if schema is not None:
+            schema = _predict_schema(stage, schema)
+        most = _most_columns(stage, most) if schema is None else schema.width
+    tables = any(isinstance(stage, ColumnStage) and stage.learns_from.grows for stage in stages)
+    return Explanation([step for group in group_stages(stages) for step in _steps(group)], schema, most, tables)
 
 
-def _keeps_columns(stage: Stage) -> bool:
-    """Whether each column that comes to a stage gives one that comes out of it, whatever the rows are."""
-    return isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
+def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
+    """Return the schema of what comes out of a stage, as far as names and number of columns go; None if rows decide."""
+    if learns_nothing(stage):
+        return cast(RowStage, stage).output(schema)
+    keeps_columns = isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
+    return schema if keeps_columns or isinstance(stage, TrainingStage) else None
 
 
 def _most_columns(stage: Stage, width: int | None) -> int | None:
@@ -146,20 +74,37 @@ def _most_columns(stage: Stage, width: int | None) -> int | None:
     return None if width is None else max(most, width)
 
 
-def _served(stages: list[ColumnStage]) -> int:
-    """How many of `stages` one statistic serves, if all rows have a class and the weight 1."""
-    counting, count = Counting.for_stage(stages[0]), 1
-    while count < len(stages) and counting.serves(stages[count]):
-        count += 1
-    return count
-
-
-def _title(statistic: type[Statistic]) -> str:
-    return statistic.title or statistic.__name__
+def _steps(group: Sequence[Stage]) -> Iterator[Step]:
+    """Yield the steps in which a group of stages is fitted."""
+    stage, names = group[0], (group[0].name,)
+    if isinstance(stage, ColumnStage):
+        statistic = stage.learns_from
+        title = statistic.title or statistic.__name__
+        if stage.folds():
+            yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
+            return
+        # If all rows have a class and the weight 1, the statistic also serves stages that follow.
+        counting, count = Counting.for_stage(stage), 1
+        while count < len(group) and counting.serves(cast(ColumnStage, group[count])):
+            count += 1
+        how = title + (" by class" if stage.needs_class else "")
+        yield Step("1 or more" if statistic.grows else 1, tuple(each.name for each in group[:count]), how)
+        if group[count:]:
+            yield from _steps(group[count:])
+    elif isinstance(stage, Learner):
+        folds = stage.inner_folds()
+        how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")
+        yield Step(f"{1 + folds} or more" if folds else 1, names, how)
+    elif isinstance(stage, TrainingStage):
+        yield Step("as many as it needs", names, "chooses, orders or writes the training rows")
+    elif learns_nothing(stage):
+        yield Step(0, names, "each row by itself")
+    else:
+        yield Step("as many as it needs", names, "reads the rows itself")
 
 
 def in_words(size: int) -> str:
-    """A number of bytes as a text such as ``128 MB``."""
+    """Format a number of bytes as a text such as ``128 MB``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"

@@ -1,14 +1,14 @@
-"""Fitting: the walk of the training rows through the stages of a chain.
+"""Fitting: the training rows pass the stages of a chain one after the other, and each stage learns from them.
 
-Each base of stages knows how it is fitted (`Stage.fit_in`), and calls one of the ways offered here. Column stages that
-follow each other wait for the first stage of another kind, because one pass over the rows serves several of them.
+Column stages that follow each other are fitted together, because one pass over the rows serves several of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,24 @@ from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome
 if TYPE_CHECKING:
     from filterkit.data.attributes import Attribute
     from filterkit.data.schema import Schema
-    from filterkit.stages.learner import Learner
 
 Tell = Callable[[int, Rows], None]
+
+
+def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
+    """Group the column stages that follow each other and are fitted together; any other stage is a group by itself."""
+    for is_together, several in groupby(stages, _shares_passes):
+        group = list(several)
+        yield from [group] if is_together else zip(group)
+
+
+def _shares_passes(stage: Stage) -> bool:
+    return isinstance(stage, ColumnStage) and not stage.is_confined and not stage.folds()
+
+
+def learns_nothing(stage: Stage) -> bool:
+    """Whether a stage does the same to a row whatever the training rows are."""
+    return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
 def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:
@@ -51,16 +66,6 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
     return [each.fitted for each in passed], passed[-1].rows if passed else rows
 
 
-def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[Passed]:
-    """As `fit_stages`; each fitted stage, with the training rows as they come out of it."""
-    fitting = Fitting(rows, memory, tell)
-    if any(stage.inner_folds() for stage in stages):
-        fitting.prepare_trials()
-    for stage in stages:
-        fitting.add(stage)
-    return fitting.finish()
-
-
 class Passed(NamedTuple):
     """A fitted stage, and the training rows as they come out of it."""
 
@@ -68,175 +73,100 @@ class Passed(NamedTuple):
     rows: Rows
 
 
-class Fitting:
-    """The ways to fit a stage, and how far the rows have come; see `filterkit.stages.base.Fitting`."""
-
-    def __init__(self, rows: Rows, memory: int, tell: Tell | None = None) -> None:
-        self._rows = rows  # as they come out of the stages fitted so far
-        self._memory = memory
-        self._tell = tell
-        self._stages: list[Stage] = []
-        self._passed: list[Passed] = []
-        self._waiting: list[ColumnStage] = []
-        self._trials: _Start | None = None
-
-    def prepare_trials(self) -> None:
-        """Say that a learner will try itself on training rows that are held out."""
-        for _ in self._rows.map(len):  # trials need all rows again, not only those that stages choose
-            pass
-        self._trials = _Start(self._rows, 0)
-
-    def add(self, stage: Stage) -> None:
-        """Fit the next stage."""
-        if isinstance(stage, SelectiveStage) and stage.is_confined:
-            self._confined(stage)
-        else:
-            stage.fit_in(self)
-
-    def _confined(self, stage: SelectiveStage) -> None:
-        """Fit a stage on the columns that its options choose."""
-        self._prepare(stage)
-        choice = ChosenColumns(stage, self._rows.schema)
-        if not len(choice.columns):
-            self._add(stage, FittedOnNone(choice))
-            return
-        fitting = Fitting(self._rows.through(choice), self._memory)
-        stage.fit_in(fitting)
-        (passed,) = fitting.finish()
-        self._add(stage, FittedOnSome(passed.fitted, choice))
-
-    def on_columns(self, stage: ColumnStage) -> None:
-        """Fit a column stage, together with its neighbors, or by folds."""
-        if not stage.folds():
-            self._waiting.append(stage)
-            return
-        from filterkit.chains.crossfit import cross_fit  # few chains need it
-
-        self._prepare(stage)
-        self._add(stage, cross_fit(stage, self._rows, self._memory))
-
-    def on_batches(self, stage: Stage) -> None:
-        """Fit a stage that reads the batches as often as it needs."""
-        self._add(stage, self._fit(stage))
-
-    def on_each_row(self, stage: RowStage) -> None:
-        """Fit a stage that treats each row by itself."""
-        made = self._fit(stage)
-        if _learns_nothing(stage) and self._trials is not None and self._trials.starts_behind(made, self._rows):
-            self._add(stage, made, self._trials.rows)
-        else:
-            self._add(stage, made)
-
-    def on_arrangement(self, stage: TrainingStage) -> None:
-        """Fit a stage that chooses, orders or writes training rows."""
-        made = self._fit(stage)
-        self._add(stage, made, self._rows.arranged_by(stage))
-
-    def with_trials(self, learner: Learner) -> None:
-        """Fit a learner."""
-        self._prepare(learner)
-
-        def trials() -> Iterator[tuple[Batch, Batch]]:
-            start = self._trials or _Start(self._rows, len(self._stages))
-            return inner_splits(self._stages[start.skipped :], start.rows, learner, self._memory)
-
-        with blaming(learner):
-            made = learner.fit_with_inner_cv(self._batches(), self._rows.schema, trials, self._rows.jobs)
-        self._add(learner, made)
-
-    def finish(self) -> list[Passed]:
-        """Each fitted stage, with the training rows as they come out of it."""
-        self._fit_waiting()
-        return self._passed
-
-    def _prepare(self, stage: Stage) -> None:
-        """Fit the stages before this one, and check that the class that it needs is there."""
-        self._fit_waiting()
-        check_class(stage, self._rows.schema)
-
-    def _fit(self, stage: Stage) -> Fitted:
-        """A stage, fitted by its own method."""
-        self._prepare(stage)
-        with blaming(stage):
-            return check_fitted(stage, stage.fit(self._batches(), self._rows.schema))
-
-    def _batches(self) -> Batches:
-        """The batches as they come out of the stages fitted so far."""
-        return Batches(partial(self._rows.map, itself), stage_share(self._memory))
-
-    def _fit_waiting(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            for stage, made in zip(waiting, fit_column_stages(waiting, self._rows, self._memory)):
-                self._note(stage, made)
-            self._tell_done()
-
-    def _add(self, stage: Stage, made: Fitted, rows: Rows | None = None) -> None:
-        """Note a fitted stage, and tell of it; `rows` come out of it, as for `_note`."""
-        self._note(stage, made, rows)
-        self._tell_done()
-
-    def _note(self, stage: Stage, made: Fitted, rows: Rows | None = None) -> None:
-        """Note a fitted stage; `rows` come out of it, by default those that came in, transformed."""
-        self._stages.append(stage)
-        check_fitted(stage, made)
-        before = self._rows.schema
-        self._rows = self._rows.through(made) if rows is None else rows
-        self._passed.append(Passed(made, self._rows))
-        if self._trials is not None and _sets_target(stage, before, self._rows.schema):
-            self._trials = _Start(self._rows, len(self._stages))
-
-    def _tell_done(self) -> None:
-        if self._tell is not None:
-            self._tell(len(self._passed), self._rows)
+def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[Passed]:
+    """Fit stages as `fit_stages` does, and return each with the training rows as they come out of it."""
+    fitting = _Fitting(stages, rows, memory)
+    for group in group_stages(stages):
+        fitting.fit_group(group)
+        if tell is not None:
+            tell(len(fitting.passed), fitting.rows)
+    return fitting.passed
 
 
-class _Start:
-    """Where the stages begin that trials fit again, and the rows that come to them.
+class _Fitting:
+    """The stages that are fitted so far, and the rows that come out of them.
 
-    Stages at the head of the chain that treat each row by itself do the same in every trial. If the rows are in memory,
-    they pass through these stages once. Trials also start behind a stage that sets the class or the labels: the folds
-    are drawn by these, and all trials must have the same.
+    A learner may try itself on training rows that are held out, for which all stages before it are fitted again. Those
+    at the head of the chain that treat each row by itself do the same in every trial; if the rows are in memory, they
+    pass these stages once. Trials also start after a stage that sets the class or the labels: the folds are drawn by
+    these, and all trials must have the same.
 
-    Parameters
+    Attributes
     ----------
-    rows : the rows.
-    skipped : how many stages they have passed.
+    passed : each fitted stage, and the rows that come out of it.
+    rows : the training rows that come to the next stage.
     """
 
-    def __init__(self, rows: Rows, skipped: int) -> None:
+    def __init__(self, stages: Sequence[Stage], rows: Rows, memory: int) -> None:
+        self.passed: list[Passed] = []
         self.rows = rows
-        self.skipped = skipped
+        self._stages = stages
+        self._memory = memory
+        self._has_trials = any(stage.inner_folds() for stage in stages)
+        self._trial_rows, self._n_skipped = rows, 0  # the rows with which a trial starts, and the stages they passed
+        if self._has_trials:
+            for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
+                pass
 
-    def starts_behind(self, fitted: Fitted, rows: Rows) -> bool:
-        """Let `rows` pass through a fitted row stage, if that can be done once for all trials."""
-        if rows is not self.rows or not self.rows.source.in_memory:
-            return False
-        self.rows = self.rows.through(fitted).in_memory()
-        self.skipped += 1
-        return True
+    def fit_group(self, group: Sequence[Stage]) -> None:
+        """Fit the stages of the next group."""
+        if _shares_passes(group[0]):
+            for stage, fitted in zip(group, fit_column_stages(group, self.rows, self._memory)):  # type: ignore[arg-type]
+                self._add(stage, fitted)
+        else:
+            self._add(group[0], self._fit_alone(group[0]))
+
+    def _fit_alone(self, stage: Stage) -> Fitted:
+        check_class(stage, self.rows.schema)
+        if not (isinstance(stage, SelectiveStage) and stage.is_confined):
+            return self._fit_on(self.rows, stage)
+        choice = ChosenColumns(stage, self.rows.schema)
+        if not len(choice.columns):
+            return FittedOnNone(choice)
+        return FittedOnSome(self._fit_on(self.rows.through(choice), stage), choice)
+
+    def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
+        if not isinstance(stage, ColumnStage):
+            again = self._stages[self._n_skipped : len(self.passed)]
+            splits = partial(inner_splits, again, self._trial_rows, stage, self._memory)
+            batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
+            with blaming(stage):
+                return check_fitted(stage, stage.fit(batches, rows.schema))
+        if not stage.folds():
+            return check_fitted(stage, *fit_column_stages([stage], rows, self._memory))
+        from filterkit.chains.crossfit import cross_fit  # few chains need it
+
+        return check_fitted(stage, cross_fit(stage, rows, self._memory))
+
+    def _add(self, stage: Stage, fitted: Fitted) -> None:
+        """Let the rows pass a fitted stage, and trials as well where that can be done once for all."""
+        check_fitted(stage, fitted)
+        before = self.rows
+        self.rows = before.arranged_by(stage) if isinstance(stage, TrainingStage) else before.through(fitted)
+        if self._has_trials:
+            if learns_nothing(stage) and self._trial_rows is before and before.source.in_memory:
+                self.rows = self.rows.in_memory()
+                self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
+            if _sets_target(stage, before.schema, self.rows.schema):
+                self._trial_rows, self._n_skipped = self.rows, len(self.passed) + 1
+        self.passed.append(Passed(fitted, self.rows))
 
 
 def _sets_target(stage: Stage, before: Schema, after: Schema) -> bool:
-    """Whether behind a stage another attribute is predicted, or one whose values the stage has learned from rows."""
+    """Whether after a stage another attribute is predicted, or one whose values the stage has learned from rows."""
     one, other = _targets(before), _targets(after)
     if [a.name for a in one] != [a.name for a in other]:
         return True
-    return not _learns_nothing(stage) and [(a.kind, a.values) for a in one] != [(a.kind, a.values) for a in other]
+    return not learns_nothing(stage) and [(a.kind, a.values) for a in one] != [(a.kind, a.values) for a in other]
 
 
 def _targets(schema: Schema) -> list[Attribute]:
-    """The class, or the labels."""
+    """Return the class, or the labels."""
     return list(schema.label_attributes) if schema.class_attribute is None else [schema.class_attribute]
 
 
-def _learns_nothing(stage: Stage) -> bool:
-    """Whether a stage does the same to a row whatever the training rows are."""
-    return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
-
-
-def inner_splits(before: Sequence[Stage], rows: Rows, learner: Learner, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """For each inner fold of `learner`, the training rows of the other folds and those of the fold itself.
+def inner_splits(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
+    """For each inner fold of `learner`, yield the training rows of the other folds and those of the fold itself.
 
     Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
     """

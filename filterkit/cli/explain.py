@@ -29,7 +29,7 @@ def print_explanation(job: Job) -> None:
     check(job)
     reader = open_input(job.path, options, job.formats)
     with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
-        found = explain(job.stages, rows, options.memory)
+        found = explain(job.stages, rows.schema)
         print_found(
             options.as_json,
             lambda: _document(reader.name, reader.schema, found, options.memory),

@@ -45,17 +45,28 @@ class Batches:
     Parameters
     ----------
     read : returns the batches, in order.
-    memory : see below.
+    memory, jobs, inner_splits : see below.
 
     Attributes
     ----------
     memory : bytes; how much of what it finds out a stage may hold, copies included, while it reads. It is a quarter of
         `--memory`. What is fitted must not depend on it.
+    jobs : the number of threads that may work on them.
+    inner_splits : for a stage with `inner_folds`: yields for each fold that has rows the training rows of the other
+        folds and those of the fold itself. Both come out of the stages before, fitted on the other folds alone.
     """
 
-    def __init__(self, read: Callable[[], Iterator[Batch]], memory: int) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Iterator[Batch]],
+        memory: int,
+        jobs: int = 1,
+        inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] = lambda: iter(()),
+    ) -> None:
         self._read = read
         self.memory = memory
+        self.jobs = jobs
+        self.inner_splits = inner_splits
 
     def __call__(self) -> Iterator[Batch]:
         """The training batches, in order."""
@@ -153,10 +164,6 @@ class Stage(Configured):
         ``--explain`` shows it. `width` is the number of columns that come in, at most; None if it is not known.
         """
         return None
-
-    def fit_in(self, fitting: Fitting) -> None:
-        """Choose the way in which a chain fits stages of this kind."""
-        fitting.on_batches(self)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         """The fitted stage again, from a file.
@@ -263,10 +270,6 @@ class RowStage(Stage):
         fitted.growth = self.growth(schema)
         return fitted
 
-    def fit_in(self, fitting: Fitting) -> None:
-        """See `Stage.fit_in`."""
-        fitting.on_each_row(self)
-
 
 class FittedRows(Fitted):
     """A row stage, ready to run."""
@@ -355,35 +358,12 @@ class TrainingStage(Stage):
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         return FittedRows(_Pass(), schema)
 
-    def fit_in(self, fitting: Fitting) -> None:
-        """See `Stage.fit_in`."""
-        fitting.on_arrangement(self)
-
 
 class _Pass(RowStage):
     """Pass every row unchanged."""
 
     def transform(self, batch: Batch) -> Batch:
         return batch
-
-
-class Fitting(Protocol):
-    """A chain that is being fitted: the ways to fit a stage on the training rows as they come to it."""
-
-    def on_batches(self, stage: Stage) -> None:
-        """By its method `fit`, which reads the batches."""
-
-    def on_each_row(self, stage: RowStage) -> None:
-        """On nothing, because it treats each row by itself."""
-
-    def on_columns(self, stage: Any) -> None:
-        """A column stage, on a statistic of the rows."""
-
-    def on_arrangement(self, stage: TrainingStage) -> None:
-        """On nothing; what it chooses, orders or writes comes to the stages after it."""
-
-    def with_trials(self, learner: Any) -> None:
-        """A learner, on the batches, with trials on rows that are held out."""
 
 
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:

@@ -28,7 +28,7 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, one_line, quoted
-from filterkit.stages.base import Fitted, Fitting, unwritten
+from filterkit.stages.base import Fitted, unwritten
 from filterkit.stages.selective import SelectiveStage
 
 _AT_ONCE = 1 << 16  # columns whose image of zero is computed together
@@ -79,10 +79,6 @@ class ColumnStage(SelectiveStage):
         If not, all rows count as one class. Most stages declare it as a class variable: ``needs_class = False``.
         """
         return True
-
-    def fit_in(self, fitting: Fitting) -> None:
-        """See `Stage.fit_in`."""
-        fitting.on_columns(self)
 
     def working_bytes(self, statistic: Statistic) -> int:
         """The bytes of the arrays that `fit_columns` works with, which decide how many columns it gets at once."""

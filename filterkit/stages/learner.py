@@ -5,7 +5,7 @@ A learner fits a model to the training rows (`filterkit.stages.models`) and adds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
-from filterkit.stages.base import Batches, Fitted, Fitting, Stage, unwritten
+from filterkit.stages.base import Batches, Fitted, Stage, unwritten
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -77,27 +77,17 @@ class Learner(Stage):
         """
         return self.learn(training)
 
-    def fit_in(self, fitting: Fitting) -> None:
-        """See `Stage.fit_in`."""
-        fitting.with_trials(self)
-
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return self.fit_with_inner_cv(rows, schema, lambda: iter(()))
-
-    def fit_with_inner_cv(
-        self, rows: Batches, schema: Schema, inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]], jobs: int = 1
-    ) -> Fitted:
-        """As `fit`; the chain also passes what `learn_with_inner_cv` needs, and the number of threads."""
         self._check(schema)
         known = all_rows(self.name, map(self._usable, rows()), schema, rows.memory)
         check_sum(self.name, *sum_of_weights(known, supervised=False))
         tasks = self._tasks(known)
-        training = self._training(known, tasks)._replace(jobs=jobs)
+        training = self._training(known, tasks)._replace(jobs=rows.jobs)
         if not self.inner_folds():
             return FittedLearner(self, schema, tasks, self.learn(training))
 
         def trials() -> Iterator[tuple[Training, Training]]:
-            for inner, outer in inner_splits():
+            for inner, outer in rows.inner_splits():
                 if len(held_out := self._usable(outer)):
                     yield self._training(self._usable(inner), tasks), self._training(held_out, tasks)
 

@@ -4,7 +4,6 @@ import os
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import chain
 
 import click
@@ -16,7 +15,7 @@ from scipy.sparse import csr_array
 import filterkit
 from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
 from filterkit.engines.processes import ProcessEngine
-from filterkit.plugin import PAUSE, ClassSums, LocalEngine, SelectiveStage, Summary, map_numbers, quantiles
+from filterkit.plugin import PAUSE, ClassSums, LocalEngine, Moments, SelectiveStage, Summary, map_numbers, quantiles
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.missing import with_holes
@@ -135,19 +134,38 @@ class FittedLiesAboutColumns(filterkit.Fitted):
         return batch
 
 
+class FirstRow(Moments):
+    """A statistic that depends on the order of rows: a value of the first."""
+
+    from_tables = False
+
+    @classmethod
+    def of(cls, batch, columns, supervised, reader):
+        made = super().of(batch, columns, supervised, reader)
+        made.value = float(batch.in_form(False).X[0, 1]) if len(batch) else 0.0
+        return made
+
+    @classmethod
+    def merge(cls, several, jobs=1):
+        made = super().merge(several, jobs)
+        made.value = several[0].value
+        return made
+
+    def some(self, low, high):
+        made = super().some(low, high)
+        made.value = self.value
+        return made
+
+
 class SeesOrder(ColumnStage):
     """Take off the first training value of all."""
 
     name = "broken"
-    first = 0.0
-
-    def fit_in(self, fitting):
-        with suppress(StopIteration, IndexError):
-            self.first = float(next(iter(fitting._batches()())).in_form(False).X[0, 1])
-        super().fit_in(fitting)
+    needs_class = False
+    learns_from = FirstRow
 
     def fit_columns(self, table):
-        return {"shift": np.full(len(table), self.first)}
+        return {"shift": np.full(len(table), table.value)}
 
     def apply(self, values, columns, state):
         return values - state["shift"][columns]
