@@ -142,7 +142,8 @@ class Source:
         with self.failures():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 if self.live:
-                    data = _read_arrived(self._stream, size, self._n_arrived >= _FLOOD)
+                    after_flood = min(_patience(self._n_arrived), 0.001)  # so that none of its rows come singly
+                    data = _read_arrived(self._stream, size, after_flood)
                     self._n_arrived = len(data)
                 else:
                     data = self._stream.read(size)
@@ -215,8 +216,7 @@ class Source:
 
     def waits(self) -> bool:
         """Whether no more text has arrived, so that work must not wait for it."""
-        # While threads work on a large text, waiting for more costs no time. Of a row, this is 0 seconds.
-        return self.live and not _is_ready(self._stream, min(self._n_arrived // _FLOOD * _WORK, _LONGEST))
+        return self.live and not _is_ready(self._stream, _patience(self._n_arrived))
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
@@ -230,26 +230,27 @@ class Source:
 
 
 _FLOOD = 1 << 12  # bytes that arrive at once in a flood; who waits for the answer to each row rarely writes as many
-_PATIENCE = 0.001  # seconds to wait for more of a flood
+_WORK = 0.00025  # seconds, roughly, that work on `_FLOOD` bytes takes
 _LONGEST = 0.02  # seconds for which a flood is gathered
-_WORK = 0.00025  # seconds, roughly, that threads work on `_FLOOD` bytes
 
 
-def _read_arrived(stream: IO[bytes], size: int, is_flood: bool) -> bytes:
+def _patience(n_bytes: int) -> float:
+    """Return the seconds to wait for more text after `n_bytes`: about as many as work on them takes, 0 for a row."""
+    return min(n_bytes // _FLOOD * _WORK, _LONGEST)
+
+
+def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
     """Read up to `size` bytes that have arrived in a pipe; wait for the first of them. Empty only at the end.
 
-    When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood,
-    or after one (`is_flood`), is it worth waiting a little: a few large blocks take less time than many small ones.
+    When the pipe is empty, the text is returned at once, because its writer may wait for the answer. Only in a flood is
+    it worth waiting a little (at least `least` seconds): a few large blocks take less time than many small ones.
     """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
     if not more and _returns_at_once(stream):
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
-    while more and missing and time.monotonic() < end:
-        is_flood |= size - missing >= _FLOOD
-        if not _is_ready(stream, _PATIENCE if is_flood else 0):
-            break
+    while more and missing and time.monotonic() < end and _is_ready(stream, max(least, _patience(size - missing))):
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)
