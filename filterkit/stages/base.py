@@ -53,7 +53,8 @@ class Batches:
         `--memory`. What is fitted must not depend on it.
     jobs : the number of threads that may work on them.
     inner_splits : for a stage with `inner_folds`: yields for each fold that has rows the training rows of the other
-        folds and those of the fold itself. Both come out of the stages before, fitted on the other folds alone.
+        folds and those of the fold itself. Both come out of the stages before, fitted on the other folds alone. By
+        default it yields nothing.
     """
 
     def __init__(
@@ -61,12 +62,12 @@ class Batches:
         read: Callable[[], Iterator[Batch]],
         memory: int,
         jobs: int = 1,
-        inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] = lambda: iter(()),
+        inner_splits: Callable[[], Iterator[tuple[Batch, Batch]]] | None = None,
     ) -> None:
         self._read = read
         self.memory = memory
         self.jobs = jobs
-        self.inner_splits = inner_splits
+        self.inner_splits = inner_splits or (lambda: iter(()))
 
     def __call__(self) -> Iterator[Batch]:
         """The training batches, in order."""
