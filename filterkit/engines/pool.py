@@ -23,6 +23,7 @@ from itertools import count
 from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
+from filterkit.allocators import keep_freed_memory
 from filterkit.engines.engine import PAUSE, check_may_start
 from filterkit.engines.local import until_failure
 from filterkit.engines.signals import hold_back_signals
@@ -252,6 +253,7 @@ def _begin(folder: str) -> None:
     from threadpoolctl import threadpool_limits
 
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    keep_freed_memory()
     threadpool_limits(1)  # the processes themselves use all cores
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
