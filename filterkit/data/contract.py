@@ -6,6 +6,7 @@ Types, shapes and the order of the indices of sparse rows are checked. Only the 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -321,7 +322,8 @@ def misfit(batch: Any, schema: Any) -> str | None:
     if batch.schema is not schema and batch.schema != schema:
         return f"a batch has the wrong schema: {difference(batch.schema, schema)}"
     for name, array in (("X", batch._X), ("y", batch.y), ("weights", batch.weights)):
-        if isinstance(array, np.ma.MaskedArray):
+        # Importing numpy.ma takes longer than a small file; there are masked arrays only if somebody else has.
+        if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
     return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
 
