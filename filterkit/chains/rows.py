@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import accumulate, chain, pairwise
 from operator import mul
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from filterkit.chains.evened import evened
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
@@ -33,14 +33,20 @@ PiecesFunction = Callable[[Iterator[Batch]], T]  # of the pieces of a batch, one
 _MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; they take some 30 MB until written
 
 
+class Closable(Protocol):
+    """What holds memory or disk."""
+
+    def close(self) -> None: ...
+
+
 class Source:
     """Batches of one schema that can be mapped over any number of times.
 
     Parameters
     ----------
     schema : of the batches.
-    read : ``read(function, done=done)`` maps a function over the batches, in order; None for the numbers of batches
-        that are `done`, by default for none. It is called for the first pass, and again only if it `rereads`.
+    read : ``read(function, done)`` maps a function over the batches, in order; None for the numbers of batches that are
+        `done`. It is called for the first pass, and again only if it `rereads`.
     engine : maps over the batches in later passes.
     memory : bytes of batches that the spool holds in memory, or each worker of an engine that keeps them.
     rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. Rows
@@ -81,15 +87,16 @@ class Source:
         self._watch = watch
         self._stored: list[_Stored] | None = None  # the batches after the first pass, unless they are read again
         self._reads_again = False
-        self._resources = ExitStack()  # closed together with this source
+        self._to_close: list[Closable] = []
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> Source:
         """A source of batches that are in memory, and stay there."""
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
-        pieces = [batch.rows(*part) for batch in batches for part in _divide(batch, 1.0)]
-        starts = accumulate(map(len, pieces), initial=0)
-        source._stored = [_Stored(piece, len(piece), start) for piece, start in zip(pieces, starts)]
+        starts = accumulate(map(len, batches), initial=0)
+        source._stored = [
+            _Stored(_Held(batch), len(batch), _n_values(batch), start) for batch, start in zip(batches, starts)
+        ]
         source.in_memory = True
         return source
 
@@ -98,35 +105,42 @@ class Source:
 
         `growth` is how many values the function makes of each value. If there are many, it gets a batch in pieces.
         """
+        if self._reads_again:
+            return chain.from_iterable(self._read(partial(_on_pieces, function, growth)))
+        if self._stored is not None:
+            items = [_Piece(each, *cut) for each in self._stored for cut in _cuts(each.n_rows, each.n_values, growth)]
+            results = mapped(self.engine, partial(_on_stored, self.schema, function), items)
+            return self._watch(results, [item.stop - item.first for item in items])
+        if not last:
+            return self._map_and_store(function)
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
-            return self._map_batches(function, last)
-        return chain.from_iterable(self._map_batches(partial(_on_each_piece, function, growth), last))
+            return self._read(function)
+        pieces = (batch.rows(*cut) for batch in self._read(itself) for cut in _cuts_of(batch, growth))
+        return mapped(self.engine, function, pieces)
 
     def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
         """``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
 
         The function gets a batch in pieces, so that it need not hold `growth` times as many values at once.
         """
-        return self._map_batches(partial(on_pieces_of, function, growth), True, done)
-
-    def _map_batches(self, function: Callable[[Batch], T], last: bool, done: Done = NOTHING_DONE) -> Iterator[T]:
-        if self._reads_again or (last and self._stored is None):
-            return self._read(function, done=done)
-        if self._stored is None:
-            return self._map_and_store(function)
-        results = map_wanted(partial(_on_stored, self.schema, function), self._stored, self.engine, done)
+        on_batch = partial(on_pieces_of, function, growth)
+        if self._stored is None or self._reads_again:
+            return self._read(on_batch, done)
+        items = [_Piece(each, 0, each.n_rows) for each in self._stored]
+        results = map_wanted(partial(_on_stored, self.schema, on_batch), items, self.engine, done)
         return self._watch(results, [each.n_rows for each in self._stored])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """The first pass, which also stores the batches."""
-        spool = self._resources.enter_context(Spool(self.memory))
+        spool = Spool(self.memory)
+        self.close_with(spool)
         self._stored = stored = []
         start = n_bytes = 0
         pack = self.engine.keep(SpooledBatch)
-        for packed, n_rows, result in self._read(partial(_pack_and_call, pack, function)):
+        for packed, n_rows, n_values, result in self._read(partial(_pack_and_call, pack, function)):
             if isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
                 spool.append(packed)
-            stored.append(_Stored(packed, n_rows, start))
+            stored.append(_Stored(packed, n_rows, n_values, start))
             start += n_rows
             n_bytes += packed.nbytes
             if self._rereads and n_bytes > self.memory * self.engine.jobs:
@@ -137,16 +151,21 @@ class Source:
     def _release(self) -> None:
         """Let the engine forget the batches that it keeps."""
         for each in self._stored or ():
-            if not isinstance(each.batch, (SpooledBatch, Batch)):
+            if not isinstance(each.batch, (SpooledBatch, _Held)):
                 self.engine.release(each.batch)
         if self._stored is not None:
             self._stored.clear()
+
+    def close_with(self, thing: Closable) -> None:
+        """Close something together with this source."""
+        self._to_close.append(thing)
 
     def close(self) -> None:
         """Give back memory and disk."""
         if not self.in_memory:
             self._release()
-        self._resources.close()
+        for each in self._to_close:
+            each.close()
 
 
 class Rows:
@@ -229,7 +248,7 @@ class Rows:
         if not self.source.in_memory or not self.stages:
             return self
         source = Source.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
-        source._resources = self.source._resources
+        source._to_close = self.source._to_close
         return Rows(source)
 
     def arranged_by(self, stage: TrainingStage) -> Rows:
@@ -245,7 +264,7 @@ class Rows:
             part_size=self.source.part_size,
             all_read=arrangement.all_read,
         )
-        self.source._resources.callback(source.close)
+        self.source.close_with(source)
         rows = Rows(source)
         rows._arrangement = arrangement
         return rows
@@ -321,8 +340,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     if isinstance(batches, list):
         source = Source.of_batches(first.schema, batches, engine, memory)
     else:
-        read = partial(map_wanted, items=chain([first], stream), engine=engine)
-        source = Source(first.schema, read, engine, memory)
+        source = Source(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(source):
         yield Rows(source)
 
@@ -330,24 +348,45 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
+class _Held:
+    """A batch that is in memory, in the manner of a `SpooledBatch`."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def load(self, schema: Schema) -> Batch:
+        return self._batch
+
+
 class _Stored(NamedTuple):
     """A batch that later passes read.
 
     Attributes
     ----------
-    batch : a `Batch`, a `SpooledBatch`, or what the engine keeps of a `SpooledBatch`.
-    n_rows : how many rows it has.
+    batch : a `SpooledBatch`, a `_Held`, or what the engine keeps of a `SpooledBatch`.
+    n_rows, n_values : how many rows and values it has.
     start : the number of its first row.
     """
 
     batch: Any
     n_rows: int
+    n_values: int
     start: int
 
 
-def _on_stored(schema: Schema, function: Callable[[Batch], T], stored: _Stored) -> T:
-    batch = stored.batch if isinstance(stored.batch, Batch) else stored.batch.load(schema)
-    return function(batch.replace(start=stored.start))
+class _Piece(NamedTuple):
+    """The rows of a stored batch from `first` up to, but not including, `stop`."""
+
+    stored: _Stored
+    first: int
+    stop: int
+
+
+def _on_stored(schema: Schema, function: Callable[[Batch], T], piece: _Piece) -> T:
+    """``function`` of some rows of a stored batch."""
+    batch = piece.stored.batch.load(schema).replace(start=piece.stored.start)
+    is_all = piece.stop - piece.first == len(batch)
+    return function(batch if is_all else batch.rows(piece.first, piece.stop))
 
 
 def _on_transformed(stages: list[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
@@ -360,22 +399,38 @@ def _on_transformed_pieces(
     return function(transform(stages, piece, training) for piece in pieces)
 
 
-def _pack_and_call(pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch) -> tuple[Any, int, T]:
-    """A batch packed for the spool, how many rows it has, and ``function`` of it."""
-    return pack(batch), len(batch), function(batch)
+def _pack_and_call(
+    pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
+) -> tuple[Any, int, int, T]:
+    """A batch packed for the spool, how many rows and values it has, and ``function`` of it."""
+    return pack(batch), len(batch), _n_values(batch), function(batch)
 
 
-def _on_each_piece(function: Callable[[Batch], T], growth: float, batch: Batch) -> list[T]:
-    return [function(batch.rows(*part)) for part in _divide(batch, growth)]
+def _on_pieces(function: Callable[[Batch], T], growth: float, batch: Batch) -> list[T]:
+    return [function(batch.rows(*cut)) for cut in _cuts_of(batch, growth)]
 
 
 def on_pieces_of(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
     """``function`` of a batch in pieces, which even if `growth` is 1 are short enough to be written one by one."""
-    return function(batch.rows(*part) for part in _divide(batch, max(growth, 1.0)))
+    n_values = int(_n_values(batch) * max(growth, 1.0))
+    return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 
-def _divide(batch: Batch, growth: float) -> list[tuple[int, int]]:
-    """Ranges of rows, in order, that grow to at most `_MOST_VALUES` values each, or have one row."""
-    n_values = int((len(batch.csr.data) if batch.sparse else batch.X.size) * growth)
-    count = min(n_values // _MOST_VALUES + 1, max(len(batch), 1))
-    return list(pairwise([len(batch) * number // count for number in range(count + 1)]))
+def _cuts_of(batch: Batch, growth: float) -> list[tuple[int, int]]:
+    return _cuts(len(batch), _n_values(batch), growth)
+
+
+def _cuts(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
+    """Ranges of the rows of a batch, in order; several only if its values grow to so many that memory may run out."""
+    return _divide(n_rows, int(n_values * growth) if growth > 1 else 0)
+
+
+def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
+    """Ranges of rows, in order, of at most `_MOST_VALUES` values each, or of one row."""
+    count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
+    return list(pairwise([n_rows * number // count for number in range(count + 1)]))
+
+
+def _n_values(batch: Batch) -> int:
+    """How many values of X are stored."""
+    return len(batch.csr.data) if batch.sparse else int(batch.X.size)

@@ -110,7 +110,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 
     monkeypatch.setattr("filterkit.chains.rows.Spool", refuse)
     batch = sample("iris")
-    rows = Rows(Source(batch.schema, lambda function, done: map(function, [batch]), LocalEngine(1), PLENTY))
+    rows = Rows(Source(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)
     assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
     rows.close()

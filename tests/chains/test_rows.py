@@ -139,3 +139,17 @@ def test_a_stage_that_makes_many_values_gets_few_rows_at_once(in_memory, monkeyp
     assert [x for _, X in found for x in X] == [x for _, X in expected for x in X]
     double = Double().fit(lambda: iter(()), SCHEMA)
     assert list(rows.through(double).map(values)) == expected
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_what_is_made_of_a_piece_is_given_out_before_the_next_is_made(is_stored, monkeypatch):
+    """With thousands of classes, the text of all pieces of a batch would be as large as the output."""
+    monkeypatch.setattr(rows_module, "_MOST_VALUES", 100)
+    rows, _ = spooled(batches(range(20)))
+    if is_stored:
+        list(rows.map(len))
+    fan = Fan()
+    results = rows.through(fan).map(values, last=True)
+    next(results)
+    assert len(fan.lengths) == 1
+    assert 1 + len(list(results)) == len(fan.lengths) >= 20
