@@ -57,7 +57,6 @@ class SpooledBatch:
     Attributes
     ----------
     rows, start : as of the batch.
-    values : the number of values of X that are stored.
     nbytes : the bytes of the arrays.
     """
 
@@ -74,7 +73,6 @@ class SpooledBatch:
                 self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
         if batch.passthrough is not None:
             self._arrays["passthrough"] = _table_bytes(batch.passthrough)
-        self.values = sum(len(self._arrays[name]) for name in ("data", "X") if name in self._arrays)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._stored: dict[str, Stored] = {}
         self._scratch: Scratch | None = None
