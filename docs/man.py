@@ -19,7 +19,7 @@ from filterkit.cli import builtin
 from filterkit.cli.main import SECTIONS, command
 from filterkit.evaluation.measures import MEANINGS
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import by_group
+from filterkit.stages.base import group_by_heading
 
 EXIT = [("0", "done"), ("1", "the data or a stage failed"), ("2", "wrong usage")]
 VARIABLES = [
@@ -64,7 +64,7 @@ def _lines() -> Iterator[str]:
     yield from _items(MEANINGS.items())
     yield ".SH STAGES"
     yield _text("filterkit stages NAME explains a stage and its options.")
-    for group, stages in by_group(registry().stages.values()).items():
+    for group, stages in group_by_heading(registry().stages.values()).items():
         yield f".SS {_text(group)}"
         yield from _items((stage.name, stage.summary()) for stage in stages)
     yield ".SH EXIT STATUS"

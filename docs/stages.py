@@ -12,7 +12,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
 from filterkit.data.choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import Stage, by_group
+from filterkit.stages.base import Stage, group_by_heading
 from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
 from filterkit.stages.options import fields_of, flag_of
 
@@ -25,7 +25,7 @@ columns did not exist, and these pass unchanged; what comes out takes the place 
 
 def reference() -> str:
     """The whole page."""
-    groups = by_group(registry().stages.values())
+    groups = group_by_heading(registry().stages.values())
     parts = [
         "# Stages",
         "",

@@ -17,9 +17,19 @@ from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blaming
-from filterkit.stages.base import Batches, Fitted, RowStage, Stage, TrainingStage, check_class, check_fitted, transform
+from filterkit.stages.base import (
+    Batches,
+    Fitted,
+    RowStage,
+    Stage,
+    TrainingStage,
+    Unchanged,
+    check_class,
+    check_fitted,
+    transform,
+)
 from filterkit.stages.columns import ColumnStage
-from filterkit.stages.selective import ChosenColumns, FittedOnNone, FittedOnSome, SelectiveStage
+from filterkit.stages.selective import ChosenColumns, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
     from filterkit.data.attributes import Attribute
@@ -122,7 +132,7 @@ class _Fitting:
             return self._fit_on(self.rows, stage)
         choice = ChosenColumns(stage, self.rows.schema)
         if not len(choice.columns):
-            return FittedOnNone(choice)
+            return Unchanged(choice.incoming, choice.get_state())
         return FittedOnSome(self._fit_on(self.rows.through(choice), stage), choice)
 
     def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:

@@ -33,7 +33,7 @@ from filterkit.files.paths import AnyPath, path_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
-from filterkit.stages.selective import restored
+from filterkit.stages.selective import rebuild
 
 FORMAT = "filterkit chain"
 VERSION = 1
@@ -161,7 +161,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
             made: list[Fitted] = []
             for stage, note in zip(stages, about["stages"], strict=True):
                 state = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(check_fitted(stage, restored(stage, state, schema)))
+                made.append(check_fitted(stage, rebuild(stage, state, schema)))
                 schema = made[-1].schema
         fitted = FittedChain(Chain(stages), incoming, made)
         if fitted.schema != schema_from_json(about["outgoing"]):

@@ -15,7 +15,7 @@ from filterkit.cli.text_table import Heading
 from filterkit.errors import visible
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage, by_group
+from filterkit.stages.base import Stage, group_by_heading
 from filterkit.stages.options import described
 
 
@@ -76,7 +76,7 @@ def _explained(each: str | type[Stage]) -> Iterator[str]:
 def _listed(stages: list[type[Stage]]) -> Iterator[str]:
     """All stages, a line each."""
     width = max((len(stage.name) for stage in stages), default=0)
-    for group, members in by_group(stages).items():
+    for group, members in group_by_heading(stages).items():
         yield Heading(visible(f"{group}:"))
         for stage in members:
             yield visible(f"  {stage.name:<{width}}  {stage.summary()}")

@@ -14,26 +14,26 @@ class MemoryWarning(UserWarning):
 
 
 def all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
-    """Batches as one, for a stage that needs all rows together; a warning comes if they are too large.
+    """Join batches into one, for a stage that needs all rows together; warn if they are too large.
 
     Parameters
     ----------
-    name : of the stage.
-    batches : any number.
+    name : the name of the stage.
+    batches : any number of them.
     schema : of the batches.
-    memory : the bytes that they may take, as `Batches.memory` or `Rows.memory` says.
+    memory : bytes that the rows may take: `Batches.memory` or `Rows.memory`.
 
     Warns
     -----
-    MemoryWarning : the values of the rows take more.
+    MemoryWarning : the values of the rows take more than `memory`.
     """
     rows = concatenate(batches, schema)
     X = rows.csr if rows.sparse else None
     nbytes = rows.X.nbytes if X is None else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     if nbytes > memory:
         size = f"{len(rows):,} rows, {max(nbytes >> 20, 1):,} MB"
-        what = (
+        message = (
             f"{name}: it needs all rows at once ({size}), which --memory does not bound; put sample --rows N before it"
         )
-        warnings.warn(MemoryWarning(what), stacklevel=2)
+        warnings.warn(MemoryWarning(message), stacklevel=2)
     return rows

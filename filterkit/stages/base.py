@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def unwritten(thing: object, method: str) -> NotImplementedError:
-    """The error to raise if a class of a plugin has not written a method that it must have.
+def missing_method(thing: object, method: str) -> NotImplementedError:
+    """Make the error to raise if a class of a plugin lacks a method that it must have.
 
-    It suggests a method that the class has under a similar name.
+    Its message suggests a method of the class that has a similar name.
     """
     from difflib import get_close_matches
 
@@ -45,14 +45,14 @@ class Batches:
     Parameters
     ----------
     read : returns the batches, in order.
-    memory, jobs, inner_splits : see below.
+    memory, jobs, inner_splits : the attributes; without `inner_splits` there are no folds.
 
     Attributes
     ----------
-    memory : bytes; how much of what it finds out a stage may hold, copies included, while it reads. It is a quarter of
-        `--memory`. What is fitted must not depend on it.
-    jobs : the number of threads that may work on them.
-    inner_splits : for a stage with `inner_folds`: yields for each fold that has rows the training rows of the other
+    memory : bytes that a stage may hold of what it computes, copies included, while it reads: a quarter of `--memory`.
+        What the stage learns must not depend on them.
+    jobs : the number of threads that may work on the batches.
+    inner_splits : for a stage with `inner_folds`: yields, for each fold that has rows, the training rows of the other
         folds and those of the fold itself. Both come out of the stages before, fitted on the other folds alone. By
         default it yields nothing.
     """
@@ -70,7 +70,7 @@ class Batches:
         self.inner_splits = inner_splits or (lambda: iter(()))
 
     def __call__(self) -> Iterator[Batch]:
-        """The training batches, in order."""
+        """Read the training batches, in order."""
         return self._read()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -90,11 +90,12 @@ class Stage(Configured):
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
     mends : ``missing values`` or ``nominal columns`` if it makes numbers of them; messages of stages that refuse them
         then name it. Empty for neither.
-    makes_missing : whether it may make missing or infinite values of numbers; the kit checks that all others do not.
+    makes_missing : whether it may turn numbers into missing or infinite values; the kit checks that all other stages
+        do not.
     numeric_class : if it needs a class, whether that may be numeric, too.
-    reads_class : whether it uses the class of the rows that it transforms, as one does that makes the class an
-        ordinary attribute. All other stages may use the class only while they are fitted.
-    numbers_rows : whether it uses `batch.start` of the rows that it transforms; they then pass through one thread.
+    reads_class : whether it uses the class of the rows that it transforms, for example to make the class an ordinary
+        attribute. All other stages may use the class only while they are fitted.
+    numbers_rows : whether it uses `batch.start` of the rows that it transforms; one thread then transforms them all.
     """
 
     name: ClassVar[str] = ""
@@ -108,7 +109,7 @@ class Stage(Configured):
 
     @property
     def weighs_columns(self) -> bool:
-        """Whether it multiplies each column by a weight of its own, which stages after it should see.
+        """Whether the stage multiplies each column by a weight of its own, which stages after it should see.
 
         A stage that always does declares it as a class variable: ``weighs_columns = True``.
         """
@@ -116,7 +117,7 @@ class Stage(Configured):
 
     @property
     def cancels_weights(self) -> bool:
-        """Whether it divides each column by its range or spread, so that weights given just before it have no effect.
+        """Whether the stage divides each column by its range or spread, which cancels weights from the stage before it.
 
         The command line warns of a chain in which such a stage follows one that weighs columns. A stage that always
         does declares it as a class variable: ``cancels_weights = True``.
@@ -153,33 +154,33 @@ class Stage(Configured):
         ------
         StageError : the stage cannot be fitted on these rows.
         """
-        raise unwritten(self, "fit")
+        raise missing_method(self, "fit")
 
     def inner_folds(self) -> int:
-        """The number of folds of the training rows on which the stage tries itself while it is fitted; 0 for none."""
+        """Return the number of folds of training rows on which the stage tries itself in `fit`; 0 for no trials."""
         return 0
 
     def most_columns(self, width: int | None) -> int | None:
-        """The most columns that may come out, whatever the rows are; None if that cannot be said.
+        """Return the most columns that may come out, whatever the rows are; None if there is no limit.
 
-        ``--explain`` shows it. `width` is the number of columns that come in, at most; None if it is not known.
+        ``--explain`` shows it. `width` is the most columns that may come in; None if there is no limit.
         """
         return None
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        """The fitted stage again, from a file.
+        """Rebuild the fitted stage from a saved state.
 
-        The default fits on no rows, for stages that learn nothing from them.
+        The default fits the stage on no rows, which is right for stages that learn nothing from rows.
 
         Parameters
         ----------
-        state : what its `Fitted.get_state` returned; check it, because the file may be damaged.
+        state : a result of `Fitted.get_state`; check it, because the file may be damaged.
         schema : of the incoming batches.
         """
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
-        """The stage as the words of a command line, with only the options that differ from their default."""
+        """Return the stage as the words of a command line, with only the options that differ from their default."""
         words, bare = [self.name], []
         for field in fields_of(self):
             value = getattr(self, field.name)
@@ -195,9 +196,9 @@ class Stage(Configured):
         return words + bare
 
     def written_files(self) -> list[str]:
-        """The files that the stage writes, which are the values of the options declared with ``output=True``."""
-        named = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]
-        return [path for path in named if path is not None]
+        """Return the paths of the files that the stage writes: the options declared with ``output=True``, if given."""
+        paths = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]
+        return [path for path in paths if path is not None]
 
 
 class Fitted:
@@ -206,10 +207,10 @@ class Fitted:
     Attributes
     ----------
     schema : of the outgoing batches.
-    columns : int64 (outgoing columns,), ascending: the incoming column of X whose place each takes. None says that they
-        are the incoming ones if they have the same names, and take the place of the first one if not.
+    columns : int64 (outgoing columns,), ascending: the incoming column of X that each outgoing column replaces. None:
+        outgoing columns with the names of the incoming ones replace these, and any others replace the first one.
     made_by : the stage that was fitted; the chain sets it.
-    growth : how many values it makes of each value of X on average. If there are many, it gets shorter batches.
+    growth : the mean number of outgoing values of each value of X. If it is large, the stage gets shorter batches.
     """
 
     schema: Schema
@@ -223,17 +224,17 @@ class Fitted:
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one, without changing it; may be called in any thread."""
-        raise unwritten(self, "transform")
+        raise missing_method(self, "transform")
 
     def get_state(self) -> dict[str, Any]:
-        """What `Stage.from_state` needs to rebuild this, by name.
+        """Return what `Stage.from_state` needs to rebuild the fitted stage, by name.
 
         Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
         """
-        raise unwritten(self, "get_state")
+        raise missing_method(self, "get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
-        """Transform a batch of training rows, the first of which is number `batch.start`; by default as any batch."""
+        """Transform a batch of training rows, numbered from `batch.start`; by default as `transform` does."""
         return self.transform(batch)
 
 
@@ -246,7 +247,7 @@ class RowStage(Stage):
     group = "Change rows"
 
     def output(self, schema: Schema) -> Schema:
-        """The schema of the outgoing batches for incoming batches of `schema`."""
+        """Return the schema of the outgoing batches for incoming batches of `schema`."""
         return schema
 
     def most_columns(self, width: int | None) -> int | None:
@@ -254,17 +255,17 @@ class RowStage(Stage):
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
-        raise unwritten(self, "transform")
+        raise missing_method(self, "transform")
 
     def growth(self, schema: Schema) -> float:
-        """How many values it makes of each value of X on average: `Fitted.growth`. Override it if they are many."""
+        """Return `Fitted.growth`, the mean number of outgoing values of each value of X. Override it if it is large."""
         return 1.0
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         try:
             outgoing = self.output(schema)
         except FilterkitError as error:
-            if type(error) is not FilterkitError:  # it says who raises it
+            if type(error) is not FilterkitError:  # a subclass, which names the stage itself
                 raise
             raise StageError(self.name, str(error)) from None
         fitted = FittedRows(self, outgoing)
@@ -273,7 +274,7 @@ class RowStage(Stage):
 
 
 class FittedRows(Fitted):
-    """A row stage, ready to run."""
+    """A fitted row stage: transforms batches as the stage itself does."""
 
     def __init__(self, stage: RowStage, schema: Schema) -> None:
         self.stage = stage
@@ -289,8 +290,8 @@ class FittedRows(Fitted):
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
 
-def by_group(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
-    """The stages of each group, ordered by name; the groups in alphabetical order."""
+def group_by_heading(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
+    """Group stages by `Stage.group`: headings in alphabetical order, and the stages of each ordered by name."""
     groups: dict[str, list[type[Stage]]] = {}
     for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
         groups.setdefault(stage.group, []).append(stage)
@@ -303,8 +304,8 @@ class Rows(Protocol):
     Attributes
     ----------
     schema : of the batches.
-    jobs : the number of threads that may work on them.
-    memory : how many bytes of them a stage may store.
+    jobs : the number of threads that may work on the batches.
+    memory : bytes of the rows that a stage may store.
     to_the_end : whether even a stage that needs only the first rows must read them to the end.
     """
 
@@ -321,7 +322,7 @@ class Rows(Protocol):
     def to_the_end(self) -> bool: ...
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """``function(batch)`` for every batch, in order.
+        """Yield ``function(batch)`` for every batch, in order.
 
         From the second pass on, `batch.start` is the number of the first row of the batch.
 
@@ -351,26 +352,39 @@ class TrainingStage(Stage):
         ----------
         rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
-        raise unwritten(self, "arrange")
+        raise missing_method(self, "arrange")
 
     def most_columns(self, width: int | None) -> int | None:
         return width
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return FittedRows(_Pass(), schema)
+        return Unchanged(schema, {})
 
 
-class _Pass(RowStage):
-    """Pass every row unchanged."""
+class Unchanged(Fitted):
+    """A fitted stage that passes every row unchanged.
+
+    Parameters
+    ----------
+    schema : of the incoming and outgoing batches.
+    state : the result of `get_state`.
+    """
+
+    def __init__(self, schema: Schema, state: dict[str, Any]) -> None:
+        self.schema = schema
+        self._state = state
+
+    def get_state(self) -> dict[str, Any]:
+        return self._state
 
     def transform(self, batch: Batch) -> Batch:
-        return batch
+        return batch if batch.schema is self.schema else batch.replace(schema=self.schema)
 
 
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
-    """Raise a `StageError` if `stage` needs a class and `schema` has none, or none of a kind that it can use.
+    """Raise a `StageError` if `stage` needs a class and `schema` has none, or one of a type that the stage refuses.
 
-    `in_chain` says whether other stages may come before it.
+    `in_chain` says whether other stages may come before this one, which the message then suggests.
     """
     if not stage.needs_class:
         return
@@ -395,8 +409,8 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     """
     if not isinstance(fitted, Fitted):
         raise broken(stage.name, f"fit gives {kind_of(fitted)}; return a Fitted", type(stage))
-    made_when_asked_for = hasattr(type(fitted), "schema")
-    if not made_when_asked_for and not isinstance(vars(fitted).get("schema"), Schema):
+    is_property = hasattr(type(fitted), "schema")  # which may take long to compute: leave it alone
+    if not is_property and not isinstance(vars(fitted).get("schema"), Schema):
         found = kind_of(vars(fitted).get("schema"))
         raise broken(stage.name, f"the schema of what fit gives is {found}; make it a Schema", type(stage))
     fitted.made_by = stage
@@ -404,7 +418,7 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 
 
 def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
-    """Transform a batch by fitted `stages`, one after the other; `training` says that it has training rows."""
+    """Transform a batch by fitted stages in order; `training` says that the batch has training rows."""
     for stage in stages:
         with blaming(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
@@ -413,5 +427,5 @@ def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Bat
 
 
 def needs_numbers(stages: Iterable[Stage]) -> bool:
-    """Whether a stage among these uses the numbers of the rows that it transforms."""
+    """Return whether one of the stages uses the numbers of the rows that it transforms."""
     return any(stage.numbers_rows for stage in stages)

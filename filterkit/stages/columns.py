@@ -1,4 +1,4 @@
-"""Column stages, which fit each column by itself from its part of a contingency table."""
+"""Column stages: each column is fitted by itself, from a statistic of the training rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, one_line, quoted
-from filterkit.stages.base import Fitted, unwritten
+from filterkit.stages.base import Fitted, missing_method
 from filterkit.stages.selective import SelectiveStage
 
-_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
+_COLUMNS_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
 
 State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
@@ -57,10 +57,10 @@ class ColumnStage(SelectiveStage):
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
     change, `output_attributes`.
 
-    State goes by the column that comes in, and `apply` by the column that goes out: `fit_columns` learns an entry for
-    each incoming column, and `apply` is given the numbers of outgoing columns. Both are the same unless one column
-    becomes several or none. In that case keep a `Ragged` with a row for each incoming column, and in it a value for
-    each column that it becomes; ``state[name].values[columns]`` are those of the outgoing columns.
+    State is indexed by incoming column: `fit_columns` learns an entry for each. In `apply`, `columns` holds indices of
+    outgoing columns. The two are the same unless one column becomes several or none. In that case let the state be a
+    `Ragged` with a row for each incoming column, and in the row a value for each column that it becomes;
+    ``state[name].values[columns]`` are then the values of the outgoing columns.
 
     Attributes
     ----------
@@ -81,11 +81,11 @@ class ColumnStage(SelectiveStage):
         return True
 
     def working_bytes(self, statistic: Statistic) -> int:
-        """The bytes of the arrays that `fit_columns` works with, which decide how many columns it gets at once."""
+        """Return the bytes of the arrays that `fit_columns` works with; more of them mean fewer columns at once."""
         return statistic.working_bytes
 
     def fit_columns(self, table: Any) -> State:
-        """Learn what is needed to transform each column.
+        """Learn what `apply` needs to transform each column.
 
         Parameters
         ----------
@@ -93,10 +93,10 @@ class ColumnStage(SelectiveStage):
 
         Returns
         -------
-        dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. They must not
-        depend on which other columns the table covers.
+        dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. An entry must
+        not depend on which other columns the table covers.
         """
-        raise unwritten(self, "fit_columns")
+        raise missing_method(self, "fit_columns")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         """Transform some entries of X.
@@ -104,30 +104,30 @@ class ColumnStage(SelectiveStage):
         Parameters
         ----------
         values : float64 (n,), entries of X; NaN is missing.
-        columns : int64 (n,), the number of the outgoing column that each entry goes to.
-        state : what `fit_columns` returned, by the number of the incoming column.
+        columns : int64 (n,), the index of the outgoing column that each entry goes to.
+        state : what `fit_columns` returned, indexed by incoming column.
 
         Returns
         -------
         float64 (n,), a new array.
         """
-        raise unwritten(self, "apply")
+        raise missing_method(self, "apply")
 
     def output(self, schema: Schema) -> Schema:
-        """The outgoing schema apart from its columns; override it to change `zero`."""
+        """Return the outgoing schema apart from its columns; override it to change `zero`."""
         return schema
 
     def most_columns(self, width: int | None) -> int | None:
         return width if type(self).output_columns is ColumnStage.output_columns else None
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
-        """Say which incoming column each outgoing column comes from.
+        """Return the incoming column that each outgoing column comes from.
 
         Parameters
         ----------
         schema : of the incoming batches.
         state : what `fit_columns` returned, of all columns.
-        totals : float64 (classes,), the weight of the training rows of each class, or of all rows without classes.
+        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes.
 
         Returns
         -------
@@ -138,131 +138,128 @@ class ColumnStage(SelectiveStage):
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
     ) -> Sequence[Attribute]:
-        """The attributes of the outgoing columns; by default those of the columns that they come from.
+        """Return the attributes of the outgoing columns; by default those of the columns that they come from.
 
         The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
-        this case the method is called only when the attributes are needed.
+        this case the chain calls the method only when it needs the attributes.
         """
         return taken(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
-        """bool (columns,): which columns are nominal afterwards, if `output_columns` returns None and kinds change."""
+        """Return bool (columns,), which outgoing columns are nominal; used where `output_columns` returns None."""
         return schema.nominal
 
     @property
     def curve_name(self) -> str:
-        """What a value becomes, in symbols such as p(v), if ``filterkit explore`` is to draw it as a curve.
+        """The result for a value in symbols, such as p(v), if ``filterkit explore`` is to draw it as a curve.
 
-        The default is the empty text: there is no curve.
+        The default is "": there is no curve.
         """
         return ""
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        """The curve at some values; parameters and result as for `apply`, which is the default.
+        """Compute the curve at some values; parameters and result are those of `apply`, which is the default.
 
-        Override it if `apply` moves the curve so that zero stays zero, or if some of the outgoing columns have none:
-        their values become NaN.
+        Override it if `apply` moves the curve so that zero stays zero, or if some outgoing columns have no curve: their
+        values are NaN.
         """
         return self.apply(values, columns, state)
 
     def folds(self) -> int:
-        """The number of folds of the training rows for `choose_columns` and `cross_fits`; 0 for neither."""
+        """Return the number of folds of training rows for `choose_columns` and cross-fitting; 0 for neither."""
         return 0
 
     def fold_seed(self) -> int:
-        """The seed for drawing the folds."""
+        """Return the seed for drawing the folds."""
         return 0
 
     def cross_fits(self) -> bool:
-        """Whether each training row is transformed by what was learned from the other folds, if there are `folds`.
+        """Return whether each training row is transformed by what the other folds taught, if there are `folds`.
 
-        See `filterkit.chains.crossfit`.
+        `filterkit.chains.crossfit` says how.
         """
         return True
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        """Entries of the state that depend on a comparison of the folds; they replace those of `fit_columns`."""
+        """Compare the folds, and return the entries of the state that replace those of `fit_columns`."""
         return {}
 
     def compares_folds(self) -> bool:
-        """Whether `choose_columns` compares the folds, whose tables are then all in memory; if not, it is not called.
+        """Return whether to call `choose_columns`, for which the tables of all folds must be in memory.
 
         The default is True for a stage that writes `choose_columns`, which is always right.
         """
         return type(self).choose_columns is not ColumnStage.choose_columns
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """Make the fitted stage; parameters as for `output_columns`."""
+        """Make the fitted stage; the parameters are those of `output_columns`."""
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
             check_columns(self, columns, schema.width)
             attributes = self.output_attributes(schema, state, columns, totals)
             check_attributes(self, attributes, len(columns))
-            return FittedColumns(self, schema, self._outgoing(schema, attributes, columns), state, columns)
+            return FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), state, columns)
         columns = np.arange(schema.width)
 
-        def attributes_when_asked() -> Sequence[Attribute]:
+        def make_attributes() -> Sequence[Attribute]:
             with blaming(self):
-                made = self.output_attributes(schema, state, columns, totals)
-            return check_renewed(self, made, schema, nominal)
+                attributes = self.output_attributes(schema, state, columns, totals)
+            return check_renewed(self, attributes, schema, nominal)
 
         nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
-        outgoing = schema.with_renewed_features(attributes_when_asked, nominal, **self._form(schema))
+        outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_form(schema))
         return FittedColumns(self, schema, outgoing, state, columns)
 
-    def _outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
+    def _make_outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
         try:
-            return schema.with_features(attributes, columns, **self._form(schema))
+            return schema.with_features(attributes, columns, **self._choose_form(schema))
         except FilterkitError as error:
             raise StageError(self.name, str(error)) from None
 
-    def _form(self, schema: Schema) -> dict[str, bool]:
+    def _choose_form(self, schema: Schema) -> dict[str, bool]:
+        """Return `zero` and `sparse` of the outgoing schema."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
             raise broken(self.name, f"output gives {kind_of(outgoing)}; return a Schema", type(self))
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """As `Stage.from_state`, from what `FittedColumns.get_state` returned.
+        """Rebuild the fitted stage from what `FittedColumns.get_state` returned.
 
         Raises
         ------
-        FilterkitError : the entries of the state do not fit together.
+        FilterkitError : the entries of the state contradict each other or the schema.
         """
         columns, attributes = state["source"], attributes_from_json(state["attributes"])
-        learned = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
+        own_state = {key.removeprefix("state."): value for key, value in state.items() if key.startswith("state.")}
         width = schema.width
-        for key, value in learned.items():
-            if not _is_by_column(value, width):
+        for key, value in own_state.items():
+            is_array = isinstance(value, (np.ndarray, Ragged)) and getattr(value, "ndim", 1) > 0
+            if not is_array or len(value) != width:
                 raise FilterkitError(f"the {key} of {self.name} is not that of its columns")
-        ascending = (
+        is_ascending = (
             isinstance(columns, np.ndarray) and columns.dtype == np.int64 and bool((np.diff(columns) >= 0).all())
         )
-        if not ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
+        if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} are not those of its attributes")
-        fitted = FittedColumns(self, schema, self._outgoing(schema, attributes, columns), learned, columns)
+        fitted = FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), own_state, columns)
         fitted.check_codes()
         return fitted
 
 
-def _is_by_column(value: object, width: int) -> bool:
-    """Whether `value` is an array whose first axis has the length `width`."""
-    return isinstance(value, (np.ndarray, Ragged)) and getattr(value, "ndim", 1) > 0 and len(value) == width
-
-
 def learned(stage: ColumnStage, table: Statistic) -> State:
-    """What `stage` learns from a statistic.
+    """Let `stage` learn from a statistic, and check the state that it returns.
 
     Raises
     ------
-    PluginError : it does not return arrays with an entry for each column.
+    PluginError : the state is not a dict of arrays with an entry for each column.
     """
     with blaming(stage):
         return check_state(stage, stage.fit_columns(table), len(table))
 
 
 class FittedColumns(Fitted):
-    """A fitted column stage, which transforms batches, and the table of some rows into that of the transformed rows.
+    """A fitted column stage: transforms batches, and turns the table of rows into the table of the transformed rows.
 
     Parameters
     ----------
@@ -283,11 +280,13 @@ class FittedColumns(Fitted):
         self.state = state
         self.columns = columns
         self.growth = max(1.0, len(columns) / max(incoming.width, 1))
+        # The outgoing columns of the incoming column i are those from _first[i] to _first[i + 1] - 1.
         every = np.arange(incoming.width + 1)
-        self._same = np.array_equal(columns, every[:-1])
-        self._first = every if self._same else np.searchsorted(columns, every)
+        self._is_one_to_one = np.array_equal(columns, every[:-1])
+        self._first = every if self._is_one_to_one else np.searchsorted(columns, every)
+        # For each range of columns in which zero does not stay zero: whether it becomes NaN.
         moved = (
-            {bool(np.isnan(image).any()) for image in self._images_of_zero() if image.any()} if outgoing.zero else ()
+            {bool(np.isnan(image).any()) for image in self._transform_zeros() if image.any()} if outgoing.zero else ()
         )
         if True in moved:
             fault = (
@@ -304,18 +303,22 @@ class FittedColumns(Fitted):
                 type(stage),
             )
 
-    def _images_of_zero(self) -> Iterator[np.ndarray]:
-        """What a zero of each outgoing column becomes, some columns at a time."""
-        for first in range(0, len(self.columns), _AT_ONCE):
-            columns = np.arange(first, min(first + _AT_ONCE, len(self.columns)))
-            yield self._apply(np.zeros(len(columns)), columns)
+    def _transform_zeros(self) -> Iterator[np.ndarray]:
+        """Yield float64: the image of zero in each outgoing column, some columns at a time."""
+        for first in range(0, len(self.columns), _COLUMNS_AT_ONCE):
+            columns = np.arange(first, min(first + _COLUMNS_AT_ONCE, len(self.columns)))
+            yield self._transform_values(np.zeros(len(columns)), columns)
 
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
         return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
 
-    def _apply(self, values: np.ndarray, columns: np.ndarray, row: Callable[[int], int] | None = None) -> np.ndarray:
-        """The images of entries; `row` gives the number of the row that an entry is in.
+    def _transform_values(
+        self, values: np.ndarray, columns: np.ndarray, find_row: Callable[[int], int] | None = None
+    ) -> np.ndarray:
+        """Return the images of entries, as `ColumnStage.apply` does.
+
+        `find_row` returns the row number of the entry at an index, for messages; None if the values are of no rows.
 
         Raises
         ------
@@ -323,10 +326,10 @@ class FittedColumns(Fitted):
         """
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
-                return self._image(values, columns)
-        except FloatingPointError:
+                return self._call_apply(values, columns)
+        except FloatingPointError:  # raised also where the stage makes NaN or infinity on purpose: look at the images
             with np.errstate(all="ignore"):
-                image = self._image(values, columns)
+                image = self._call_apply(values, columns)
             lost = np.flatnonzero(~np.isfinite(image) & np.isfinite(values))
             lost = lost if len(lost) else np.flatnonzero(np.isnan(image) & ~np.isnan(values))
             if len(lost):
@@ -335,32 +338,28 @@ class FittedColumns(Fitted):
                     self.stage.name,
                     f"attribute {quoted(name)} has the value {values[lost[0]]:g}, and what becomes of it is no number; "
                     "put range before it",
-                    None if row is None else row(int(lost[0])),
+                    None if find_row is None else find_row(int(lost[0])),
                 ) from None
             return image
 
-    def _image(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def _call_apply(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         try:
             image = self.stage.apply(values, columns, self.state)
         except (IndexError, ValueError) as error:
-            hint = self._lookup(error)
-            if hint is None:
+            if isinstance(error, IndexError) and not self._is_one_to_one:
+                hint = "it gets the numbers of outgoing columns, and the state has an entry for each incoming one"
+            elif isinstance(error, ValueError) and "broadcast" in str(error):
+                hint = "look up the state by column: state[name][columns]"
+            else:
                 raise
             fault = f"apply fails with {type(error).__name__}: {one_line(error)}; {hint}"
             raise broken(self.stage.name, fault, type(self.stage), error) from error
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
-    def _lookup(self, error: Exception) -> str | None:
-        """How `apply` should look the state up, if that may be why it fails."""
-        if isinstance(error, IndexError):
-            outgoing = "it gets the numbers of outgoing columns, and the state has an entry for each incoming one"
-            return None if self._same else outgoing
-        return "look up the state by column: state[name][columns]" if "broadcast" in str(error) else None
-
     def check_codes(self) -> None:
         """Check that a state from a file gives nominal columns only labels that they have.
 
-        It tries all labels that may come in, and a few numbers that are far apart.
+        Try all labels that may come in, and a few numbers that are far apart.
 
         Raises
         ------
@@ -379,8 +378,8 @@ class FittedColumns(Fitted):
         columns = np.repeat(nominal, [len(values) for values in tried])
         try:
             with np.errstate(all="ignore"):
-                codes = self._apply(np.concatenate(tried), columns)
-        except StageError:  # it refuses such values
+                codes = self._transform_values(np.concatenate(tried), columns)
+        except StageError:  # the stage refuses such values
             return
         is_label = (codes >= 0) & (codes < self.schema.label_counts[columns]) & (codes == np.rint(codes))
         for column in columns[~(is_label | np.isnan(codes))][:1].tolist():
@@ -390,72 +389,53 @@ class FittedColumns(Fitted):
     def transform(self, batch: Batch) -> Batch:
         if not batch.sparse:
             X = batch.X
-            if not self._same:
+            if not self._is_one_to_one:
                 X = X[:, self.columns]
             rows, width = X.shape
             # Column by column, because the state of one column lies together in memory.
             columns = np.repeat(np.arange(width), rows)
-            image = self._apply(X.T.ravel(), columns, lambda at: batch.start + at % rows).reshape(width, rows)
-            return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.T))
+            image = self._transform_values(X.T.ravel(), columns, lambda at: batch.start + at % rows)
+            return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.reshape(width, rows).T))
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
-        if not self._same:
-            entry, columns = self._fan_out(columns)
-            values = values[entry]
-            repeats = np.diff(self._first)[batch.csr.indices]
+        if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
+            repeats = np.diff(self._first)[columns]
+            values, columns = np.repeat(values, repeats), ranges(self._first[columns], repeats)
             indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
-        image = self._apply(
+        image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
         )
         if not self.schema.sparse:
-            return batch.replace(schema=self.schema, X=self._dense(image, columns, indptr))
+            X = np.tile(np.concatenate([np.zeros(0), *self._transform_zeros()]), (len(batch), 1))
+            X[np.repeat(np.arange(len(batch)), np.diff(indptr)), columns] = image
+            return batch.replace(schema=self.schema, X=X)
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
 
-    def _dense(self, image: np.ndarray, columns: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        """The dense matrix of sparse entries, where zeros become something else."""
-        zeros = np.concatenate([np.zeros(0), *self._images_of_zero()])
-        X = np.tile(zeros, (len(indptr) - 1, 1))
-        X[np.repeat(np.arange(len(X)), np.diff(indptr)), columns] = image
-        return X
-
-    def _fan_out(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For entries in incoming `columns`: the entry and the outgoing column of each value that they become."""
-        repeats = np.diff(self._first)[columns]
-        return np.repeat(np.arange(len(columns)), repeats), ranges(self._first[columns], repeats)
-
     def push(self, table: ContingencyTable) -> ContingencyTable:
-        """The table of the transformed rows, from the table of the rows, for the columns that `table` covers.
+        """Turn the table of rows into that of the transformed rows, for the columns that `table` covers.
 
-        It is exactly the table that counting the transformed rows gives.
+        The result is exactly the table that counting the transformed rows gives.
         """
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.
         full = table if self.schema.zero else table.with_zeros()
-        if self._same:
-            outputs, place = table.columns, np.arange(len(table))
+        if self._is_one_to_one:
+            outputs, source = table.columns, np.arange(len(table))
             output, values, parts = full.column_of_cell, full.values, full.cell_parts
         else:
             outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
-            place = np.searchsorted(table.columns, self.columns[outputs])
-            sizes = np.diff(full.indptr)[place]
-            output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[place], sizes)
+            source = np.searchsorted(table.columns, self.columns[outputs])
+            sizes = np.diff(full.indptr)[source]
+            output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[source], sizes)
             values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
-        gaps = np.flatnonzero(full.missing_rows[place])
+        gaps = np.flatnonzero(full.missing_rows[source])
         if len(gaps):
             output, values = np.append(output, gaps), np.append(values, np.full(len(gaps), np.nan))
-            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, place[gaps])])
-        image = self._apply(values, outputs[output])
+            parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, source[gaps])])
+        image = self._transform_values(values, outputs[output])
         absent = np.flatnonzero(np.isnan(image))
         gap_parts = class_parts.sum_by(class_parts.take(parts, absent), output[absent], len(outputs))
         if len(absent):
             present = np.flatnonzero(~np.isnan(image))
             output, image, parts = output[present], image[present], class_parts.take(parts, present)
-        return from_cells(
-            self.schema,
-            outputs,
-            output,
-            image,
-            parts,
-            gap_parts,
-            full.total_parts,
-        )
+        return from_cells(self.schema, outputs, output, image, parts, gap_parts, full.total_parts)

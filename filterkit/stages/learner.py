@@ -19,7 +19,7 @@ from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
-from filterkit.stages.base import Batches, Fitted, Stage, unwritten
+from filterkit.stages.base import Batches, Fitted, Stage, missing_method
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -45,7 +45,7 @@ class Learner(Stage):
 
     def learn(self, training: Training) -> Model:
         """Learn a model from the training rows."""
-        raise unwritten(self, "learn")
+        raise missing_method(self, "learn")
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         """The model again from a file.

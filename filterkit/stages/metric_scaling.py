@@ -14,7 +14,7 @@ from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns,
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.stages.base import Stage, unwritten
+from filterkit.stages.base import Stage, missing_method
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import option
@@ -79,7 +79,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         """float64 (columns of the table,): the score of each column, finite."""
-        raise unwritten(self, "scores")
+        raise missing_method(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)

@@ -1,7 +1,7 @@
 """Stages that are confined to some attributes by `--only` and `--except`.
 
-The chain fits such a stage on batches that have the chosen columns alone, as though the others did not exist, and puts
-the columns that come out where the chosen ones were. So a stage need not know that it is confined.
+The chain fits such a stage on batches of the chosen columns alone, as though the others did not exist. The columns that
+come out replace the chosen ones. So a stage need not know that it is confined.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from filterkit.data.choice import chosen_attributes
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
-from filterkit.stages.base import Fitted, Stage, check_fitted, transform
+from filterkit.stages.base import Fitted, Stage, Unchanged, check_fitted, transform
 from filterkit.stages.options import option
 
-_COLUMNS = "chosen"  # the entry of a saved state that has the columns
+_COLUMNS = "chosen"  # the entry of a saved state that holds the chosen columns
 
 
 class ChoosingStage(Stage):
-    """A stage with the options `--only` and `--except`, which asks for what they choose.
+    """A stage with the options `--only` and `--except`, which calls `chosen` for the attributes that they choose.
 
     It may work on attributes of any kind, and on the class. A stage that works on columns of X derives from
     `SelectiveStage` instead.
@@ -44,28 +44,28 @@ class ChoosingStage(Stage):
         return bool(self.only or self.except_)
 
     def chosen(self, schema: Schema, kinds: tuple[str, ...] = KINDS, targets: bool = True) -> list[int]:
-        """The positions in ``schema.attributes`` that the options choose, ascending.
+        """Return the positions in ``schema.attributes`` that the options choose, ascending.
 
         Parameters
         ----------
         schema : the attributes.
-        kinds : those that the stage works on.
-        targets : whether it works on the class and labels, too.
+        kinds : the types of attributes that the stage works on.
+        targets : whether the stage works on the class and labels, too.
 
         Raises
         ------
         StageError : an option chooses no attribute that the stage works on.
         """
-        left = set() if targets else set(schema.targets)
-        among = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in left]
-        return chosen_attributes(self.name, schema, self.only, self.except_, among)
+        excluded = set() if targets else set(schema.targets)
+        candidates = [i for i, a in enumerate(schema.attributes) if a.kind in kinds and i not in excluded]
+        return chosen_attributes(self.name, schema, self.only, self.except_, candidates)
 
 
 class SelectiveStage(ChoosingStage):
     """A stage that can be confined to some columns of X by `--only` and `--except`.
 
-    A confined stage is fitted on the chosen columns alone. Those that come out take the places of those that went in;
-    see `Fitted.columns`. The other columns pass unchanged.
+    The chain fits a confined stage on the chosen columns alone. The columns that come out replace them, as
+    `Fitted.columns` says. The other columns pass unchanged.
     """
 
 
@@ -75,23 +75,23 @@ class OnlyColumns(Fitted):
     Parameters
     ----------
     schema : of the incoming batches.
-    columns : int64, ascending: the columns of X that it passes on.
+    columns : int64 (n,), ascending: the columns of X to pass on.
 
     Attributes
     ----------
-    given : the schema of the incoming batches.
-    columns : as given.
+    incoming : the schema of the incoming batches.
+    columns : as the parameter.
     """
 
     columns: np.ndarray
 
     def __init__(self, schema: Schema, columns: np.ndarray) -> None:
-        self.given = schema
+        self.incoming = schema
         self.columns = columns
-        kept = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
-        place = {i: number for number, i in enumerate(kept)}
-        attributes = [schema.attributes[i] for i in kept]
-        self.schema = schema.replace(attributes=attributes, **schema.targets_at(place))
+        remaining = sorted({*schema.feature_indices[columns].tolist(), *schema.targets})
+        new_index = {old: new for new, old in enumerate(remaining)}
+        attributes = [schema.attributes[i] for i in remaining]
+        self.schema = schema.replace(attributes=attributes, **schema.targets_at(new_index))
 
     def transform(self, batch: Batch) -> Batch:
         X: Any = batch.csr.only(self.columns) if batch.sparse else np.ascontiguousarray(batch.X[:, self.columns])
@@ -112,18 +112,21 @@ class ChosenColumns(OnlyColumns):
     """
 
     def __init__(self, stage: SelectiveStage, schema: Schema) -> None:
-        places = schema.feature_indices
-        chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, places.tolist())
-        super().__init__(schema, np.searchsorted(places, np.array(chosen, np.int64)))
+        features = schema.feature_indices
+        chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
+        super().__init__(schema, np.searchsorted(features, np.array(chosen, np.int64)))
+
+    def get_state(self) -> dict[str, Any]:
+        return {_COLUMNS: self.columns}
 
 
 class FittedOnSome(Fitted):
-    """A stage that was fitted on some columns of X.
+    """A stage that was fitted on some columns of X, at least one.
 
     Parameters
     ----------
     fitted : the stage, fitted on the chosen columns.
-    choice : chooses them.
+    choice : chooses these columns.
 
     Raises
     ------
@@ -136,38 +139,42 @@ class FittedOnSome(Fitted):
         self._fitted = fitted
         self._choice = choice
         self.growth = fitted.growth
-        given, outgoing = choice.given, fitted.schema
-        within = _origins(fitted, choice.schema)
-        first = choice.columns[:1] if len(choice.columns) else np.zeros(1, np.int64)
-        origins = first.repeat(outgoing.width) if within is None else choice.columns[within]
-        others = np.setdiff1d(np.arange(given.width), choice.columns, assume_unique=True)
-        source = np.concatenate([others, origins])
+        incoming, outgoing = choice.incoming, fitted.schema
+        origins = fitted.columns  # of the new columns, among the chosen ones
+        if origins is None and [a.name for a in outgoing.features] == [a.name for a in choice.schema.features]:
+            origins = np.arange(outgoing.width)
+        replaced = choice.columns[:1].repeat(outgoing.width) if origins is None else choice.columns[origins]
+        others = np.setdiff1d(np.arange(incoming.width), choice.columns, assume_unique=True)
+        source = np.concatenate([others, replaced])
         order = np.argsort(source, kind="stable")  # an unchanged column and a new one never have the same origin
         self.columns = source[order]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        self._others, self._others_to, self._new_to = others, place[: len(others)], place[len(others) :]
+        target = np.empty(len(order), np.int64)
+        target[order] = np.arange(len(order))
+        self._others, self._others_to, self._new_to = others, target[: len(others)], target[len(others) :]
         features: list[Any] = [None] * len(order)
-        for columns, to, schema in ((others, self._others_to, given), (range(len(origins)), self._new_to, outgoing)):
-            for column, goal in zip(columns, to.tolist()):
-                features[goal] = schema.features[column]
-        form = {"sparse": given.sparse and outgoing.sparse, "zero": outgoing.zero}
+        for columns, to, schema in (
+            (others, self._others_to, incoming),
+            (range(len(replaced)), self._new_to, outgoing),
+        ):
+            for old, new in zip(columns, to.tolist()):
+                features[new] = schema.features[old]
+        form = {"sparse": incoming.sparse and outgoing.sparse, "zero": outgoing.zero}
         try:
-            self.schema = given.with_features(features, self.columns, **form)
+            self.schema = incoming.with_features(features, self.columns, **form)
         except FilterkitError as error:
-            raise StageError(_name(fitted), str(error)) from None
+            raise StageError("" if fitted.made_by is None else fitted.made_by.name, str(error)) from None
 
     def get_state(self) -> dict[str, Any]:
-        return {_COLUMNS: self._choice.columns, **self._fitted.get_state()}
+        return {**self._choice.get_state(), **self._fitted.get_state()}
 
     def transform(self, batch: Batch) -> Batch:
-        return self._joined(batch, transform([self._fitted], self._choice.transform(batch)))
+        return self._join(batch, transform([self._fitted], self._choice.transform(batch)))
 
     def transform_training(self, batch: Batch) -> Batch:
-        return self._joined(batch, transform([self._fitted], self._choice.transform(batch), training=True))
+        return self._join(batch, transform([self._fitted], self._choice.transform(batch), training=True))
 
-    def _joined(self, batch: Batch, out: Batch) -> Batch:
-        """The columns that come out, beside the unchanged ones of `batch`."""
+    def _join(self, batch: Batch, out: Batch) -> Batch:
+        """Put the columns of `out` beside the unchanged columns of `batch`."""
         width = len(self.columns)
         if not self.schema.sparse:
             X = np.empty((len(batch), width))
@@ -183,46 +190,20 @@ class FittedOnSome(Fitted):
         return batch.replace(schema=self.schema, X=matrix)
 
 
-def _name(fitted: Fitted) -> str:
-    return "" if fitted.made_by is None else fitted.made_by.name
-
-
-def _origins(fitted: Fitted, incoming: Schema) -> np.ndarray | None:
-    """int64, ascending: the incoming column of each column that comes out of `fitted`; None if nothing says so."""
-    if fitted.columns is not None:
-        return fitted.columns
-    names = [a.name for a in incoming.features]
-    return np.arange(incoming.width) if [a.name for a in fitted.schema.features] == names else None
-
-
-class FittedOnNone(Fitted):
-    """A stage whose options choose no column; every row passes unchanged."""
-
-    def __init__(self, choice: ChosenColumns) -> None:
-        self.schema = choice.given
-        self._choice = choice
-
-    def get_state(self) -> dict[str, Any]:
-        return {_COLUMNS: self._choice.columns}
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-def restored(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
-    """The fitted stage again from what its `Fitted.get_state` returned, whether it is confined or not.
+def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
+    """Rebuild a fitted stage, confined or not, from what its `Fitted.get_state` returned.
 
     Raises
     ------
-    FilterkitError : the state is not one of this stage.
+    FilterkitError : the state does not belong to this stage.
     """
-    # Chains that 0.1.0 saved have no entry for the chosen columns; the stage that they confine knows what to do.
+    # Chains that 0.1.0 saved have no entry for the chosen columns; `from_state` of the stage itself handles these.
     if not isinstance(stage, SelectiveStage) or not stage.is_confined or _COLUMNS not in state:
         return stage.from_state(state, schema)
     choice = ChosenColumns(stage, schema)
     if not np.array_equal(state[_COLUMNS], choice.columns):
         raise FilterkitError(f"{stage.name} has been fitted on other columns than it chooses")
     if not len(choice.columns):
-        return FittedOnNone(choice)
+        return Unchanged(choice.incoming, state)
     own = {key: value for key, value in state.items() if key != _COLUMNS}
     return FittedOnSome(check_fitted(stage, stage.from_state(own, choice.schema)), choice)
