@@ -330,9 +330,9 @@ def _takes_chain(command: click.Command, number: int) -> bool:
 def _declared(kind: Any) -> list[dict[str, Any]]:
     """The options of a format."""
     from filterkit.formats.base import FileFormat
-    from filterkit.stages.options import described
+    from filterkit.stages.options import describe_options
 
-    return described(kind) if isinstance(kind, type) and issubclass(kind, FileFormat) else []
+    return describe_options(kind) if isinstance(kind, type) and issubclass(kind, FileFormat) else []
 
 
 def _short(text: str | None) -> str:

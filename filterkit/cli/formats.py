@@ -14,7 +14,7 @@ from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.formats import is_format_read, is_format_written, title_of
 from filterkit.plugin.registry import Registry
-from filterkit.stages.options import described
+from filterkit.stages.options import describe_options
 
 
 @click.command(context_settings=SETTINGS)
@@ -53,7 +53,7 @@ def _about(name: str, kind: Any) -> dict[str, Any]:
         "read": is_format_read(kind),
         "written": is_format_written(kind),
         "endings": list(kind.endings),
-        "options": described(kind) if is_class else [],
+        "options": describe_options(kind) if is_class else [],
     }
 
 

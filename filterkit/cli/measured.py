@@ -80,7 +80,7 @@ def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) 
     """``function`` of a batch that comes out of a learner, and the confusion in it."""
     from filterkit.evaluation.runner import confusion
 
-    return function(batch), confusion(learner, learner.outcome_of(batch), batch.schema)
+    return function(batch), confusion(learner, learner.read_outcome(batch), batch.schema)
 
 
 def _both_of_pieces(
@@ -93,7 +93,7 @@ def _both_of_pieces(
 
     def noted() -> Iterator[Batch]:
         for piece in pieces:
-            found.append(confusion(learner, learner.outcome_of(piece), piece.schema))
+            found.append(confusion(learner, learner.read_outcome(piece), piece.schema))
             yield piece
 
     return function(noted()), found

@@ -16,7 +16,7 @@ from filterkit.errors import visible
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, group_by_heading
-from filterkit.stages.options import described
+from filterkit.stages.options import describe_options
 
 
 @click.command(context_settings=SETTINGS)
@@ -58,7 +58,7 @@ def _about(stage: type[Stage], known: Registry) -> dict[str, Any]:
         "summary": stage.summary(),
         "help": inspect.getdoc(stage) or "",
         "plugin": known.origin(stage.name),
-        "options": described(stage),
+        "options": describe_options(stage),
     }
 
 

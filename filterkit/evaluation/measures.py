@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from filterkit.stages.models import Outcome, group_ends
+from filterkit.stages.models import Outcome, group_bounds
 
 _TOP = 20  # the number of rows that p20 takes into account
 
@@ -107,7 +107,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
 
 def _accuracy(outcome: Outcome) -> tuple[float]:
     right = outcome.truth == outcome.predicted
-    whole = np.logical_and.reduceat(right, group_ends(outcome.exclusive, right.shape[1])[:-1], axis=1)
+    whole = np.logical_and.reduceat(right, group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
     if outcome.weights is None:
         return (whole.mean(),)
     return (float((outcome.weights @ whole).sum() / (outcome.weights.sum() * whole.shape[1])),)
@@ -140,7 +140,7 @@ def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
         return np.nan, np.nan
     losses, errors = [], []
     least = np.finfo(np.float64).eps
-    for first, stop in pairwise(group_ends(outcome.exclusive, truth.shape[1])):
+    for first, stop in pairwise(group_bounds(outcome.exclusive, truth.shape[1])):
         p, true = scores[:, first:stop], truth[:, first:stop]
         of_true = (p * true).sum(axis=1) if stop - first > 1 else np.where(true, p, 1 - p)[:, 0]
         losses.append(np.average(-np.log(np.clip(of_true, least, 1 - least)), weights=outcome.weights))
@@ -170,7 +170,7 @@ def confusions(outcome: Outcome) -> list[np.ndarray]:
     they are float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
     """
     found = []
-    for first, stop in pairwise(group_ends(outcome.exclusive, outcome.truth.shape[1])):
+    for first, stop in pairwise(group_bounds(outcome.exclusive, outcome.truth.shape[1])):
         count = max(stop - first, 1) + 1
         true, guess = (
             np.where(each[:, first:stop].any(axis=1), each[:, first:stop].argmax(axis=1), count - 1)

@@ -31,7 +31,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, FittedLearner, Learner
-from filterkit.stages.models import Outcome, group_ends, tasks_of_labels
+from filterkit.stages.models import Outcome, choose_label_tasks, group_bounds
 
 Part = tuple[str, str, int]  # data, task and fold
 _STARTUP = 1.5  # seconds that imports may take in the first part
@@ -139,7 +139,7 @@ def _strata(data: Batch, task: Batch) -> np.ndarray:
     """What is spread evenly over folds, as for `Splits`: the values of the whole class or of a label, or all labels."""
     assert data.y is not None and task.y is not None
     y = data.y if data.y.ndim == 1 else task.y
-    return y if y.ndim == 1 else tasks_of_labels(task).truth(task)
+    return y if y.ndim == 1 else choose_label_tasks(task).truth(task)
 
 
 def _grouped(data: Batch, name: str) -> tuple[np.ndarray, Batch]:
@@ -190,7 +190,7 @@ def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, 
         yield (schema.relation if target is None else schema.positive or target.name), data
         return
     if target is None:
-        tasks = tasks_of_labels(seen)
+        tasks = choose_label_tasks(seen)
         rows = dict(zip(tasks.codes.tolist(), tasks.truth(seen).sum(axis=0).tolist()))
     else:
         rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
@@ -326,7 +326,7 @@ def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[
     tasks, target = learner.tasks, schema.class_attribute
     if not len(outcome.truth):
         return found
-    ends = group_ends(outcome.exclusive, len(tasks.names))
+    ends = group_bounds(outcome.exclusive, len(tasks.names))
     for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
         name, values, other = "", list(tasks.names[first:stop]), REST
         if target is None:

@@ -1,4 +1,4 @@
-"""Long native calls that signals can interrupt."""
+"""Interrupt long native calls by signals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def interruptible(function: Callable[..., T], *arguments: object) -> T:
 
     Raises
     ------
-    Whatever the function or a signal handler raises.
+    The exceptions of the function and of signal handlers.
     """
     import threading
     from contextvars import copy_context

@@ -19,7 +19,7 @@ from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import option
 
-# What every scorer does with its scores.
+# Help on how every scorer scales by its scores.
 SCALING_HELP = """\
 A value v becomes (v − o) · score / (max − min), where max and min are those of the training values, zeros
 included. Where zero is special, o is 0, so that zeros stay zero; elsewhere, o is min. A 0/1 column thus
@@ -30,7 +30,7 @@ The division by the range cancels weights that a stage just before gave the colu
 document frequencies. With ``--multiply``, v becomes v · score instead, so that both weights count; a
 constant column becomes 0 here, too."""
 
-# How a metric, which scores features that a row has or lacks, scores a column.
+# Help on how a metric scores a column, if it scores features that a row has or lacks.
 METRIC_HELP = f"""\
 A column of numbers gets the best score of all its thresholds. A row has the feature if its value is at
 least the threshold; thresholds lie between neighboring training values, zeros included, and missing values
@@ -40,8 +40,7 @@ has.
 
 {SCALING_HELP}"""
 
-
-# How a metric that looks at whole columns scores them.
+# Help on how a metric scores a column, if it looks at whole columns.
 TABLE_HELP = f"""\
 A column is scored as a whole, by the rows of each class with each of its values. With ``--positive``, all
 other classes count as one.
@@ -78,7 +77,7 @@ class Scaling(ScalingOptions, ColumnStage):
     """
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        """float64 (columns of the table,): the score of each column, finite."""
+        """Return float64 (columns of the table,), the finite score of each column."""
         raise missing_method(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -86,14 +85,14 @@ class Scaling(ScalingOptions, ColumnStage):
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """See `ColumnStage.finish`; a warning comes if no column is scaled, or all become 0."""
+        """See `ColumnStage.finish`; warn if no column is scaled, or all become 0."""
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
         if self.score_only or not schema.width:
             pass
         elif not count:
-            what = "all columns are nominal, so none is scaled; put a stage before it that makes numbers of them"
-            warn_nothing_learned(self.name, what)
+            text = "all columns are nominal, so none is scaled; put a stage before it that makes numbers of them"
+            warn_nothing_learned(self.name, text)
         elif not state["score"][numeric].any():
             columns = "the only numeric column" if count == 1 else f"all {count:,} numeric columns"
             warn_nothing_learned(self.name, f"the score of {columns} is 0, and so is every value now")
@@ -111,9 +110,9 @@ class Scaling(ScalingOptions, ColumnStage):
 
 
 def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """The values, scaled by a state from `scaling_state`; parameters as for `ColumnStage.apply`.
+    """Scale values by a state from `scaling_state`; the parameters are those of `ColumnStage.apply`.
 
-    A state may also have a `remainder`, which is subtracted after the offset.
+    The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
     """
     if (state["unit"] != 1).any():
         values = values * state["unit"][columns]
@@ -121,7 +120,7 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
         values = values - state["offset"][columns]
     if "remainder" in state and state["remainder"].any():
         values = values - state["remainder"][columns]
-    if (state["span"] != 1).any():  # as it is for 0/1 columns
+    if (state["span"] != 1).any():  # it is 1 for 0/1 columns
         values = values / state["span"][columns]
     factor = state["factor"][columns]
     values = np.asarray(values * factor)
@@ -133,15 +132,15 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
 def scaling_state(
     score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
 ) -> State:
-    """The state that `rescaled` needs.
+    """Compute the state that `rescaled` needs.
 
     Parameters
     ----------
     score : float64 (columns,), the length to which the range of each column is scaled.
     low, high : float64 (columns,), the least and the largest training value.
     zero : whether zero is special and stays zero.
-    nominal : bool (columns,), which columns keep their values.
-    multiply : whether values are multiplied by `score` as they are; a column whose `low` is its `high` becomes 0.
+    nominal : bool (columns,), whether a column keeps its values.
+    multiply : whether to multiply values by `score` without dividing; a column whose `low` is its `high` becomes 0.
     """
     if multiply:
         one = np.ones(len(score))
@@ -163,7 +162,6 @@ class MetricScaling(Scaling):
     metric: ClassVar[Metric]
 
     def working_bytes(self, statistic: Statistic) -> int:
-        """See `ColumnStage.working_bytes`."""
         return scoring_bytes(statistic, self.metric)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
@@ -200,13 +198,13 @@ class ClassScaling(MetricScaling):
 
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:
-    """The stage class that scales each column by `metric`."""
+    """Make the stage class that scales each column by `metric`."""
     base: type[MetricScaling] = ClassScaling if metric.compares_classes else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling
     first, _, rest = metric.help().partition("\n")
-    common = METRIC_HELP if metric.by_table is None else TABLE_HELP
-    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), common]))
+    shared_help = METRIC_HELP if metric.by_table is None else TABLE_HELP
+    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), shared_help]))
     namespace: dict[str, Any] = {
         "name": metric.name,
         "metric": metric,

@@ -1,4 +1,4 @@
-"""Models: what learners learn from training rows, and how they score rows.
+"""Models that learners learn from training rows, and that score rows.
 
 A learner learns one or several *tasks*. Each separates some rows from all others: those of the positive class, those of
 one of several classes, or those that have a label. Each target of multi-target data is a class of its own. A model
@@ -18,8 +18,8 @@ from filterkit.data.products import rows_times
 from filterkit.data.schema import Schema, told_apart
 from filterkit.errors import FilterkitError
 
-# Of which tasks a row is positive in exactly one, because they are the values of one nominal attribute: of all (True),
-# of none (False), or of those with the same number, int (tasks,), ascending.
+# The tasks of which a row is positive in exactly one, because they are the values of one nominal attribute: all (True),
+# none (False), or those with the same number, int (tasks,), ascending.
 Exclusive = bool | np.ndarray
 
 
@@ -40,7 +40,7 @@ class Tasks(NamedTuple):
     exclusive: Exclusive
 
     def truth(self, batch: Batch) -> np.ndarray:
-        """bool (rows, tasks): whether each row is of each class, or has each label."""
+        """Return bool (rows, tasks), whether each row is of each class, or has each label."""
         assert batch.y is not None
         if batch.schema.labels:
             known = batch.schema.label_values
@@ -48,16 +48,16 @@ class Tasks(NamedTuple):
         return np.asarray(batch.y[:, None] == self.codes)
 
 
-def label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
-    """The tasks that separate some of the `Schema.label_values`, whose numbers are `codes`, ascending."""
+def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
+    """Make the tasks that separate some of the `Schema.label_values`; `codes` are their indices, ascending."""
     known, numbers = schema.label_values, np.array(codes, np.int64)
-    of_labels = len(known.names) == len(schema.labels)
-    exclusive = False if of_labels else known.labels[numbers]
+    is_multi_label = len(known.names) == len(schema.labels)
+    exclusive = False if is_multi_label else known.labels[numbers]
     return Tasks(tuple(known.names[code] for code in codes), numbers, exclusive)
 
 
-def tasks_of_labels(known: Batch) -> Tasks:
-    """The tasks to learn from rows whose labels are known: each label and, for each other target, those of a class."""
+def choose_label_tasks(known: Batch) -> Tasks:
+    """Choose the tasks to learn from rows whose labels are known: a task a label, and those of a class a target."""
     schema, y = known.schema, known.y
     assert y is not None
     values = schema.label_values
@@ -68,7 +68,7 @@ def tasks_of_labels(known: Batch) -> Tasks:
         if stop - start > 1:
             chosen = told_apart(np.bincount(y[:, number], known.weights, stop - start))
         codes += [start + code for code in chosen]
-    return label_tasks(schema, codes)
+    return make_label_tasks(schema, codes)
 
 
 class Training(NamedTuple):
@@ -93,23 +93,23 @@ class Training(NamedTuple):
 
 
 class Model(Protocol):
-    """What a learner has learned.
+    """The result of `Learner.learn`, which scores rows.
 
     Attributes
     ----------
-    threshold : a row with a score above it is predicted as positive.
+    threshold : the model predicts a row with a score above it as positive. It is 0 unless scores are probabilities.
     """
 
     threshold: float
 
     def scores(self, X: Any) -> np.ndarray:
-        """float64 (rows, tasks): the scores of the rows of a `csr_array` or ndarray.
+        """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray.
 
         The score of a row must not depend on the other rows, not even in its last bit.
         """
 
     def get_state(self) -> dict[str, Any]:
-        """As `Fitted.get_state`."""
+        """See `Fitted.get_state`."""
 
 
 class Outcome(NamedTuple):
@@ -134,15 +134,15 @@ class Outcome(NamedTuple):
 
 
 class LinearModel:
-    """Scores that are linear in the features.
+    """A model whose scores are linear in the features.
 
     Parameters
     ----------
     coefficients : float64 (features, tasks).
     intercepts : float64 (tasks,).
-    sigmoids : None, or float64 (2, tasks), a and b of each task: a score s becomes the probability
-        1 / (1 + exp(a s + b)) (Platt 1999). The probabilities of tasks that exclude each other are divided by their
-        sum.
+    sigmoids : float64 (2, tasks), a and b of each task: a score s becomes the probability 1 / (1 + exp(a s + b))
+        (Platt 1999). The probabilities of tasks that exclude each other are divided by their sum. None: scores stay as
+        they are.
     exclusive : see `Tasks`.
     """
 
@@ -161,7 +161,7 @@ class LinearModel:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], features: int, tasks: Tasks) -> LinearModel:
-        """The model again from its state, which may come from a damaged file.
+        """Rebuild the model from its state, which may come from a damaged file.
 
         Raises
         ------
@@ -175,19 +175,19 @@ class LinearModel:
         return model
 
     def get_state(self) -> dict[str, Any]:
-        """As `Fitted.get_state`."""
+        """See `Fitted.get_state`."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def scores(self, X: Any) -> np.ndarray:
-        """As `Model.scores`."""
+        """See `Model.scores`."""
         scores = np.asarray(rows_times(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
             return scores
         from scipy.special import expit
 
         probabilities = np.asarray(expit(-(scores * self.sigmoids[0] + self.sigmoids[1])))
-        for first, stop in pairwise(group_ends(self.exclusive, probabilities.shape[1])):
+        for first, stop in pairwise(group_bounds(self.exclusive, probabilities.shape[1])):
             if stop - first > 1:
                 part = probabilities[:, first:stop]
                 total = part.sum(axis=1, keepdims=True)
@@ -196,21 +196,21 @@ class LinearModel:
         return probabilities
 
 
-def group_ends(exclusive: Exclusive, tasks: int) -> list[int]:
-    """Where the groups of tasks begin of which a row is positive in one, and after them the number of tasks."""
+def group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
+    """Return the first task of each group of tasks that exclude each other, and after them the number of tasks."""
     if not isinstance(exclusive, np.ndarray):
         return [0, tasks] if exclusive else list(range(tasks + 1))
     return [0, *(np.flatnonzero(np.diff(exclusive)) + 1).tolist(), tasks]
 
 
 def predicted(scores: np.ndarray, exclusive: Exclusive, threshold: float) -> np.ndarray:
-    """bool (rows, tasks): the tasks in which each row is predicted as positive.
+    """Return bool (rows, tasks), whether each row is predicted as positive.
 
-    Of several tasks that exclude each other it is the one with the highest score, the first on a tie; otherwise all
-    whose score is above the threshold.
+    Of several tasks that exclude each other, a row is positive in the one with the highest score, in the first of them
+    on a tie. In any other task it is positive if its score is above the threshold.
     """
     chosen = np.asarray(scores > threshold)
-    for first, stop in pairwise(group_ends(exclusive, scores.shape[1])):
+    for first, stop in pairwise(group_bounds(exclusive, scores.shape[1])):
         if stop - first > 1:
             chosen[:, first:stop] = np.arange(stop - first) == scores[:, first:stop].argmax(axis=1)[:, None]
     return chosen

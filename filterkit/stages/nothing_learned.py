@@ -18,7 +18,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("_collected", default=None
 
 
 def warn_nothing_learned(stage: str, text: str) -> None:
-    """Warn that the stage with the name `stage` has learned nothing; `text` says how, and what it does instead."""
+    """Warn that the stage named `stage` has learned nothing; `text` says why, and what the stage does instead."""
     message = visible(f"{stage}: {text}")
     collected = _collected.get()
     if collected is None:
@@ -29,7 +29,7 @@ def warn_nothing_learned(stage: str, text: str) -> None:
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collect the messages of `warn_nothing_learned` in a list, as for a trial, whose caller tells of them."""
+    """Collect the messages of `warn_nothing_learned` in a list, instead of warning; each different message once."""
     messages: list[str] = []
     token = _collected.set(messages)
     try:

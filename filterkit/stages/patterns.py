@@ -1,4 +1,4 @@
-"""Regular expressions that users give, which end whatever text they meet."""
+"""Regular expressions of users, matched within a limit of time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from filterkit.errors import StageError, UsageError, quoted
 
 LONGEST = 10_000
 MOST_COPIES = 10_000
-SECONDS = 10.0  # of CPU for the texts of a call, and as many again for each million of their characters
+SECONDS = 10.0  # of CPU for all texts of a call, and as many again for each million of their characters
 
 _COUNT = re.compile(r"\{(\d*),?(\d*)\}")
 
@@ -20,25 +20,25 @@ T = TypeVar("T")
 
 
 class Pattern:
-    """A regular expression that a user has given. It means what it means in Python.
+    """A regular expression of a user, with Python's syntax and meaning.
 
-    Each call takes at most 10 seconds of CPU, and 10 more for each million characters of its texts; then it is an
-    error.
+    Each call may take 10 seconds of CPU, and 10 more for each million characters of its texts; a call that takes longer
+    fails.
 
     Parameters
     ----------
-    stage, flag : whose option it is, for messages.
+    stage, flag : the stage and its option, for messages.
     text : the expression, of at most 10,000 characters.
 
     Raises
     ------
-    UsageError : it is no regular expression; it is too long or nested too deep; or its counts, as those of
+    UsageError : `text` is no regular expression; it is too long or nested too deep; or its counts, as those of
         ``(a{100}){200}``, multiply to more than 10,000.
     """
 
     def __init__(self, stage: str, flag: str, text: str) -> None:
         self._stage, self._flag, self._text = stage, flag, text
-        reason = _refusal(text)
+        reason = _find_fault(text)
         if reason is None:
             import regex  # takes longer to import than most chains take to start
 
@@ -53,51 +53,59 @@ class Pattern:
 
     @property
     def groups(self) -> int:
-        """How many groups it has."""
+        """The number of groups of the expression."""
         return int(self._compiled.groups)
 
     def matches(self, texts: Sequence[str]) -> list[bool]:
-        """Whether it matches the whole of each text. Raises StageError if that takes too long."""
-        return [found is not None for found in self._limited(self._compiled.fullmatch, texts)]
-
-    def found(self, texts: Sequence[str]) -> list[list[str]]:
-        """What it finds in each text, one after the other: what its group matches, if it has one, else all that it
-        matches. Raises StageError if that takes too long."""
-        return self._limited(self._compiled.findall, texts)
-
-    def replaced(self, texts: Sequence[str], replacement: str) -> list[str]:
-        """Each text with `replacement` for each match; ``\\1`` in it is the first group.
+        """Return for each text whether the expression matches all of it.
 
         Raises
         ------
-        StageError : that takes too long, or the replacement names a group that there is not.
+        StageError : that takes too long.
+        """
+        return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
+
+    def found(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the matches in each text, in order: of an expression with a group, the text that the group matches.
+
+        Raises
+        ------
+        StageError : that takes too long.
+        """
+        return self._call_on_each(self._compiled.findall, texts)
+
+    def replaced(self, texts: Sequence[str], replacement: str) -> list[str]:
+        """Replace each match in each text by `replacement`, in which ``\\1`` stands for the first group.
+
+        Raises
+        ------
+        StageError : that takes too long, or the replacement names a group that the expression does not have.
         """
         import regex
 
         try:
-            return self._limited(partial(self._compiled.sub, replacement), texts)
+            return self._call_on_each(partial(self._compiled.sub, replacement), texts)
         except (regex.error, IndexError) as error:
             raise StageError(self._stage, f"--replace {quoted(replacement)}: {error}") from None
 
-    def _limited(self, function: Callable[..., T], texts: Sequence[str]) -> list[T]:
-        """What the function returns for each text, unless all together take too long."""
+    def _call_on_each(self, function: Callable[..., T], texts: Sequence[str]) -> list[T]:
         seconds = SECONDS * (1 + sum(map(len, texts)) / 1e6)
-        end = time.process_time() + seconds
-        found = []
+        end = time.process_time() + seconds  # for all texts together
+        results = []
         for text in texts:
             try:
-                found.append(function(text, timeout=max(end - time.process_time(), 1e-3)))
+                results.append(function(text, timeout=max(end - time.process_time(), 1e-3)))
             except (TimeoutError, MemoryError):
                 raise StageError(
                     self._stage,
                     f"{self._flag} {quoted(self._text)} takes longer than {seconds:.3g} s, at {quoted(text, 30)}; "
                     "write it so that no two parts of it can match the same characters",
                 ) from None
-        return found
+        return results
 
 
-def _refusal(text: str) -> str | None:
-    """Why a regular expression is refused before it is compiled, or None."""
+def _find_fault(text: str) -> str | None:
+    """Say why a regular expression must not even be compiled; None if it may."""
     if len(text) > LONGEST:
         return f"it has more than {LONGEST:,} characters"
     copies = 1

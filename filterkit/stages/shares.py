@@ -14,7 +14,7 @@ _EXPONENT = 300
 
 
 def share(stage: str, flag: str, text: str) -> Fraction:
-    """The exact share from 0 to 1 that `text` means: ``1/4``, ``0.25`` or ``2.5e-1``.
+    """Parse a share from 0 to 1, such as ``1/4``, ``0.25`` or ``2.5e-1``, exactly.
 
     Parameters
     ----------
@@ -23,16 +23,16 @@ def share(stage: str, flag: str, text: str) -> Fraction:
 
     Raises
     ------
-    UsageError : it is not a share, or its exponent is so large that the exact fraction would take much memory.
+    UsageError : `text` is not a share, or its exponent is so large that the exact fraction would take much memory.
     """
     from fractions import Fraction  # imported here, because few chains need it
 
     _, exponential, exponent = text.lower().partition("e")
     try:
         if len(text) <= _LONGEST and (not exponential or abs(int(exponent)) <= _EXPONENT):
-            found = Fraction(text)
-            if 0 <= found <= 1:
-                return found
+            fraction = Fraction(text)
+            if 0 <= fraction <= 1:
+                return fraction
     except (ValueError, ZeroDivisionError):
         pass
     raise UsageError(f"{stage}: {flag} must be a share such as 1/4 or 0.25, at most 1, not {quoted(text)}")
