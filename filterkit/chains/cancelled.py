@@ -1,4 +1,4 @@
-"""Weights of columns that have no effect, because the next stage of a chain cancels them."""
+"""Find weights of columns that have no effect, because the next stage of a chain cancels them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,17 @@ from filterkit.stages.base import Stage
 from filterkit.stages.selective import SelectiveStage
 
 
-def cancelled_weights(stages: Sequence[Stage]) -> list[str]:
-    """A message for each stage of a chain that gives columns weights which the next stage cancels.
+def find_cancelled_weights(stages: Sequence[Stage]) -> list[str]:
+    """Return a message for each stage of a chain that gives columns weights which the next stage cancels.
 
-    A stage that is confined to some columns is left out, because the weights of others may last.
+    A next stage that is confined to some columns does not count, because the weights of other columns may last.
     """
-    found = []
-    for one, other in pairwise(stages):
-        confined = isinstance(other, SelectiveStage) and other.is_confined
-        if one.weighs_columns and other.cancels_weights and not confined:
-            found.append(f"{other.name} cancels the weights that {one.name} gives the columns{_cure(other)}")
-    return found
+    messages = []
+    for stage, following in pairwise(stages):
+        is_confined = isinstance(following, SelectiveStage) and following.is_confined
+        if stage.weighs_columns and following.cancels_weights and not is_confined:
+            from filterkit.stages.metric_scaling import ScalingOptions  # it imports numpy and more: few chains need it
 
-
-def _cure(stage: Stage) -> str:
-    """How a stage can be told to keep weights, as the end of a message."""
-    from filterkit.stages.metric_scaling import ScalingOptions  # which imports what metrics need
-
-    return f"; {stage.name} --multiply keeps them" if isinstance(stage, ScalingOptions) else ""
+            remedy = f"; {following.name} --multiply keeps them" if isinstance(following, ScalingOptions) else ""
+            messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
+    return messages

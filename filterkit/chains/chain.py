@@ -1,11 +1,11 @@
-"""Chains: stages in order, how they are fitted in few passes, and how they transform batches.
+"""Chains: fit stages in order, in few passes over the rows, and transform batches by the fitted stages.
 
     training rows ── first pass ──> table ──> fit stage 1 ── push ──> table ──> fit stage 2 ── …
           │                                                                          │
           └── spool ── last pass ──> transform by stage 1, 2, … ──> rows put out <───┘
 
-While column stages follow each other, the table is counted once and pushed through each of them as soon as it is
-fitted. A stage of another kind ends this: the next column stage after it needs a new pass and a new table.
+One pass counts the table for column stages that follow each other, and the table is pushed through each of them as soon
+as that one is fitted. After a stage of another sort, the next column stage needs a new pass and a new table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
@@ -34,9 +34,9 @@ from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 
 _UNSEEN = ("error", "missing")
-
-
-MOST_STAGES = 1000
+_MOST_STAGES = 1000
+_MOST_SHOWN = 5  # parts of what a stage has learned, and numbers of an array, that `learned` shows
+_STRUCTURE = ("source", "attributes")  # entries in the state of a column stage that only say what its schema says
 
 
 class Chain:
@@ -51,16 +51,16 @@ class Chain:
         self.stages = list(stages)
         if isinstance(stages, str):  # each letter of which would be a stage
             raise TypeError("give a list of stages, or the text to filterkit.chain")
-        if len(self.stages) > MOST_STAGES:
-            raise UsageError(f"a chain has at most {MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
+        if len(self.stages) > _MOST_STAGES:
+            raise UsageError(f"a chain has at most {_MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
 
     @classmethod
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
-        """The chain that `text`, written as on the command line, or a list of its words describes.
+        """Parse a chain, written as on the command line, or as a list of its words.
 
         Raises
         ------
-        UsageError : an unknown stage or option, with a suggestion where one is likely; or a quote that is not closed.
+        UsageError : a stage or an option is unknown (the message suggests a similar one), or a quote is not closed.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -77,7 +77,7 @@ class Chain:
         return f"<Chain: {str(self) or 'no stages'}>"
 
     def _repr_html_(self) -> str:
-        """The stages, as a notebook shows them."""
+        """Return the stages as HTML, for a notebook."""
         from filterkit.data.html import table
 
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
@@ -97,13 +97,14 @@ class Chain:
         Parameters
         ----------
         rows : one batch; several of one schema, as a list or a stream; a data frame or table, which becomes a batch as
-            by `from_pandas` or `from_arrow`; or training rows, which have an engine. Up to an
-            eighth of `memory` of a stream is held between passes, the rest in a temporary file.
-        jobs : the number of threads, or of what else the engine works with.
-        memory : bytes; an eighth of it bounds a contingency table, and larger tables are taken in strips of columns.
-        engine : where the work runs: an open engine; its name, as for ``--engine``; or what an engine works on, such as
-            a `distributed.Client`, which stays open. The result does not depend on `jobs`, `memory` and `engine`.
-        progress : whether to show how many stages are fitted, once it takes longer than a second. Default: only in a
+            by `from_pandas` or `from_arrow`; or training rows, which have an engine. Between passes, up to an eighth of
+            `memory` of a stream is in memory, and the rest in a temporary file.
+        jobs : the number of threads, or of the engine's workers.
+        memory : bytes; an eighth bounds a contingency table, and a larger table is counted in strips of columns.
+        engine : where the work runs: an open engine; its name, as for ``--engine``; or the object that an engine works
+            on, such as a `distributed.Client`, which stays open. The result does not depend on `jobs`, `memory` and
+            `engine`.
+        progress : whether to show the number of fitted stages, once fitting takes longer than a second. None: only in a
             notebook.
 
         Raises
@@ -112,11 +113,11 @@ class Chain:
         FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
         UsageError : there is no such engine.
         """
-        with StageProgress(progress, len(self.stages), "fitted") as tell:
-            if isinstance(rows, Rows):
-                return self.fit_rows(rows, memory, tell)[0]
-            with _opened(engine, jobs) as engine, open_rows(given_batches(rows), engine, spool_share(memory)) as made:
-                return self.fit_rows(made, memory, tell)[0]
+        with (
+            StageProgress(progress, len(self.stages), "fitted") as tell,
+            open_training_rows(rows, engine, jobs, memory) as training,
+        ):
+            return self.fit_rows(training, memory, tell)[0]
 
     def fit_transform(
         self,
@@ -127,43 +128,44 @@ class Chain:
         engine: Any = LocalEngine.name,
         progress: bool | None = None,
     ) -> tuple[FittedChain, Batch]:
-        """The fitted chain, and the training rows as they come out of it, which is what the command line writes.
+        """Fit every stage, and return the fitted chain and the transformed training rows that the command line writes.
 
-        They are the rows that the stages choose, in their order, and cross-fitted stages transform each row by what
-        they learned from other rows. Parameters and errors are those of `fit`.
+        These are the rows that the stages choose, in their order; cross-fitted stages transform each row by what they
+        learned from other rows. Parameters and errors are those of `fit`.
         """
         with (
             StageProgress(progress, len(self.stages), "fitted") as tell,
-            _opened(engine, jobs) as engine,
-            open_rows(given_batches(rows), engine, spool_share(memory)) as made,
+            open_training_rows(rows, engine, jobs, memory) as training,
         ):
-            fitted, out = self.fit_rows(made, memory, tell)
+            fitted, out = self.fit_rows(training, memory, tell)
             return fitted, concatenate(out.map(itself, last=True), fitted.schema)
 
     def fit_rows(self, rows: Rows, memory: int = DEFAULT_MEMORY, tell: Tell | None = None) -> tuple[FittedChain, Rows]:
-        """The fitted chain and the transformed training rows, which are closed together with `rows`; see `fit`.
+        """Fit every stage, and return the fitted chain and the transformed training rows, which `rows.close` closes.
 
-        `tell` is called with the number of stages that are fitted, and the rows that come out of them.
+        `tell` is called with the number of stages that are fitted, and the rows that come out of them. Parameters and
+        errors are otherwise those of `fit`.
         """
-        check_written(self.stages)
-        with _naming_remedies():
+        _check_written(self.stages)
+        with _add_remedies():
             fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
 
 
 @contextmanager
-def _opened(engine: Any, jobs: int) -> Iterator[Engine]:
-    """An engine, which is closed at the end if it was not given itself."""
-    if isinstance(engine, Engine):
-        yield engine
+def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
+    """Open what `Chain.fit` accepts as training rows, as a context; `Rows` stay as they are, and open."""
+    if isinstance(rows, Rows):
+        yield rows
         return
-    with engine_on(engine, jobs, registry()) as made:
-        yield made
+    opened = nullcontext(engine) if isinstance(engine, Engine) else engine_on(engine, jobs, registry())
+    with opened as engine, open_rows(given_batches(rows), engine, spool_share(memory)) as training:
+        yield training
 
 
 @contextmanager
-def _naming_remedies() -> Iterator[None]:
-    """Let the message of a `StageError` name the stages that mend what it says."""
+def _add_remedies() -> Iterator[None]:
+    """Add the names of stages that help to the message of a `StageError`."""
     try:
         yield
     except StageError as error:
@@ -171,20 +173,20 @@ def _naming_remedies() -> Iterator[None]:
         raise
 
 
-def check_written(stages: Iterable[Stage]) -> None:
+def _check_written(stages: Iterable[Stage]) -> None:
     """Raise a `UsageError` if two stages write to one file."""
     writers: dict[str, str] = {}
     for stage in stages:
         for path in stage.written_files():
-            place = os.path.realpath(path)
-            if place in writers:
-                options = " or ".join(dict.fromkeys((writers[place], stage.name)))
+            real_path = os.path.realpath(path)
+            if real_path in writers:
+                options = " or ".join(dict.fromkeys((writers[real_path], stage.name)))
                 raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
-            writers[place] = stage.name
+            writers[real_path] = stage.name
 
 
 def check_unseen(unseen: Any) -> None:
-    """Raise a `UsageError` unless `FittedChain.transform` takes this value of `unseen`."""
+    """Raise a `UsageError` unless `FittedChain.transform` accepts this value of `unseen`."""
     if unseen not in _UNSEEN:
         raise UsageError(f"unseen must be {' or '.join(_UNSEEN)}, not {quoted(str(unseen))}")
 
@@ -207,62 +209,60 @@ class FittedChain:
 
     def __repr__(self) -> str:
         before, after = self.incoming, self.schema
-        what = f"from {before.width} to {after.width} columns of {quoted(before.relation)}"
-        return f"<FittedChain: {str(self.chain) or 'no stages'}; {what}>"
+        change = f"from {before.width} to {after.width} columns of {quoted(before.relation)}"
+        return f"<FittedChain: {str(self.chain) or 'no stages'}; {change}>"
 
     def _repr_html_(self) -> str:
-        """The stages with what they learned, as a notebook shows them."""
+        """Return the stages, and what each has learned, as HTML, for a notebook."""
         from filterkit.data.html import table
 
+        incoming = [self.incoming, *(fitted.schema for fitted in self.stages)]
         rows = [
-            (shlex.join(stage.words()), fitted.schema.width, learned(fitted, before))
-            for stage, fitted, before in zip(self.chain.stages, self.stages, self._schemas())
+            (shlex.join(stage.words()), fitted.schema.width, describe_learned(fitted, before))
+            for stage, fitted, before in zip(self.chain.stages, self.stages, incoming)
         ]
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
         return table(caption, ("stage", "columns out", "learned"), rows)
 
-    def _schemas(self) -> list[Schema]:
-        """The schema of what comes into each stage."""
-        return [self.incoming, *(fitted.schema for fitted in self.stages)]
-
     @property
     def schema(self) -> Schema:
-        """The schema of the batches put out."""
+        """The schema of the outgoing batches."""
         return self.stages[-1].schema if self.stages else self.incoming
 
     def transform(self, batch: Batch | Table, *, unseen: str = "error", progress: bool | None = None) -> Batch:
-        """Transform a batch, whose attributes are matched by name (see `filterkit.data.alignment`).
+        """Transform a batch; its attributes are matched to those of the training rows by name.
 
         A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
+        `filterkit.data.alignment` says how attributes are matched.
 
         Parameters
         ----------
         batch : the rows.
-        unseen : what becomes of a nominal value that the training rows did not declare: ``error``, or ``missing``, of
-            which a `ConversionWarning` tells.
+        unseen : how to read a nominal value that the training rows did not declare: ``error`` refuses the batch, and
+            ``missing`` makes the value missing, with a `ConversionWarning`.
         progress : whether to show how many stages have transformed the rows, once it takes longer than a second.
-            Default: only in a notebook.
+            None: only in a notebook.
 
         Raises
         ------
-        FilterkitError : its attributes are not those of the training rows, or its parts do not fit together.
+        FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
         UsageError : `unseen` is something else.
         """
         check_unseen(unseen)
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
-            batch = self._aligned(batch.schema, unseen).apply(batch)
-        with StageProgress(progress, len(self.stages), "applied") as tell, _naming_remedies():
+            batch = self._align(batch.schema, unseen).apply(batch)
+        with StageProgress(progress, len(self.stages), "applied") as tell, _add_remedies():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)
         return batch
 
-    def _aligned(self, given: Schema, unseen: str) -> Alignment:
-        """The alignment of batches of the schema `given`, which is kept for the next batch."""
-        known = self._alignment
-        if known is not None and known.given is given and (known.unseen is not None) == (unseen == "missing"):
-            return known
+    def _align(self, given: Schema, unseen: str) -> Alignment:
+        """Return the alignment of batches of the schema `given`: that of the batch before, if it is the same."""
+        last = self._alignment
+        if last is not None and last.given is given and (last.unseen is not None) == (unseen == "missing"):
+            return last
         self._alignment = Alignment(given, self.incoming, unseen == "missing")
         lost = (self._alignment.unseen or {}).items()
         texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
@@ -270,15 +270,15 @@ class FittedChain:
         return self._alignment
 
 
-def learned(fitted: Fitted, before: Schema) -> str:
-    """What a fitted stage has learned, in a few words: its best scores, else what is saved of it, with sizes.
+def describe_learned(fitted: Fitted, before: Schema) -> str:
+    """Describe in a few words what a fitted stage has learned: its best scores, or else its state, with sizes.
 
     Parameters
     ----------
     fitted : the stage.
-    before : the schema of what comes into it.
+    before : the schema of the batches that come into it.
     """
-    best = _best_scores(fitted.schema, before)
+    best = _format_best_scores(fitted.schema, before)
     if best:
         return best
     try:
@@ -286,18 +286,14 @@ def learned(fitted: Fitted, before: Schema) -> str:
     except (NotImplementedError, FilterkitError):
         return "what cannot be saved"
     parts = {name.removeprefix("state."): value for name, value in state.items() if name not in _STRUCTURE}
-    texts = [f"{name} {_extent(value)}".strip() for name, value in parts.items()]
+    texts = [f"{name} {_summarize_value(value)}".strip() for name, value in parts.items()]
     if len(state.get("source", ())) < before.width and "source" in state:
         texts.insert(0, f"which {len(state['source']):,} of {before.width:,} columns to keep")
-    return ", ".join(texts[:_FEW] + ["…"] * (len(texts) > _FEW)) or "nothing"
+    return ", ".join(texts[:_MOST_SHOWN] + ["…"] * (len(texts) > _MOST_SHOWN)) or "nothing"
 
 
-_FEW = 5  # parts of what is learned, and numbers of an array, that are shown
-_STRUCTURE = ("source", "attributes")  # what the state of a column stage says about columns, which the schema says, too
-
-
-def _best_scores(schema: Schema, before: Schema) -> str:
-    """The best attributes by the scores that a stage has left on them; empty if it has left none."""
+def _format_best_scores(schema: Schema, before: Schema) -> str:
+    """Format the best attributes by the scores that a stage has left on them; "" if it has left none."""
     first = next((a for a in schema.features if a.scores), None)
     if first is None:
         return ""
@@ -310,14 +306,14 @@ def _best_scores(schema: Schema, before: Schema) -> str:
     return f"{metric}: " + ", ".join(f"{name} {score:.4g}" for score, name in best)
 
 
-def _extent(value: Any) -> str:
-    """A number or text as it is, those of a short array or list, else its shape, and the length of anything else."""
+def _summarize_value(value: Any) -> str:
+    """Format a number, a text, or a short array or list as it is; of any other value its shape, or its length."""
     if isinstance(value, (bool, int, float, str)):
         return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
     shape = getattr(value, "shape", None)
-    if shape is not None and len(shape) == 1 and shape[0] <= _FEW and value.dtype.kind == "f":
+    if shape is not None and len(shape) == 1 and shape[0] <= _MOST_SHOWN and value.dtype.kind == "f":
         return f"({', '.join(f'{each:.4g}' for each in value.tolist())})"
-    if isinstance(value, list) and len(value) <= _FEW and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and len(value) <= _MOST_SHOWN and all(isinstance(each, str) for each in value):
         return f"({', '.join(each[:40] for each in value)})"
     if shape is None:
         return f"({len(value):,})" if hasattr(value, "__len__") else ""

@@ -1,4 +1,4 @@
-"""The scores of features by several metrics, as one Arrow table."""
+"""Score features by several metrics, into one Arrow table."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
+from filterkit.chains.budget import DEFAULT_MEMORY
+from filterkit.chains.chain import open_training_rows
 from filterkit.chains.column_fitting import fit_column_stages
-from filterkit.chains.rows import Rows, open_rows
+from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.data.batch import Batch
-from filterkit.data.given import Table, given_batches
+from filterkit.data.given import Table
+from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError
 from filterkit.plugin.registry import find_metric
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class _Scored(ColumnStage):
-    """The scores of every column by several metrics, and the counts at the first one's best threshold."""
+class _ColumnScorer(ColumnStage):
+    """Learns the scores of every column by several metrics, and the counts at the first metric's best threshold."""
 
     name = "scores"
 
@@ -34,14 +36,14 @@ class _Scored(ColumnStage):
         self._metrics = metrics = [find_metric(name) for name in names]
         self._options = options
         self._seed = seed
-        self._shown = next((metric for metric in metrics if metric.needs_class), metrics[0])
+        self._main = next((metric for metric in metrics if metric.needs_class), metrics[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Scored, ([metric.name for metric in self._metrics], self._options, self._seed)
+        return _ColumnScorer, ([metric.name for metric in self._metrics], self._options, self._seed)
 
     @property
     def needs_class(self) -> bool:
-        return self._shown.needs_class
+        return self._main.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
@@ -50,8 +52,8 @@ class _Scored(ColumnStage):
         for metric in self._metrics:
             options = self._options if metric.compares_classes else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
-        found = best_tests(thresholds, self._shown, self._options.get("alpha"))
-        return state | {f"best.{name}": values for name, values in found._asdict().items()}
+        best = best_tests(thresholds, self._main, self._options.get("alpha"))
+        return state | {f"best.{name}": values for name, values in best._asdict().items()}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy()
@@ -73,7 +75,7 @@ def scores(
     ----------
     rows : as for `Chain.fit`.
     metrics : the name of a metric, or the names of several, each once.
-    alpha, combine, seed : options of the metrics' stages, see ``filterkit stages bns``.
+    alpha, combine, seed : options of the metrics' stages: ``filterkit stages bns`` explains them.
     jobs, memory : as for `Chain.fit`.
 
     Returns
@@ -100,21 +102,18 @@ def scores(
         raise UsageError(f"scores: {twice} is named twice")
     if alpha is not None and not 0 <= alpha <= 1:
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
-    stage = _Scored(names, {"alpha": alpha, "combine": combine}, seed)
-    if isinstance(rows, Rows):
-        return _table(stage, rows, names, memory)
-    with open_rows(given_batches(rows), LocalEngine(jobs), spool_share(memory)) as made:
-        return _table(stage, made, names, memory)
+    stage = _ColumnScorer(names, {"alpha": alpha, "combine": combine}, seed)
+    with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training:
+        check_class(stage, training.schema, in_chain=False)
+        (fitted,) = fit_column_stages([stage], training, memory)
+    return _make_table(stage, fitted.state, training.schema, names)
 
 
-def _table(stage: _Scored, rows: Rows, names: list[str], memory: int) -> pa.Table:
+def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[str]) -> pa.Table:
     import pyarrow as pa
 
     from filterkit.data import arrow
 
-    schema = rows.schema
-    check_class(stage, schema, in_chain=False)
-    state = fit_column_stages([stage], rows, memory)[0].state
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]
     columns: dict[str, Any] = {

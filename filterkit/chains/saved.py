@@ -1,4 +1,4 @@
-"""A fitted chain as one file: an uncompressed zip archive of ``chain.json`` and arrays in numpy's format.
+"""Save a fitted chain as one file: an uncompressed zip archive of ``chain.json`` and arrays in numpy's format.
 
 Nothing in the file can run. The JSON names stages, which must be installed, and their options. The arrays are numbers;
 their sizes are checked against that of the file before memory is allocated. zip adds a checksum to every member.
@@ -21,7 +21,6 @@ from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, empty, passthrough_table, unknown
 from filterkit.data.contract import kind_of
-from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
@@ -38,13 +37,14 @@ from filterkit.stages.selective import rebuild
 FORMAT = "filterkit chain"
 VERSION = 1
 _TYPES = ("<f8", "<i8", "<i4", "|b1")
+_STATE_VALUES = "arrays of float64, int64, int32 or bool, Ragged arrays, numbers, texts, and lists of these"
 _MOST_MEMBERS = 100_000  # of the archive: 1,000 stages have fewer
-_BEGIN = b"PK\x03\x04"
+_ZIP_SIGNATURE = b"PK\x03\x04"
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal chains give equal files
 
 
-class _Damaged(Exception):
-    """The contents of a file make no sense."""
+class _DamageError(Exception):
+    """A file is not a saved chain, or is damaged; the message says why."""
 
 
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
@@ -53,20 +53,20 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
     Raises
     ------
     UsageError : the ending of the file belongs to another format, or to a compression.
-    FilterkitError : a stage cannot be saved, or the file not be written.
-    TypeError : `fitted` is no fitted chain, or `path` is an open file.
+    FilterkitError : a stage cannot be saved, or the file cannot be written.
+    TypeError : `fitted` is no `FittedChain`, or `path` is an open file.
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
-    place = path_text(path)
-    check_chain(place)
+    name = path_text(path)
+    check_chain(name)
     data = to_bytes(fitted, plugins)
-    with open_output(place) as out:
+    with open_output(name) as out:
         out.write(data)
 
 
 def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
-    """The bytes that `save` writes.
+    """Return the bytes that `save` writes.
 
     Raises
     ------
@@ -75,13 +75,17 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     known = plugins or registry()
     arrays: dict[str, np.ndarray] = {}
     stages = []
-    for number, (stage, made) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
+    for number, (stage, fitted_stage) in enumerate(zip(fitted.chain.stages, fitted.stages, strict=True)):
         try:
-            state = {key: _note(value, f"{number}.{key}", arrays) for key, value in _state(made).items()}
+            state = fitted_stage.get_state()
+            if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
+                fault = f"get_state gives {kind_of(state)}; return a dict of {_STATE_VALUES}, by names"
+                raise NotImplementedError(fault)
+            notes = {key: _encode(value, f"{number}.{key}", arrays) for key, value in state.items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
-        stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": state})
-    about = {
+        stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": notes})
+    header = {
         "format": FORMAT,
         "version": VERSION,
         "filterkit": __version__,
@@ -90,9 +94,9 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         "stages": stages,
     }
     try:
-        text = json.dumps(about, ensure_ascii=False, indent=1)
+        text = json.dumps(header, ensure_ascii=False, indent=1)
     except (TypeError, ValueError):
-        raise _unsavable(stages) from None
+        raise _explain_unsavable(stages) from None
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("chain.json", _DATE), text)
@@ -103,104 +107,91 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     return out.getvalue()
 
 
-_KINDS = "arrays of float64, int64, int32 or bool, Ragged arrays, numbers, texts, and lists of these"
-
-
-def _state(made: Fitted) -> dict[str, Any]:
-    """What a fitted stage has learned, by name.
-
-    Raises
-    ------
-    NotImplementedError : `Fitted.get_state` is not written, or gives something else.
-    """
-    state = made.get_state()
-    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-        raise NotImplementedError(f"get_state gives {kind_of(state)}; return a dict of {_KINDS}, by names")
-    return state
-
-
-def _unsavable(stages: list[dict[str, Any]]) -> FilterkitError:
-    """The error about the first value in the states of stages that JSON cannot hold."""
+def _explain_unsavable(stages: list[dict[str, Any]]) -> FilterkitError:
+    """Make the error about the first value in the states of stages that JSON cannot hold."""
     for stage in stages:
         for key, note in stage["kept"].items():
             try:
                 json.dumps(note)
             except (TypeError, ValueError) as error:
-                odd = _odd(note["plain"], 5)
-                found = one_line(error) if odd is None else f"there is {kind_of(odd)} in it"
+                part = _find_unsavable(note["plain"], 5)
+                reason = one_line(error) if part is None else f"there is {kind_of(part)} in it"
                 return FilterkitError(
                     f"--save: {stage['words'][0]} cannot be saved: the {quoted(key)} of get_state cannot be kept "
-                    f"({found}); it may hold {_KINDS}"
+                    f"({reason}); it may hold {_STATE_VALUES}"
                 )
     return FilterkitError("--save: the chain cannot be saved as JSON")
 
 
-def _odd(value: Any, depth: int) -> Any:
-    """What JSON cannot hold in a value, or in the lists of so many levels; None if nothing is found."""
+def _find_unsavable(value: Any, depth: int) -> Any:
+    """Find a part of a value that JSON cannot hold, in nested lists down to a depth; None if there is none."""
     if value is None or isinstance(value, (bool, int, float, str)) or not depth:
         return None
     if not isinstance(value, (list, tuple, dict)):
         return value
     parts = value.values() if isinstance(value, dict) else value
-    return next((odd for part in parts if (odd := _odd(part, depth - 1)) is not None), None)
+    return next((found for part in parts if (found := _find_unsavable(part, depth - 1)) is not None), None)
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
-    """The fitted chain in a file that `save` wrote, or in such a file that is open.
+    """Read the fitted chain from a file that `save` wrote, or from such a file that is open.
 
     Raises
     ------
-    FilterkitError : it is not such a file, has a newer format, is damaged, or needs a stage that is not installed.
+    FilterkitError : the file is no saved chain, has a newer format, is damaged, or needs a stage that is not installed.
     """
     known = plugins or registry()
     try:
-        with zipfile.ZipFile(_seekable(path)) as archive:
-            about = _about(archive)
-            stages = [_stage(note, known) for note in about["stages"]]
-            incoming = schema = schema_from_json(about["incoming"])
-            made: list[Fitted] = []
-            for stage, note in zip(stages, about["stages"], strict=True):
-                state = {str(key): _value(value, archive) for key, value in note["kept"].items()}
-                made.append(check_fitted(stage, rebuild(stage, state, schema)))
-                schema = made[-1].schema
-        fitted = FittedChain(Chain(stages), incoming, made)
-        if fitted.schema != schema_from_json(about["outgoing"]):
-            raise _Damaged("its stages put out other attributes than it says")
-        _try(fitted)
-    except Exception as error:  # whatever a damaged file leads to
-        raise _refusal(path, error) from None
+        with zipfile.ZipFile(_make_seekable(path)) as archive:
+            header = _read_header(archive)
+            stages = [_parse_stage(note, known) for note in header["stages"]]
+            incoming = schema = schema_from_json(header["incoming"])
+            fitted_stages: list[Fitted] = []
+            for stage, note in zip(stages, header["stages"], strict=True):
+                state = {str(key): _decode(value, archive) for key, value in note["kept"].items()}
+                fitted_stages.append(check_fitted(stage, rebuild(stage, state, schema)))
+                schema = fitted_stages[-1].schema
+        fitted = FittedChain(Chain(stages), incoming, fitted_stages)
+        if fitted.schema != schema_from_json(header["outgoing"]):
+            raise _DamageError("its stages put out other attributes than it says")
+        _transform_samples(fitted)
+    except Exception as error:  # a damaged file can lead to any exception
+        raise _make_error(path, error) from None
     return fitted
 
 
-def _seekable(path: Any) -> Any:
-    """A file as it is; a pipe is read into memory if it begins as a zip archive does."""
+def _make_seekable(path: Any) -> Any:
+    """Return a file as it is, and a pipe as a file in memory, which is cut short if it is no zip archive."""
     if hasattr(path, "read") or pipe_of(path) is None:
         return path
     with open(path, "rb") as pipe:
-        begin = pipe.read(len(_BEGIN))
-        return io.BytesIO(begin + pipe.read() if begin == _BEGIN else begin)
+        begin = pipe.read(len(_ZIP_SIGNATURE))
+        return io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
 
 
 def describe(path: str) -> list[str]:
-    """Lines that describe a file that `save` wrote; its plugins need not be installed.
+    """Describe a file that `save` wrote, in lines; its plugins need not be installed.
 
     Raises
     ------
-    FilterkitError : it is not such a file, has a newer format, or is damaged.
+    FilterkitError : the file is no saved chain, has a newer format, or is damaged.
     """
-    about = about_file(path)
+    summary = summarize_file(path)
     return [
-        f"a chain of {len(about['stages'])} stages, saved by filterkit {about['filterkit']}",
+        f"a chain of {len(summary['stages'])} stages, saved by filterkit {summary['filterkit']}",
         "",
-        f"from  {about['incoming']}",
-        f"to    {about['outgoing']}",
+        f"from  {summary['incoming']}",
+        f"to    {summary['outgoing']}",
         "",
-        *(f"{' '.join(each['words'])}  (plugin {each['plugin']}; {each['bytes']:,} bytes)" for each in about["stages"]),
+        *(
+            f"{' '.join(each['words'])}  (plugin {each['plugin']}; {each['bytes']:,} bytes)"
+            for each in summary["stages"]
+        ),
     ]
 
 
-def about_file(path: str) -> dict[str, Any]:
-    """What `describe` says, as mappings, lists, texts and numbers.
+def summarize_file(path: str) -> dict[str, Any]:
+    """Describe a file as `describe` does, in mappings, lists, texts and numbers.
 
     Raises
     ------
@@ -208,98 +199,94 @@ def about_file(path: str) -> dict[str, Any]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            about = _about(archive)
-            ends = {end: _summary(schema_from_json(about[end])) for end in ("incoming", "outgoing")}
+            header = _read_header(archive)
+            schemas = {end: _summarize_schema(schema_from_json(header[end])) for end in ("incoming", "outgoing")}
             stages = []
-            for note in about["stages"]:
-                size = sum(archive.getinfo(name).file_size for name in _members(note["kept"]))
+            for note in header["stages"]:
+                size = sum(archive.getinfo(name).file_size for name in _list_members(note["kept"]))
                 stages.append({"words": list(note["words"]), "plugin": note["plugin"], "bytes": size})
-            return {"file": path, "filterkit": about["filterkit"], **ends, "stages": stages}
+            return {"file": path, "filterkit": header["filterkit"], **schemas, "stages": stages}
     except Exception as error:
-        raise _refusal(path, error) from None
+        raise _make_error(path, error) from None
 
 
-def _refusal(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
-    """The error to raise when a file cannot be read as a saved chain."""
+def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
+    """Make the error to raise when `error` came up while a saved chain was read."""
     name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
-    if isinstance(error, (UsageError, _Missing)):
+    if isinstance(error, UsageError):
         return FilterkitError(f"{name}: {error}")
     if isinstance(error, OSError) and not isinstance(error, FilterkitError):
         return file_error(f"{name}: {error.strerror or error}", error)
-    reason = str(error) if isinstance(error, (_Damaged, FilterkitError)) else f"{type(error).__name__}: {error}"
+    reason = str(error) if isinstance(error, (_DamageError, FilterkitError)) else f"{type(error).__name__}: {error}"
     return FilterkitError(f"{name}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}")
 
 
-def _summary(schema: Schema) -> str:
-    target, named = schema.class_attribute, "no class"
+def _summarize_schema(schema: Schema) -> str:
+    target, targets = schema.class_attribute, "no class"
     if target is not None:
-        named = f"class {quoted(target.name)} {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
+        targets = f"class {quoted(target.name)} {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
     if schema.labels:
-        named = f"{len(schema.labels)} labels"
-    return f"{quoted(schema.relation)}: {schema.width:,} features, {named}"
-
-
-class _Missing(Exception):
-    """A stage must be installed first."""
+        targets = f"{len(schema.labels)} labels"
+    return f"{quoted(schema.relation)}: {schema.width:,} features, {targets}"
 
 
 # The JSON
 
 
-def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """The checked top level of ``chain.json``."""
+def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Read ``chain.json``, and check its top level."""
     _check_members(archive)
     try:
-        about = json.loads(archive.read("chain.json"))
+        header = json.loads(archive.read("chain.json"))
     except RecursionError:
-        raise _Damaged("its chain.json is nested too deep") from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise _Damaged("its chain.json is of something else")
-    if about.get("version") != VERSION:
-        raise _Damaged(f"it is of format {about.get('version')}, and this filterkit {__version__} reads {VERSION}")
-    for note in about["stages"]:
+        raise _DamageError("its chain.json is nested too deep") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise _DamageError("its chain.json is of something else")
+    if header.get("version") != VERSION:
+        raise _DamageError(f"it is of format {header.get('version')}, and this filterkit {__version__} reads {VERSION}")
+    for note in header["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
-            raise _Damaged("a stage in it is none")
+            raise _DamageError("a stage in it is none")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
-    named = [name for note in about["stages"] for name in _members(note["kept"])]
-    if len(set(named)) < len(named):  # so all arrays together take no more memory than the file
-        raise _Damaged("an array in it is named twice")
-    return about
+    members = [name for note in header["stages"] for name in _list_members(note["kept"])]
+    if len(set(members)) < len(members):  # so all arrays together take no more memory than the file
+        raise _DamageError("an array in it is named twice")
+    return header
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
     """Refuse members that could take more memory than the file is long, or much time."""
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
-        raise _Damaged(f"there are more than {_MOST_MEMBERS:,} members in it")
+        raise _DamageError(f"there are more than {_MOST_MEMBERS:,} members in it")
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-            raise _Damaged("it is compressed, which a saved chain is not")
+            raise _DamageError("it is compressed, which a saved chain is not")
     if sum(member.file_size for member in members) > archive.start_dir:
-        raise _Damaged("what is in it is more than it is long")
+        raise _DamageError("what is in it is more than it is long")
 
 
-def _stage(note: dict[str, Any], known: Registry) -> Stage:
+def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
     name = note["words"][0]
     if name not in known.stages:
         plugin = note["plugin"]
         file = plugin.rpartition(" of ")[2]
         if file.endswith(".py"):
-            again = f"filterkit.load_plugin({file!r})" if known.in_python else f"--plugin {file}"
-            raise _Missing(f"it needs the stage '{name}' of a plugin file; load it again: {again}")
-        raise _Missing(f"it needs the stage '{name}'; install {plugin}")
+            command = f"filterkit.load_plugin({file!r})" if known.in_python else f"--plugin {file}"
+            raise UsageError(f"it needs the stage '{name}' of a plugin file; load it again: {command}")
+        raise UsageError(f"it needs the stage '{name}'; install {plugin}")
     stages = parse_stages(list(note["words"]), known)
     if len(stages) != 1:
-        raise _Damaged(f"'{' '.join(note['words'])}' is not one stage")
+        raise _DamageError(f"'{' '.join(note['words'])}' is not one stage")
     return stages[0]
 
 
 # The state of stages
 
 
-def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    """A value of a state as JSON; an array becomes the name of its member, and is added to `arrays`."""
+def _encode(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """Encode a value of a state for JSON; an array becomes the name of its member, and is added to `arrays`."""
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
         return {"ragged": name}
@@ -311,7 +298,7 @@ def _note(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"plain": value.item() if isinstance(value, np.generic) else value}
 
 
-def _members(state: dict[str, Any]) -> list[str]:
+def _list_members(state: dict[str, Any]) -> list[str]:
     members = []
     for note in state.values():
         if "ragged" in note:
@@ -321,29 +308,29 @@ def _members(state: dict[str, Any]) -> list[str]:
     return members
 
 
-def _value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     if "plain" in note:
         return note["plain"]
-    first, *rest = (_array(archive.read(name), archive.start_dir) for name in _members({"": note}))
+    first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_members({"": note}))
     if not rest:
         return first
     values = rest[0]
     if first.dtype != np.int64 or values.dtype != np.float64 or first.ndim != 1 or values.ndim != 1:
-        raise _Damaged("its arrays are of the wrong type")
+        raise _DamageError("its arrays are of the wrong type")
     if not len(first) or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] != len(values):
-        raise _Damaged("its arrays do not fit together")
+        raise _DamageError("its arrays do not fit together")
     return Ragged(first, values)
 
 
-def _array(data: bytes, longest: int) -> np.ndarray:
-    """An array in numpy's format.
+def _parse_array(data: bytes, longest: int) -> np.ndarray:
+    """Parse an array in numpy's format.
 
-    Its size must be that of its data. No axis may be longer than `longest`, because an array without elements could
-    declare any length.
+    The data must have the size that they declare. No axis may be longer than `longest`, because an array without
+    elements could declare any length.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
-        raise _Damaged("an array in it is of another format")
+        raise _DamageError("an array in it is of another format")
     with warnings.catch_warnings(action="error"):  # numpy accepts old headers, which `save` does not write
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
@@ -352,23 +339,17 @@ def _array(data: bytes, longest: int) -> np.ndarray:
         size *= length
     lengths = (*shape, 0)
     if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest:
-        raise _Damaged("an array in it is not of the size that it says")
+        raise _DamageError("an array in it is not of the size that it says")
     return np.frombuffer(rest, dtype).reshape(shape)
 
 
-def _try(fitted: FittedChain) -> None:
+def _transform_samples(fitted: FittedChain) -> None:
     """Transform no rows, and one row each of zeros, missing values and ones; a stage may refuse them, but not fail."""
     schema = fitted.incoming
-    width = schema.width
     with suppress(StageError):
         fitted.transform(empty(schema))
     for value in (0.0, np.nan, 1.0):
         row = np.where(schema.nominal & (schema.label_counts < 2), 0.0, value)[None, :]
-        X: Any = row
-        if schema.sparse:
-            chosen = np.flatnonzero(row[0])
-            X = Csr(row[0][chosen], chosen.astype(np.int32), np.array([0, len(chosen)], np.int32), width)
-        y = unknown(schema, 1)
         passthrough = passthrough_table(schema, [[None] for _ in schema.passthrough])
         with suppress(StageError):
-            fitted.transform(Batch(schema, X, y, None, passthrough))
+            fitted.transform(Batch(schema, row, unknown(schema, 1), None, passthrough).in_form(schema.sparse))

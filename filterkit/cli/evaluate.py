@@ -302,14 +302,14 @@ def _nth(given: tuple[str, ...], number: int) -> str | None:
 
 def _design(options: EvaluateOptions, known: Registry) -> Design:
     """How the options ask to compare chains."""
-    from filterkit.chains.cancelled import cancelled_weights
+    from filterkit.chains.cancelled import find_cancelled_weights
     from filterkit.chains.chain import Chain
     from filterkit.evaluation.folds import Design
     from filterkit.evaluation.runner import named_chain
 
     chains = tuple(named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains)
     for name, text in chains:
-        for message in cancelled_weights(Chain.parse(text, known).stages):
+        for message in find_cancelled_weights(Chain.parse(text, known).stages):
             say(f"filterkit: warning: chain {quoted(name)}: {message}")
     return Design(
         chains,

@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from filterkit.chains.cancelled import cancelled_weights
+from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.comments import command_comment, command_for
@@ -43,7 +43,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     """
     began = time.perf_counter()
     job = resolve(path, words, options, known)
-    for message in cancelled_weights(job.stages):
+    for message in find_cancelled_weights(job.stages):
         say(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
         raise UsageError("--json is for --explain and for subcommands; --to jsonl is for rows")

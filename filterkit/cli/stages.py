@@ -32,9 +32,9 @@ def stages(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
     listed = list(known.stages.values()) if not names else [each for each in found if not isinstance(each, str)]
 
     def document() -> dict[str, Any]:
-        from filterkit.chains.saved import about_file
+        from filterkit.chains.saved import summarize_file
 
-        files = [about_file(each) for each in found if isinstance(each, str)]
+        files = [summarize_file(each) for each in found if isinstance(each, str)]
         return {"stages": [_about(stage, known) for stage in listed]} | ({"chains": files} if files else {})
 
     def lines() -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from filterkit.chains.chain import FittedChain, learned
+from filterkit.chains.chain import FittedChain, describe_learned
 from filterkit.chains.rows import Rows
 
 
@@ -35,7 +35,7 @@ class StageTimes:
                 told = [
                     *([_change(count, left, "row")] if left is not None else []),  # unless the input was not read on
                     _change(before.width, fitted.schema.width, "column"),
-                    f"learned {learned(fitted, before)}",
+                    f"learned {describe_learned(fitted, before)}",
                     f"{seconds - since:.2f} s{together}",
                 ]
                 yield f"{names[place]}: {', '.join(told)}"

@@ -5,7 +5,7 @@ import pytest
 from agreement import dense, sample
 
 import filterkit
-from filterkit.chains.cancelled import cancelled_weights
+from filterkit.chains.cancelled import find_cancelled_weights
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from filterkit.chains.cancelled import cancelled_weights
     ],
 )
 def test_the_stages_that_are_warned_of(text, pairs):
-    found = cancelled_weights(filterkit.chain(text).stages)
+    found = find_cancelled_weights(filterkit.chain(text).stages)
     said = [f"{each.split()[5]} {each.split()[0]}" for each in found]
     assert said == pairs
     for message, pair in zip(found, pairs):
