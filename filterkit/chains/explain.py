@@ -1,4 +1,4 @@
-"""Explains how a chain would be fitted, without reading rows: the passes over them, and what bounds memory."""
+"""Explain how a chain would be fitted, without reading rows: the passes over them, and what bounds memory."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from filterkit.stages.selective import SelectiveStage
 
 
 class Step(NamedTuple):
-    """What happens in one pass, or to each row on its way.
+    """A step of fitting a chain: one pass over the rows, several, or none.
 
     Attributes
     ----------
-    passes : how many passes over the rows it takes: a number, a text such as ``"1 or more"``, or 0 for none of its own.
-    stages : the names of the stages that are fitted in them.
-    how : how, in some words.
+    passes : the number of passes, or a text such as ``"1 or more"``; 0 for none.
+    stages : the names of the stages that are fitted in these passes.
+    how : a few words on how they are fitted.
     """
 
     passes: int | str
@@ -30,14 +30,14 @@ class Step(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """How a chain would be fitted.
+    """The steps in which a chain would be fitted, and the columns that would come out.
 
     Attributes
     ----------
     steps : in order.
     schema : of the rows that come out; None if that depends on the rows.
     most : the most columns that may come out; None if that depends on the rows.
-    tables : whether a statistic is collected that grows with the distinct values.
+    tables : whether a stage learns from a statistic that grows with the number of distinct values.
     """
 
     steps: list[Step]
@@ -53,28 +53,30 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
     for stage in stages:
         if schema is not None:
             schema = _predict_schema(stage, schema)
-        most = _most_columns(stage, most) if schema is None else schema.width
+        most = _limit_columns(stage, most) if schema is None else schema.width
     tables = any(isinstance(stage, ColumnStage) and stage.learns_from.grows for stage in stages)
-    return Explanation([step for group in group_stages(stages) for step in _steps(group)], schema, most, tables)
+    return Explanation(
+        [step for group in group_stages(stages) for step in _describe_steps(group)], schema, most, tables
+    )
 
 
 def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
-    """Return the schema of what comes out of a stage, as far as names and number of columns go; None if rows decide."""
+    """Return the schema that comes out of a stage, right in names and number of columns; None if rows decide."""
     if learns_nothing(stage):
         return cast(RowStage, stage).output(schema)
     keeps_columns = isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
     return schema if keeps_columns or isinstance(stage, TrainingStage) else None
 
 
-def _most_columns(stage: Stage, width: int | None) -> int | None:
-    """As `Stage.most_columns`; of a stage that works on some columns only, the others stay."""
+def _limit_columns(stage: Stage, width: int | None) -> int | None:
+    """Return `Stage.most_columns`, and of a stage that is confined to some columns at least `width`."""
     most = stage.most_columns(width)
     if not (isinstance(stage, SelectiveStage) and stage.is_confined) or most is None:
         return most
     return None if width is None else max(most, width)
 
 
-def _steps(group: Sequence[Stage]) -> Iterator[Step]:
+def _describe_steps(group: Sequence[Stage]) -> Iterator[Step]:
     """Yield the steps in which a group of stages is fitted."""
     stage, names = group[0], (group[0].name,)
     if isinstance(stage, ColumnStage):
@@ -83,14 +85,14 @@ def _steps(group: Sequence[Stage]) -> Iterator[Step]:
         if stage.folds():
             yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
             return
-        # If all rows have a class and the weight 1, the statistic also serves stages that follow.
+        # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
         counting, count = Counting.for_stage(stage), 1
         while count < len(group) and counting.serves(cast(ColumnStage, group[count])):
             count += 1
         how = title + (" by class" if stage.needs_class else "")
         yield Step("1 or more" if statistic.grows else 1, tuple(each.name for each in group[:count]), how)
         if group[count:]:
-            yield from _steps(group[count:])
+            yield from _describe_steps(group[count:])
     elif isinstance(stage, Learner):
         folds = stage.inner_folds()
         how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")
@@ -103,7 +105,7 @@ def _steps(group: Sequence[Stage]) -> Iterator[Step]:
         yield Step("as many as it needs", names, "reads the rows itself")
 
 
-def in_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """Format a number of bytes as a text such as ``128 MB``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:

@@ -1,4 +1,4 @@
-"""Fitting: the training rows pass the stages of a chain one after the other, and each stage learns from them.
+"""Fit the stages of a chain one after the other, on the training rows as they come out of the stages before.
 
 Column stages that follow each other are fitted together, because one pass over the rows serves several of them.
 """
@@ -32,7 +32,6 @@ from filterkit.stages.columns import ColumnStage
 from filterkit.stages.selective import ChosenColumns, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
-    from filterkit.data.attributes import Attribute
     from filterkit.data.schema import Schema
 
 Tell = Callable[[int, Rows], None]
@@ -50,7 +49,7 @@ def _shares_passes(stage: Stage) -> bool:
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Whether a stage does the same to a row whatever the training rows are."""
+    """Return whether a stage treats each row the same, whatever the training rows are."""
     return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
@@ -62,7 +61,8 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
     stages : in order.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
-    tell : called with the number of stages that are fitted and the rows that come out of them, whenever it has changed.
+    tell : called after each group of stages with the number of fitted stages and the rows that come out of them; None
+        for nobody.
 
     Returns
     -------
@@ -72,48 +72,48 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
     ------
     StageError : a stage cannot be fitted on these rows.
     """
-    passed = fit_each(stages, rows, memory, tell)
-    return [each.fitted for each in passed], passed[-1].rows if passed else rows
+    steps = fit_each(stages, rows, memory, tell)
+    return [step.fitted for step in steps], steps[-1].rows if steps else rows
 
 
-class Passed(NamedTuple):
+class FittedStep(NamedTuple):
     """A fitted stage, and the training rows as they come out of it."""
 
     fitted: Fitted
     rows: Rows
 
 
-def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[Passed]:
-    """Fit stages as `fit_stages` does, and return each with the training rows as they come out of it."""
+def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[FittedStep]:
+    """Fit stages as `fit_stages` does, and return each with the training rows that come out of it."""
     fitting = _Fitting(stages, rows, memory)
     for group in group_stages(stages):
         fitting.fit_group(group)
         if tell is not None:
-            tell(len(fitting.passed), fitting.rows)
-    return fitting.passed
+            tell(len(fitting.steps), fitting.rows)
+    return fitting.steps
 
 
 class _Fitting:
-    """The stages that are fitted so far, and the rows that come out of them.
+    """Fits a chain group by group.
 
-    A learner may try itself on training rows that are held out, for which all stages before it are fitted again. Those
-    at the head of the chain that treat each row by itself do the same in every trial; if the rows are in memory, they
-    pass these stages once. Trials also start after a stage that sets the class or the labels: the folds are drawn by
-    these, and all trials must have the same.
+    A learner may try itself on training rows that are held out. Each trial then fits all stages before the learner
+    again, except those that do the same in every trial: the stages at the head of the chain that treat each row by
+    itself. If the rows are in memory, they pass these stages once, and trials start after them. Trials also start after
+    a stage that sets the class or the labels, because these decide the folds, which all trials must share.
 
     Attributes
     ----------
-    passed : each fitted stage, and the rows that come out of it.
+    steps : each fitted stage, and the rows that come out of it.
     rows : the training rows that come to the next stage.
     """
 
     def __init__(self, stages: Sequence[Stage], rows: Rows, memory: int) -> None:
-        self.passed: list[Passed] = []
+        self.steps: list[FittedStep] = []
         self.rows = rows
         self._stages = stages
         self._memory = memory
         self._has_trials = any(stage.inner_folds() for stage in stages)
-        self._trial_rows, self._n_skipped = rows, 0  # the rows with which a trial starts, and the stages they passed
+        self._trial_rows, self._n_skipped = rows, 0  # the rows that a trial starts with, and the stages before these
         if self._has_trials:
             for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
                 pass
@@ -137,8 +137,8 @@ class _Fitting:
 
     def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
         if not isinstance(stage, ColumnStage):
-            again = self._stages[self._n_skipped : len(self.passed)]
-            splits = partial(inner_splits, again, self._trial_rows, stage, self._memory)
+            again = self._stages[self._n_skipped : len(self.steps)]
+            splits = partial(split_inner_folds, again, self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blaming(stage):
                 return check_fitted(stage, stage.fit(batches, rows.schema))
@@ -149,7 +149,7 @@ class _Fitting:
         return check_fitted(stage, cross_fit(stage, rows, self._memory))
 
     def _add(self, stage: Stage, fitted: Fitted) -> None:
-        """Let the rows pass a fitted stage, and trials as well where that can be done once for all."""
+        """Let the rows pass a fitted stage, and start trials after it if they can share that."""
         check_fitted(stage, fitted)
         before = self.rows
         self.rows = before.arranged_by(stage) if isinstance(stage, TrainingStage) else before.through(fitted)
@@ -157,34 +157,29 @@ class _Fitting:
             if learns_nothing(stage) and self._trial_rows is before and before.source.in_memory:
                 self.rows = self.rows.in_memory()
                 self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
-            if _sets_target(stage, before.schema, self.rows.schema):
-                self._trial_rows, self._n_skipped = self.rows, len(self.passed) + 1
-        self.passed.append(Passed(fitted, self.rows))
+            if _changes_targets(stage, before.schema, self.rows.schema):
+                self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
+        self.steps.append(FittedStep(fitted, self.rows))
 
 
-def _sets_target(stage: Stage, before: Schema, after: Schema) -> bool:
-    """Whether after a stage another attribute is predicted, or one whose values the stage has learned from rows."""
-    one, other = _targets(before), _targets(after)
-    if [a.name for a in one] != [a.name for a in other]:
+def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
+    """Return whether a stage changes the names of the class or the labels, or learns their values from rows."""
+    old, new = ([schema.attributes[i] for i in schema.targets] for schema in (before, after))
+    if [a.name for a in old] != [a.name for a in new]:
         return True
-    return not learns_nothing(stage) and [(a.kind, a.values) for a in one] != [(a.kind, a.values) for a in other]
+    return not learns_nothing(stage) and [(a.kind, a.values) for a in old] != [(a.kind, a.values) for a in new]
 
 
-def _targets(schema: Schema) -> list[Attribute]:
-    """Return the class, or the labels."""
-    return list(schema.label_attributes) if schema.class_attribute is None else [schema.class_attribute]
+def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
+    """Yield for each inner fold of `learner` the training rows of the other folds and those of the fold itself.
 
-
-def inner_splits(before: Sequence[Stage], rows: Rows, learner: Any, memory: int) -> Iterator[tuple[Batch, Batch]]:
-    """For each inner fold of `learner`, yield the training rows of the other folds and those of the fold itself.
-
-    Both come out of the stages `before` the learner, which are fitted on the rows of the other folds alone.
+    Both come out of the stages `before` the learner, fitted on the rows of the other folds alone.
     """
     from filterkit.chains.crossfit import Chosen, counted_classes, draw_folds, useful_folds  # few chains need it
 
     classes = counted_classes(rows)
     count = useful_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
-    # A stage that stores the rows would store those of the last fold.
+    # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in before if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
     fold = draw_folds(classes, count, learner.inner_seed())
     for number in range(count):
@@ -193,6 +188,5 @@ def inner_splits(before: Sequence[Stage], rows: Rows, learner: Any, memory: int)
             rows.through(chosen).in_memory() for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
         )
         fitted, training = fit_stages(again, others, memory)
-        images = held_out.map(partial(transform, fitted))
-        schema = fitted[-1].schema if fitted else rows.schema
-        yield concatenate(training.map(itself), schema), concatenate(images, schema)
+        transformed = held_out.map(partial(transform, fitted))
+        yield concatenate(training.map(itself), training.schema), concatenate(transformed, training.schema)

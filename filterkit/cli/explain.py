@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from filterkit.chains.budget import spool_share, statistic_share
-from filterkit.chains.explain import Explanation, explain, in_words
+from filterkit.chains.explain import Explanation, explain, format_bytes
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
 from filterkit.cli.printing import print_found
@@ -70,10 +70,10 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
     if _streams(found):
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        bound = in_words(spool_share(memory))
+        bound = format_bytes(spool_share(memory))
         yield f"Between passes, up to {bound} of rows wait in memory, and more in a temporary folder."
     if found.tables:
-        bound = in_words(statistic_share(memory))
+        bound = format_bytes(statistic_share(memory))
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
     out = "the columns that come out depend on the rows"
     if found.schema is not None:

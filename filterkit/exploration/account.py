@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.fitting import Passed
+from filterkit.chains.fitting import FittedStep
 from filterkit.chains.gathering import Gathering
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch
@@ -23,7 +23,7 @@ class Account:
     passed : the fitted stages, with the rows that come out of each.
     """
 
-    def __init__(self, rows: Rows, passed: Sequence[Passed]) -> None:
+    def __init__(self, rows: Rows, passed: Sequence[FittedStep]) -> None:
         self._rows = [rows, *(each.rows for each in passed)]
         self._sizes = [_Sizes() for _ in self._rows]
 

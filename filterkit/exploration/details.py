@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.fitting import Passed
+from filterkit.chains.fitting import FittedStep
 from filterkit.chains.gathering import Passes, gather
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
@@ -36,7 +36,7 @@ class Chain(NamedTuple):
     """
 
     stages: Sequence[Stage]
-    passed: Sequence[Passed]
+    passed: Sequence[FittedStep]
     before: Extents
     after: Extents | None
 
@@ -105,7 +105,7 @@ def _chosen(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.sort(found[order][rank < _MOST_COLUMNS])
 
 
-def _origins(schema: Schema, passed: Sequence[Passed]) -> np.ndarray:
+def _origins(schema: Schema, passed: Sequence[FittedStep]) -> np.ndarray:
     """int64 (columns that come out,): the feature that each comes from, -1 if nothing says so."""
     origin, before = np.arange(schema.width), schema
     for fitted, _ in passed:

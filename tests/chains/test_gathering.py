@@ -6,7 +6,7 @@ from agreement import make
 from counted import counted_rows
 
 import filterkit
-from filterkit.chains.fitting import Passed, fit_each
+from filterkit.chains.fitting import FittedStep, fit_each
 from filterkit.chains.gathering import Gathering, gather, in_one_pass
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
@@ -106,6 +106,6 @@ def test_an_error_comes_out():
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
-        passed: list[Passed] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
+        passed: list[FittedStep] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
         in_one_pass([Gathering(each.rows, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]
