@@ -1,1 +1,1 @@
-"""Where work runs."""
+"""Engines, which apply functions to items in threads, processes or elsewhere."""

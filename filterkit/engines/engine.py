@@ -1,7 +1,7 @@
-"""Engine: where work runs.
+"""The base class of engines, which apply a function to items.
 
-Work is a function that is applied to items. Function, items and results can be pickled; the function gets all that it
-needs, returns all that it finds out, and shares nothing. So it may run in a thread, in another process, or elsewhere.
+Function, items and results can be pickled. The function depends on its item alone, has no effect but its result, and
+shares no state. So it may run in a thread, in another process, or on another machine.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from filterkit.errors import PluginError, UsageError, quoted
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Stands among the items of a map where the next item will have to be waited for. An engine first gives out the results
-# of all items before it, and then PAUSE itself. It is public because engines of plugins meet it too.
+# Stands among the items of a map if the next item has not arrived yet. An engine first yields the results of all items
+# before it, and then PAUSE itself. It is public for the engines of plugins.
 PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
 
 
 def available_cores() -> int:
-    """The number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_may_start() -> None:
-    """Refuse to start processes in one that is itself just starting, and imports the user's script meanwhile.
+    """Refuse to start processes while this process itself is being started, and imports the user's script for that.
 
     Raises
     ------
-    UsageError : says what the script lacks.
+    UsageError : names the line that the script lacks.
     """
     import multiprocessing
 
@@ -39,8 +39,8 @@ def check_may_start() -> None:
         raise UsageError("processes import the script that starts them: let it do so under if __name__ == '__main__':")
 
 
-def options_fault(kind: Callable[..., Any]) -> str | None:
-    """Why an engine class cannot be made with the text of its options, and what to do; None if it can."""
+def find_options_fault(kind: Callable[..., Any]) -> str | None:
+    """Say why an engine class does not accept the text of its options, and what to do; None if it does."""
     import inspect
 
     try:
@@ -54,25 +54,26 @@ def options_fault(kind: Callable[..., Any]) -> str | None:
 
 
 class Engine:
-    """Applies functions to items and keeps the order; a context, which closes the engine at its end.
+    """Applies functions to items, and returns results in order; as a context, it closes at the end.
 
     Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `release`
     and `of`.
 
     Parameters
     ----------
-    jobs : how many items are worked on at once.
-    options : what follows the name and a colon in ``--engine NAME:OPTIONS``; an engine without options refuses it.
+    jobs : the number of items to work on at once, at least 1.
+    options : the text after the name and a colon in ``--engine NAME:OPTIONS``; an engine without options refuses any
+        but "".
 
     Attributes
     ----------
-    name : what ``--engine`` calls it.
-    jobs : as given.
+    name : its name for ``--engine``.
+    jobs : as the parameter.
     reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
 
     Raises
     ------
-    UsageError : the options mean nothing to the engine, or there are no jobs.
+    UsageError : the engine does not know such options, or `jobs` is less than 1.
     """
 
     name: ClassVar[str] = ""
@@ -87,9 +88,9 @@ class Engine:
 
     @classmethod
     def of(cls, thing: Any) -> Self | None:
-        """An engine on what a user of Python holds, such as a client of a cluster; it does not close this.
+        """Make an engine on an object of a user of Python, such as the client of a cluster, which it does not close.
 
-        None if this engine does not work on things of this kind. It should be found out without an import.
+        None if this engine does not work on such objects. Decide that without an import, which may take long.
         """
         return None
 
@@ -97,13 +98,13 @@ class Engine:
         """Make each further process call ``function(*given)`` before its first item; threads need no preparation."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """``function(item)`` for each item, in order.
+        """Yield ``function(item)`` for each item, in order.
 
-        At most ``2 * jobs`` items are taken ahead of the results that have been consumed. An exception that the
-        function or `items` raises comes out in its item's place. `PAUSE` among the items comes out as it is.
+        The engine takes at most ``2 * jobs`` items ahead of the results that have been consumed. It raises an exception
+        of the function or of `items` when the result of that item is due. It yields `PAUSE` among the items as it is.
 
-        A map may begin while another is not done, as where the items of one are the results of the other. All are
-        called in one thread; the function never calls the engine.
+        A map may begin while another is not done: the items of one may be the results of the other. One thread calls
+        them all; the function never calls the engine.
 
         Parameters
         ----------
@@ -112,31 +113,34 @@ class Engine:
         raise NotImplementedError(f"{type(self).__name__} has no map")
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """``function(item)`` for each item, in any order; by default as `map`. All items may be taken at once."""
+        """Yield ``function(item)`` for each item, in any order; by default as `map`. It may take all items at once."""
         return self.map(function, items)
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """`function` for `map`, whose results stay where they were computed and are merged there.
+        """Return a function for `map` that leaves the results of `function` where they are computed.
 
-        By default, results come to this process as ever. An engine whose processes are elsewhere may give out something
-        that stands for a result, can be pickled, and has its size in bytes as `nbytes`. It may be part of an item; the
-        function then gets the result itself.
+        By default, results come to this process as ever. An engine whose processes are elsewhere may return a handle
+        instead, which can be pickled and has the size of the result in bytes as `nbytes`. A handle may be part of an
+        item; the function then gets the result itself.
         """
         return function
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """``merge(results)`` of kept results, at least one, kept as well; `merge` can be pickled. They end with it."""
-        results: Any = list(kept)  # the function gets the results instead of what stands for them
+        """Merge kept results, at least one, into a kept result ``merge(results)``, and release them.
+
+        `merge` can be pickled.
+        """
+        results: Any = list(kept)  # one item: `merge` gets the results themselves
         (merged,) = self.map(self.keep(merge), [results])
         for each in kept:
             self.release(each)
         return merged
 
     def release(self, kept: Any) -> None:
-        """Keep a result no more."""
+        """Release a kept result, which nobody needs any longer."""
 
     def close(self) -> None:
-        """Give back what the engine holds. It can be called twice."""
+        """Release the threads, processes and memory of the engine. It can be called twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -146,26 +150,26 @@ class Engine:
 
 
 def mapped(engine: Engine, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-    """``engine.map(function, items)``, of which no result may be missing.
+    """Yield ``engine.map(function, items)``, and check that no result is missing.
 
     Raises
     ------
     PluginError : the engine gives fewer or more results than there are items.
     """
-    taken = given = 0
-    left = iter(items)
+    n_items = n_results = 0
+    remaining = iter(items)
 
-    def counted() -> Iterator[T]:
-        nonlocal taken
-        for item in left:
-            taken += 1
+    def count_items() -> Iterator[T]:
+        nonlocal n_items
+        for item in remaining:
+            n_items += 1
             yield item
 
-    with closing(engine.map(function, counted())) as results:
+    with closing(engine.map(function, count_items())) as results:
         for result in results:
-            given += 1
+            n_results += 1
             yield result
-    taken += next(left, left) is not left  # an engine may not have asked for all
-    if given != taken:
-        what = f"map gives {given} results for {taken} items that it has taken or left"
-        raise PluginError(f"the engine {engine.name}: {what}; yield one result for each item")
+    n_items += next(remaining, remaining) is not remaining  # an engine may not have asked for all
+    if n_results != n_items:
+        fault = f"map gives {n_results} results for {n_items} items that it has taken or left"
+        raise PluginError(f"the engine {engine.name}: {fault}; yield one result for each item")

@@ -65,7 +65,7 @@ class LocalEngine(Engine):
 
 
 def until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
-    """`items` up to an exception that they raise; it goes into `failures`, to be raised after their results."""
+    """Yield items up to an exception that they raise, and append it to `failures`, to raise after their results."""
     try:
         yield from items
     except Exception as failure:

@@ -1,7 +1,7 @@
 """A pool of processes, which end when the process that waits for them ends.
 
-Functions, items and results go to the processes and back in files. Python's own pipes hold no more than their names:
-who writes much into a pipe, or reads it, waits forever if the process at the other end is killed meanwhile.
+Functions, items and results go to the processes and back in files. Only their names go through Python's own pipes: a
+process that writes much into a pipe, or reads it, waits forever if the process at the other end is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
 from typing import IO, Any, NamedTuple, TypeVar
@@ -33,7 +32,7 @@ from filterkit.temporary import TemporaryFolder, temporary_errors
 T = TypeVar("T")
 R = TypeVar("R")
 
-_PATIENCE = 0.5  # seconds
+_LONGEST_WAIT = 0.5  # seconds
 
 
 class Pool:
@@ -41,7 +40,7 @@ class Pool:
 
     Parameters
     ----------
-    jobs : how many processes.
+    jobs : the number of processes.
     preparations : functions, with their arguments, that each process calls first.
 
     Attributes
@@ -53,14 +52,14 @@ class Pool:
         check_may_start()
         self.closed = False
         self._jobs = jobs
-        self._numbers = count(1)  # of files
-        self._working_on: set[Future[Any]] = set()
+        self._file_numbers = count(1)
+        self._unfinished: set[Future[Any]] = set()
         self._folder = TemporaryFolder()
         try:
-            _write(preparations, os.path.join(self._folder.path, "preparations"))
+            _dump(preparations, os.path.join(self._folder.path, "preparations"))
             with hold_back_signals():
                 context = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(jobs, context, _begin, (self._folder.path,))
+                self._pool = ProcessPoolExecutor(jobs, context, _start_worker, (self._folder.path,))
         except BaseException:
             self._folder.remove()
             raise
@@ -69,18 +68,18 @@ class Pool:
         """See `filterkit.engines.engine.Engine.map`."""
         failures: list[Exception] = []
         running: deque[Future[str]] = deque()
-        call = self._stored(function)
-        with self._working():
+        call = self._write_call(function)
+        with self._end_on_failure():
             try:
                 for item in until_failure(items, failures):
                     if item is not PAUSE:
                         running.append(self._submit(call, item))
                     while running and (item is PAUSE or len(running) >= 2 * self._jobs):
-                        yield self._result(running.popleft())
+                        yield self._wait_for(running.popleft())
                     if item is PAUSE:
                         yield item
                 while running:
-                    yield self._result(running.popleft())
+                    yield self._wait_for(running.popleft())
             finally:
                 for future in running:  # nobody waits for their results
                     future.cancel()
@@ -89,21 +88,21 @@ class Pool:
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map_as_done`."""
-        call = self._stored(function)
-        with self._working():
+        call = self._write_call(function)
+        with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(call, item) for item in items]
             for done in self._as_completed(working):
-                yield _read(done.result())
+                yield _take(done.result())
 
-    def keep(self, function: Callable[[T], R]) -> Callable[[T], Kept]:
+    def keep(self, function: Callable[[T], R]) -> Callable[[T], ResultFile]:
         """See `filterkit.engines.engine.Engine.keep`."""
-        return partial(_kept, function, self._folder.path)
+        return partial(_write_result, function, self._folder.path)
 
     def close(self) -> None:
         """End the processes, even if they are at work."""
         self.closed = True
-        if self._working_on or self._broken:  # a broken pool waits for a process that it was starting as it broke
+        if self._unfinished or self._is_broken:  # a broken pool waits for a process that it was starting as it broke
             for process in list((self._pool._processes or {}).values()):
                 process.kill()
         self._pool.shutdown(cancel_futures=True)
@@ -111,13 +110,13 @@ class Pool:
         self._folder.remove()
 
     @property
-    def _broken(self) -> bool:
+    def _is_broken(self) -> bool:
         """Whether one of the processes has been killed."""
         return bool(self._pool._broken)
 
     @contextmanager
-    def _working(self) -> Iterator[None]:
-        """End the processes if one of them or this one is stopped."""
+    def _end_on_failure(self) -> Iterator[None]:
+        """End all processes if one of them is killed, or a signal stops this one."""
         try:
             yield
         except BrokenProcessPool:
@@ -127,56 +126,55 @@ class Pool:
             self.close()
             raise
 
-    def _stored(self, function: Callable[[T], R]) -> _Call:
-        """A call of `function`, which each process reads once."""
-        path = self._path()
-        _write(function, path)
-        return _Call(path)
+    def _write_call(self, function: Callable[[T], R]) -> Callable[[str], str]:
+        """Write a function to a file, and return the call of it, for `_submit`."""
+        path = self._make_path()
+        _dump(function, path)
+        return partial(_call, path)
 
-    def _path(self) -> str:
-        """The path of a new file."""
-        return os.path.join(self._folder.path, str(next(self._numbers)))
+    def _make_path(self) -> str:
+        return os.path.join(self._folder.path, str(next(self._file_numbers)))
 
-    def _submit(self, call: _Call, item: Any) -> Future[str]:
-        path = self._path()
+    def _submit(self, call: Callable[[str], str], item: Any) -> Future[str]:
+        """Write an item to a file, and start work on it; the future is the path of a file with the result."""
+        path = self._make_path()
         with temporary_errors(), open(path, "wb") as file:
             _ItemPickler(file).dump(item)
         with hold_back_signals():
             try:
                 future = self._pool.submit(call, path)
             except (OSError, ValueError):
-                if self._broken:  # its pipes may be closed while an item is put into it, or a process started
+                if self._is_broken:  # its pipes may be closed while an item is put into it, or a process started
                     raise BrokenProcessPool from None
                 raise
-            self._working_on.add(future)
-            future.add_done_callback(self._working_on.discard)
+            self._unfinished.add(future)
+            future.add_done_callback(self._unfinished.discard)
             return future
 
-    def _result(self, future: Future[str]) -> Any:
-        """The result whose file a future names."""
+    def _wait_for(self, future: Future[str]) -> Any:
         (done,) = self._as_completed([future])
-        return _read(done.result())
+        return _take(done.result())
 
     def _as_completed(self, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
-        """The futures, as they are done.
+        """Yield futures as they are done.
 
         Python does not notice a signal that comes just before it begins to wait, so no wait is long. A future that was
         submitted as the pool broke is never done.
         """
         left = set(futures)
         while left:
-            broken = self._broken
+            was_broken = self._is_broken
             try:
-                for done in as_completed(left, timeout=_PATIENCE):
+                for done in as_completed(left, timeout=_LONGEST_WAIT):
                     left.discard(done)
                     yield done
             except TimeoutError:
-                if broken:
+                if was_broken:
                     raise BrokenProcessPool from None
 
 
-class Kept(NamedTuple):
-    """A result in a file at `path`, of `nbytes` bytes."""
+class ResultFile(NamedTuple):
+    """A kept result: the path of its file, and the size of the file in bytes."""
 
     path: str
     nbytes: int
@@ -187,69 +185,52 @@ class Kept(NamedTuple):
             os.unlink(self.path)
 
 
-def _kept(function: Callable[[T], R], folder: str, item: T) -> Kept:
-    """The result of a function, in a file of the folder."""
+def _write_result(function: Callable[[T], R], folder: str, item: T) -> ResultFile:
+    """Call a function, and write its result to a new file of a folder."""
     path = os.path.join(folder, f"kept-{uuid4().hex}")
-    _write(function(item), path)
-    return Kept(path, os.path.getsize(path))
+    _dump(function(item), path)
+    return ResultFile(path, os.path.getsize(path))
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A call of the function in the file at `function`.
-
-    It takes the path of a file that holds the item, and returns that of a file with the result.
-    """
-
-    function: str
-
-    def __call__(self, path: str) -> str:
-        result = _function(self.function)(_read(path))
-        _write(result, path)
-        return path
+def _call(function: str, path: str) -> str:
+    """Call the function in one file with the item in another, and replace the item by the result; return its path."""
+    _dump(_load_function(function)(_take(path)), path)
+    return path
 
 
-def _write(thing: Any, path: str) -> None:
-    """Write anything to a new file."""
+def _dump(thing: Any, path: str) -> None:
     with temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
 
 
 class _ItemPickler(pickle.Pickler):
-    """Pickles an item; kept results in it become the results themselves."""
+    """Pickles an item; the other process gets results instead of their `ResultFile`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
 
     def reducer_override(self, thing: Any) -> Any:
-        return (_loaded, (thing.path,)) if type(thing) is Kept else NotImplemented
+        return (_load, (thing.path,)) if type(thing) is ResultFile else NotImplemented
 
 
-def _loaded(path: str) -> Any:
-    """What is in a file, which stays."""
+def _load(path: str) -> Any:
     with temporary_errors(), open(path, "rb") as file:
         return pickle.load(file)
 
 
-def _read(path: str) -> Any:
-    """What is in a file, which is removed."""
+_load_function = lru_cache(maxsize=2)(_load)  # two, because a map may run within another
+
+
+def _take(path: str) -> Any:
+    """Load a file, and remove it."""
+    thing = _load(path)
     with temporary_errors():
-        with open(path, "rb") as file:
-            thing = pickle.load(file)
         os.unlink(path)
     return thing
 
 
-@lru_cache(maxsize=2)  # a map may be within another
-def _function(path: str) -> Callable[[Any], Any]:
-    """The function in a file, in a process that works for an engine."""
-    with open(path, "rb") as file:
-        found: Callable[[Any], Any] = pickle.load(file)
-        return found
-
-
-def _begin(folder: str) -> None:
-    """Begin a process that works for the engine whose temporary files are in `folder`."""
+def _start_worker(folder: str) -> None:
+    """Prepare this process to work for the pool whose temporary files are in `folder`."""
     from threadpoolctl import threadpool_limits
 
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
@@ -257,14 +238,12 @@ def _begin(folder: str) -> None:
     threadpool_limits(1)  # the processes themselves use all cores
     gc.freeze()  # as the command line does
     gc.set_threshold(100_000, 50, 100)
-    with open(os.path.join(folder, "preparations"), "rb") as file:
-        preparations = pickle.load(file)
-    for function, given in preparations:
-        function(*given)
+    for function, arguments in _load(os.path.join(folder, "preparations")):
+        function(*arguments)
 
 
 def _end_with_parent(folder: str) -> None:
-    """End this process when the one that it works for has been killed, and remove what that one left."""
+    """Wait until the process that this one works for is killed; then remove its files, and end this process."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -22,7 +22,7 @@ class ProcessEngine(Engine):
 
     Parameters
     ----------
-    jobs : the number of processes. They are started when there is work for them.
+    jobs : the number of processes. The first map starts them.
     """
 
     name = "processes"
@@ -39,15 +39,15 @@ class ProcessEngine(Engine):
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map`."""
-        yield from self._started().map(function, items)
+        yield from self._start().map(function, items)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
-        yield from self._started().map_as_done(function, items)
+        yield from self._start().map_as_done(function, items)
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """See `Engine.keep`; results stay in files."""
-        return self._started().keep(function)
+        return self._start().keep(function)
 
     def release(self, kept: Any) -> None:
         """See `Engine.release`."""
@@ -59,7 +59,7 @@ class ProcessEngine(Engine):
             self._pool.close()
             self._pool = None
 
-    def _started(self) -> Pool:
+    def _start(self) -> Pool:
         if self._pool is None or self._pool.closed:
             from filterkit.engines.pool import Pool
 

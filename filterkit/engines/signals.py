@@ -1,4 +1,4 @@
-"""Signals that wait while processes are being started."""
+"""Hold back signals while processes are being started."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_OF_A_TERMINAL = ("SIGINT", "SIGQUIT", "SIGHUP")
+_TERMINAL_SIGNALS = ("SIGINT", "SIGQUIT", "SIGHUP")
 
 
 @contextmanager
@@ -17,19 +17,19 @@ def hold_back_signals() -> Iterator[None]:
     """Hold back the signals that end the command until the processes that are being started are known.
 
     An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
-    terminal for good: whoever waits for them ends them.
+    terminal for good: the process that waits for them ends them.
     """
-    came: list[tuple[int, FrameType | None]] = []
+    received: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():  # which alone receives signals
-        for name in (*_OF_A_TERMINAL, "SIGTERM", "SIGXCPU"):
+    if threading.current_thread() is threading.main_thread():  # the only one that receives signals
+        for name in (*_TERMINAL_SIGNALS, "SIGTERM", "SIGXCPU"):
             number = getattr(signal, name, None)
             handler = None if number is None else signal.getsignal(number)
             if number is not None and callable(handler):
-                handlers[number] = signal.signal(number, lambda number, frame: came.append((number, frame)))
+                handlers[number] = signal.signal(number, lambda number, frame: received.append((number, frame)))
     can_block = hasattr(signal, "pthread_sigmask")
     if can_block:
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _OF_A_TERMINAL])
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _TERMINAL_SIGNALS])
     try:
         yield
     finally:
@@ -37,5 +37,5 @@ def hold_back_signals() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number, frame in came:
+        for number, frame in received:
             handlers[number](number, frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from filterkit.engines.engine import Engine, options_fault
+from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError
 from filterkit.plugin.registry import Registry
 from filterkit.temporary import TemporaryFolder, temporary_errors
@@ -27,7 +27,7 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     """
     name, _, options = text.partition(":")
     kind = known.engine(name)
-    if options and (fault := options_fault(kind)) is not None:
+    if options and (fault := find_options_fault(kind)) is not None:
         raise PluginError(f"--engine: {name} {fault}")
     return _prepared(kind(jobs, options) if options else kind(jobs), known)
 
