@@ -1,4 +1,4 @@
-"""The engine dask: workers of a Dask cluster, on this machine or on many."""
+"""The engine dask, which works on a Dask cluster, on this machine or on many."""
 
 from filterkit import hookimpl
 from filterkit.plugin import Engine

@@ -1,4 +1,4 @@
-"""A Dask cluster: one that is started here, or a running one that this process connects to."""
+"""Start a Dask cluster, or connect to a running one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from filterkit.plugin import TemporaryFolder, check_may_start, hold_back_signals
 
 from .versions import check_versions
 
-_PATIENCE = 30.0  # seconds without any worker
-_PAUSE = 2.0  # seconds between looks at whether there are workers
-_POLL = 0.01  # seconds between looks at whether one of several tasks is done
-# Of workers. By default Dask lets them give all freed memory back at once, which takes longer than to count a table.
-_ENVIRONMENT = {
+_PATIENCE = 30.0  # seconds to wait without any worker
+_PAUSE = 2.0  # seconds between checks whether there are workers
+_POLL = 0.01  # seconds between checks whether one of several tasks is done
+# By default, Dask lets workers give all freed memory back at once, which takes longer than to count a table.
+_WORKER_ENVIRONMENT = {
     "MALLOC_ARENA_MAX": 1,
     "MALLOC_MMAP_THRESHOLD_": 32 << 20,
     "MALLOC_TRIM_THRESHOLD_": 128 << 20,
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
 }
-Preparation = tuple[Callable[..., None], tuple[Any, ...]]
+Preparation = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Cluster:
@@ -38,140 +38,143 @@ class Cluster:
 
     Parameters
     ----------
-    jobs : how many worker processes to start, if no scheduler is named here or in Dask's configuration.
-    options : the address of a scheduler, the path of its file, or nothing.
-    client : one that somebody else opened and closes, or None.
+    jobs : the number of worker processes to start, if neither `options` nor Dask's configuration names a scheduler.
+    options : the address of a scheduler, the path of its file, or "".
+    client : a client that the caller closes; None to open one.
     preparations : functions, with their arguments, that each worker calls first.
 
     Raises
     ------
-    FilterkitError : there is no such scheduler, it has no workers, or their versions are others.
+    FilterkitError : there is no such scheduler, it has no workers, or a worker has other versions than this process.
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
         import dask
+        from threadpoolctl import threadpool_limits
 
         self._own: LocalCluster | None = None
         self._folder: TemporaryFolder | None = None
         self._is_ours = client is None
         if self._is_ours:
-            _silence()
+            # Dask's own messages stay off standard error: what matters comes as an error of ours.
+            for name in list(logging.root.manager.loggerDict):
+                if name.partition(".")[0] == "distributed":
+                    logging.getLogger(name).setLevel(logging.CRITICAL)
         if client is not None:
             self._client = client
         elif options or dask.config.get("scheduler-address", None):
-            self._client = _connected(options)
+            self._client = _connect(options)
         else:
-            self._client = self._started(jobs)
+            self._client = self._start_workers(jobs)
         self._plugins: list[str] = []
         check_versions(self._client)
-        self.prepare(_begin, ())
-        for function, given in preparations:
-            self.prepare(function, given)
+        self.prepare(threadpool_limits, (1,))  # the tasks themselves use all cores
+        for function, arguments in preparations:
+            self.prepare(function, arguments)
 
-    def _started(self, jobs: int) -> Client:
-        """A client of new worker processes.
+    def _start_workers(self, jobs: int) -> Client:
+        """Start worker processes, and return a client of them.
 
         Raises
         ------
         FilterkitError : they cannot be started.
         """
+        import dask
+
         check_may_start()
         try:
             self._folder = TemporaryFolder()
-            return self._client_of_own(jobs)
+            resource_tracker.ensure_running()  # it would unblock the signals again
+            settings = {
+                "temporary-directory": self._folder.path,
+                "distributed.nanny.pre-spawn-environ": _WORKER_ENVIRONMENT,
+            }
+            with hold_back_signals(), dask.config.set(settings):
+                self._own = LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # of a page on its state, without Dask's dashboard
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
+                    local_directory=self._folder.path,
+                )
+            return Client(self._own)
         except BaseException as error:  # also a signal
             self._end_own()
             if isinstance(error, (OSError, RuntimeError, TimeoutError)):
-                raise FilterkitError(f"--engine dask: the workers cannot be started ({_reason(error)})") from None
+                raise FilterkitError(f"--engine dask: the workers cannot be started ({_explain(error)})") from None
             raise
 
-    def _client_of_own(self, jobs: int) -> Client:
-        import dask
-
-        assert self._folder is not None
-        resource_tracker.ensure_running()  # it would unblock the signals again
-        settings = {"temporary-directory": self._folder.path, "distributed.nanny.pre-spawn-environ": _ENVIRONMENT}
-        with hold_back_signals(), dask.config.set(settings):
-            self._own = LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",  # of a page that says how it is, without Dask's dashboard
-                scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,
-                local_directory=self._folder.path,
-            )
-        return Client(self._own)
-
     def threads(self) -> int:
-        """How many tasks run at once."""
+        """Return the number of tasks that run at once, at least 1."""
         return max(1, sum(map(int, self._client.nthreads().values())))
 
-    def submit(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
-        """The future of ``function(*given)``; futures among `given` stand for their results.
+    def submit(self, function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Any:
+        """Return the future of ``function(*arguments)``; the function gets the results of futures among `arguments`.
 
         Of the tasks that can run, those with a higher `priority` begin first, and then those submitted first.
         """
-        return self._client.submit(function, *given, pure=False, priority=priority)
+        return self._client.submit(function, *arguments, pure=False, priority=priority)
 
     def result(self, future: Any) -> Any:
-        """The result of a future.
+        """Wait for the result of a future.
 
         Raises
         ------
         FilterkitError : all workers are lost, and no new ones come.
         """
-        look = self._patience()
+        check = self._watch_workers()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
             with suppress(TimeoutError):
                 return future.result(timeout=_PAUSE)
-            look()
+            check()
 
     def as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Futures, as they are done; errors as of `result`."""
+        """Yield futures as they are done; errors are those of `result`."""
         from distributed import as_completed
 
-        ready, look = as_completed(list(futures)), self._patience()
+        ready, check = as_completed(list(futures)), self._watch_workers()
         while not ready.is_empty():
             if ready.has_ready():
                 yield next(ready)
-                look = self._patience()
+                check = self._watch_workers()
             else:
                 time.sleep(_POLL)
-                look()
+                check()
 
-    def _patience(self) -> Callable[[], None]:
-        """A function that is to be called again and again, and refuses to wait any longer without any worker."""
-        looked = alive = time.monotonic()
+    def _watch_workers(self) -> Callable[[], None]:
+        """Return a function to call while waiting, which raises once there has been no worker for too long."""
+        last_check = last_seen = time.monotonic()
 
-        def look() -> None:
-            nonlocal looked, alive
-            if time.monotonic() - looked < _PAUSE:
+        def check() -> None:
+            nonlocal last_check, last_seen
+            if time.monotonic() - last_check < _PAUSE:
                 return
             if self._client.nthreads():
-                alive = time.monotonic()
-            looked = time.monotonic()
-            if looked - alive > _PATIENCE:
+                last_seen = time.monotonic()
+            last_check = time.monotonic()
+            if last_check - last_seen > _PATIENCE:
                 raise FilterkitError(
                     f"all Dask workers are lost, and for {_PATIENCE:g} seconds none has come; start some and run again"
                 )
 
-        return look
+        return check
 
-    def spread(self, text: bytes) -> Any:
-        """The future of some bytes, which go to all workers, past the scheduler."""
-        return self._client.scatter(text, broadcast=True, hash=False)
+    def spread(self, data: bytes) -> Any:
+        """Send bytes to all workers, past the scheduler, and return their future."""
+        return self._client.scatter(data, broadcast=True, hash=False)
 
-    def prepare(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
-        """Make each worker, and each that joins later, call ``function(*given)``."""
-        plugin = _Preparation(function, given)
+    def prepare(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Make each worker, and each that joins later, call ``function(*arguments)``."""
+        plugin = _Preparation(function, arguments)
         name = f"filterkit-{id(self)}-{len(self._plugins)}"
         self._client.register_plugin(plugin, name)
         self._plugins.append(name)
 
     def close(self) -> None:
-        """End what was started."""
+        """Undo preparations in a running cluster, close a client of ours, and end workers that were started here."""
         if self._own is None:
-            with suppress(OSError):  # it may be lost
+            with suppress(OSError):  # the cluster may be lost
                 for name in self._plugins:
                     self._client.unregister_worker_plugin(name)
         if self._is_ours:
@@ -189,62 +192,50 @@ class Cluster:
 class _Preparation(WorkerPlugin):
     """Calls a function on each worker."""
 
-    def __init__(self, function: Callable[..., None], given: tuple[Any, ...]) -> None:
-        self.function, self.given = function, given
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.function, self.arguments = function, arguments
 
     def setup(self, worker: Any) -> None:
-        self.function(*self.given)
+        self.function(*self.arguments)
 
 
-def _begin() -> None:
-    """Begin to work in this process."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)  # the tasks themselves use all cores
-
-
-def _silence() -> None:
-    """Keep Dask's own messages off standard error; what matters comes as an error of ours."""
-    for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-def _connected(options: str) -> Client:
-    """A client of a running scheduler.
+def _connect(options: str) -> Client:
+    """Connect to a running scheduler.
 
     Raises
     ------
-    FilterkitError : it does not answer, has no workers, or wants other certificates.
+    FilterkitError : the scheduler does not answer, has no workers, or wants other certificates.
     """
     import dask
 
-    place = options or str(dask.config.get("scheduler-address"))
+    name = options or str(dask.config.get("scheduler-address"))
     try:
-        address = _address_in(options) if options.endswith(".json") else place
-        _check_answers(address)
+        address = _read_address(options) if options.endswith(".json") else name
+        scheme, location = parse_address(address)
+        if scheme in ("tcp", "tls"):  # find out at once whether somebody listens: Dask would wait
+            socket.create_connection(parse_host_port(location), timeout=10).close()
         client = Client(address, timeout=10)
     except (TypeError, FileNotFoundError):  # what Dask raises without certificates
         raise FilterkitError(
-            f"--engine dask: {place} needs certificates; Dask's settings distributed.comm.tls name their files"
+            f"--engine dask: {name} needs certificates; Dask's settings distributed.comm.tls name their files"
         ) from None
     except (OSError, TimeoutError, ValueError) as error:
-        raise FilterkitError(f"--engine dask: no scheduler answers at {place} ({_reason(error)})") from None
+        raise FilterkitError(f"--engine dask: no scheduler answers at {name} ({_explain(error)})") from None
     try:
         client.wait_for_workers(1, timeout=30)
     except TimeoutError:
         client.close()
-        raise FilterkitError(f"--engine dask: the scheduler at {place} has no workers") from None
+        raise FilterkitError(f"--engine dask: the scheduler at {name} has no workers") from None
     return client
 
 
-def _address_in(path: str) -> str:
-    """The address in the file of a scheduler.
+def _read_address(path: str) -> str:
+    """Read the address in the file of a scheduler.
 
     Raises
     ------
     FilterkitError : there is no such file.
-    ValueError : it is no file of a scheduler.
+    ValueError : the file is not that of a scheduler.
     """
     try:
         with open(path, "rb") as file:
@@ -255,21 +246,8 @@ def _address_in(path: str) -> str:
         raise ValueError("it has no address") from None
 
 
-def _check_answers(address: str) -> None:
-    """Find out at once whether somebody listens at an address, for which Dask itself waits.
-
-    Raises
-    ------
-    OSError : nobody does, or there is no such host.
-    ValueError : it is no address.
-    """
-    scheme, place = parse_address(address)
-    if scheme in ("tcp", "tls"):
-        socket.create_connection(parse_host_port(place), timeout=10).close()
-
-
-def _reason(error: BaseException) -> str:
-    """What is behind an error of Dask, on one line."""
+def _explain(error: BaseException) -> str:
+    """Return the message of the first cause of an error of Dask, on one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split()) or type(error).__name__

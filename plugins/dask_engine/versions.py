@@ -1,4 +1,4 @@
-"""The versions that workers must have in common with the process that asks, because what is put out depends on them."""
+"""Compare the versions of the workers with those of this process, because the output depends on them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-l
 
 
 def versions() -> dict[str, str]:
-    """The version of Python without its last part, and those of filterkit, its plugins and the libraries below it."""
-    found = {"Python": platform.python_version().rpartition(".")[0]}
+    """Return the version of Python without its last part, and those of filterkit, its plugins and its libraries.
+
+    A library that is not installed has the version "none".
+    """
+    by_name = {"Python": platform.python_version().rpartition(".")[0]}
     plugins = {point.dist.name for point in metadata.entry_points(group="filterkit") if point.dist is not None}
     for name in sorted({*_LIBRARIES, *plugins}):
         try:
-            found[name] = metadata.version(name)
+            by_name[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return found
+            by_name[name] = "none"
+    return by_name
 
 
 def check_versions(client: Any) -> None:
@@ -28,7 +31,7 @@ def check_versions(client: Any) -> None:
 
     Raises
     ------
-    FilterkitError : names the first worker and what differs.
+    FilterkitError : a worker has other versions; names the first worker and the first difference.
     """
     ours = versions()
     for worker, theirs in client.run(versions).items():

@@ -1,8 +1,8 @@
-"""What runs on the workers, and how items and results travel to them and back.
+"""Work on items in the workers, and carry items and results to them and back.
 
-The result of a task stays on its worker as `Done`, a Dask future. Its large parts, which `Keeping` marks, are taken
-out; what comes back is the rest, in which a `Kept` stands for each of them. An item may hold a `Kept`: its future goes
-with the item, and on the worker the part itself takes its place.
+The result of a task is a Dask future of a `Done`, which stays on its worker. Parts that `compute_large` marks as
+`Large` stay there. The rest comes back, with a `Kept` instead of each of these parts. An item may hold a `Kept`: the
+future goes with the item, and on the worker the part itself replaces it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from filterkit.plugin import itself
+
 
 class Done(NamedTuple):
-    """The result of a task, or a `Failure`, and its large parts, for which the result has `Slot`s."""
+    """The result of a task, or a `Failure`, and its large parts, in whose positions the result has `Slot`s."""
 
     result: Any
     large: list[Any]
 
     def __sizeof__(self) -> int:
         """The bytes of the large parts, by which Dask decides where to work and what to move to disk."""
-        return sum(map(size_of, self.large)) or sys.getsizeof(self.result)
+        return sum(map(measure, self.large)) or sys.getsizeof(self.result)
 
 
 class Failure(NamedTuple):
@@ -33,12 +35,12 @@ class Failure(NamedTuple):
 
 
 class OnWorker(Exception):
-    """The cause of an error that came up on a worker: its text is the traceback."""
+    """The cause of an error that a worker raised: its text is the traceback."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Stands for a part of a result that stays on the workers: its Dask future, and its size in bytes."""
+    """A handle of a part of a result that stays on the workers: its Dask future, and its size in bytes."""
 
     future: Any
     nbytes: int
@@ -46,68 +48,59 @@ class Kept:
 
 @dataclass(frozen=True)
 class Slot:
-    """Stands for what travels by itself, until that is there."""
+    """Stands for a part that travels by itself: its index among these parts."""
 
     number: int
 
 
 class Large:
-    """A part of a result that is to stay; where nothing can stay, its pickle is that of the value itself."""
+    """Marks a part of a result that is to stay on the worker; when it is pickled, it becomes the value itself."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _itself, (self.value,)
+        return itself, (self.value,)
 
 
-@dataclass(frozen=True)
-class Keeping:
-    """A function whose results stay on the workers."""
-
-    function: Callable[[Any], Any]
-
-    def __call__(self, item: Any) -> Large:
-        return Large(self.function(item))
+def compute_large(function: Callable[[Any], Any], item: Any) -> Large:
+    """Call a function, and mark its result as one that is to stay on the worker."""
+    return Large(function(item))
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
-def size_of(value: Any) -> int:
-    """The bytes of a value, as well as it knows."""
+def measure(value: Any) -> int:
+    """Return the bytes of a value, as well as it knows."""
     n_bytes = getattr(value, "nbytes", None)
     return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(value)
 
 
-def replace_parts(thing: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
-    """`thing` with ``replace(part)`` in place of each part of a kind that is in its tuples, lists and dicts."""
-    if isinstance(thing, kind):
+def replace_parts(thing: Any, type_: type, replace: Callable[[Any], Any]) -> Any:
+    """Replace by ``replace(part)`` each part of a type that is in the tuples, lists and dicts of `thing`."""
+    if isinstance(thing, type_):
         return replace(thing)
     if isinstance(thing, (tuple, list)):
-        parts = [replace_parts(part, kind, replace) for part in thing]
+        parts = [replace_parts(part, type_, replace) for part in thing]
         if all(one is other for one, other in zip(parts, thing)):
             return thing
         return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
     if type(thing) is dict:
-        return {key: replace_parts(part, kind, replace) for key, part in thing.items()}
+        return {key: replace_parts(part, type_, replace) for key, part in thing.items()}
     return thing
 
 
-def take_parts_out(thing: Any, kind: type) -> tuple[Any, list[Any]]:
-    """`thing` with a `Slot` in place of each part of a kind, and these parts."""
+def take_parts_out(thing: Any, type_: type) -> tuple[Any, list[Any]]:
+    """Replace each part of a type by a `Slot`; return the rest, and these parts."""
     parts: list[Any] = []
 
     def take_out(part: Any) -> Slot:
         parts.append(part)
         return Slot(len(parts) - 1)
 
-    return replace_parts(thing, kind, take_out), parts
+    return replace_parts(thing, type_, take_out), parts
 
 
 def put_parts_in(thing: Any, parts: list[Any]) -> Any:
-    """`thing` with the parts in place of their slots."""
+    """Replace each `Slot` by its part."""
     return replace_parts(thing, Slot, lambda slot: parts[slot.number])
 
 
@@ -115,7 +108,7 @@ def put_parts_in(thing: Any, parts: list[Any]) -> Any:
 
 
 def work(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
-    """The result of a function for a pickled item; `parts` go into its slots.
+    """Call a function with a pickled item, in whose slots `parts` go.
 
     `keeps` says whether large parts of the result may stay here.
     """
@@ -124,7 +117,7 @@ def work(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: b
         if not keeps:
             return Done(replace_parts(result, Large, lambda part: part.value), [])
         result, large = take_parts_out(result, Large)
-    except Exception as error:  # as a result: Dask would log it
+    except Exception as error:  # returned, not raised: Dask would log it
         return Done(_describe_failure(error), [])
     return Done(result, [part.value for part in large])
 
@@ -140,11 +133,11 @@ def _describe_failure(error: Exception) -> Failure:
     return Failure(error, text)
 
 
-def small_of(done: Done) -> tuple[Any, list[int]]:
-    """What comes back of a result, and the sizes of what stays."""
-    return done.result, [size_of(part) for part in done.large]
+def take_small(done: Done) -> tuple[Any, list[int]]:
+    """Return the result without its large parts, and their sizes in bytes."""
+    return done.result, [measure(part) for part in done.large]
 
 
-def large_of(done: Done, number: int) -> Any:
-    """A part that stays, by itself: it can be moved without the others, and can be kept when they no longer are."""
+def take_large(done: Done, number: int) -> Any:
+    """Return a large part by itself, so that Dask can move it without the others, and hold it longer than them."""
     return done.large[number]

@@ -314,8 +314,8 @@ def test_no_statistic_comes_to_the_process_that_asks(folder, client):
     statistics = []
 
     class Watched(DaskEngine):
-        def _result(self, running):
-            result = super()._result(running)
+        def _wait_for(self, task):
+            result = super()._wait_for(task)
             replace_parts(result, Statistic, statistics.append)
             return result
 
