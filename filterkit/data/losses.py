@@ -72,6 +72,7 @@ def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
     found = list(losses)
     if found:
         frame, level = sys._getframe(1), 2
-        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("filterkit."):
+        within = ("filterkit.", "contextlib")  # a context manager of filterkit runs in a frame of contextlib
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(within):
             frame, level = frame.f_back, level + 1
         warnings.warn(ConversionWarning(visible(f"{conversion}: {'; '.join(found)}")), stacklevel=level)

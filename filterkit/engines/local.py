@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from filterkit.engines.engine import PAUSE, Engine
 
@@ -43,25 +43,46 @@ class LocalEngine(Engine):
         from concurrent.futures import Future, ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
-        running: deque[Future[R]] = deque()
         wait = True
         try:
-            for item in items:
-                if item is PAUSE:
-                    while running:
-                        yield running.popleft().result()
-                    yield item
-                    continue
-                running.append(pool.submit(function, item))
-                if len(running) >= 2 * self.jobs:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
+            yield from map_ahead(lambda item: pool.submit(function, item), items, Future.result, 2 * self.jobs)
         except (KeyboardInterrupt, SystemExit):  # from a signal: do not wait for work that may take long
             wait = False
             raise
         finally:
             pool.shutdown(wait, cancel_futures=True)
+
+
+def map_ahead(
+    submit: Callable[[T], Any], items: Iterable[T], result: Callable[[Any], R], most: int
+) -> Generator[R, None, None]:
+    """Work on items as `Engine.map` does: yield results in order, and `PAUSE` after the results before it.
+
+    Parameters
+    ----------
+    submit : starts the work on an item, and returns a task. At the end, ``task.cancel()`` is called of tasks whose
+        results nobody wants.
+    items : an exception that they raise comes after the results of the items before it.
+    result : waits for the result of a task.
+    most : the number of tasks to start ahead of the results that have been consumed.
+    """
+    failures: list[Exception] = []
+    running: deque[Any] = deque()
+    try:
+        for item in until_failure(items, failures):
+            if item is not PAUSE:
+                running.append(submit(item))
+            while running and (item is PAUSE or len(running) >= most):
+                yield result(running.popleft())
+            if item is PAUSE:
+                yield item
+        while running:
+            yield result(running.popleft())
+    finally:
+        for task in running:
+            task.cancel()
+    if failures:
+        raise failures[0]
 
 
 def until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:

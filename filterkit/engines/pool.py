@@ -12,7 +12,6 @@ import os
 import pickle
 import shutil
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -23,8 +22,8 @@ from typing import IO, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from filterkit.allocators import keep_freed_memory
-from filterkit.engines.engine import PAUSE, check_may_start
-from filterkit.engines.local import until_failure
+from filterkit.engines.engine import check_may_start
+from filterkit.engines.local import map_ahead
 from filterkit.engines.signals import hold_back_signals
 from filterkit.errors import FilterkitError
 from filterkit.temporary import TemporaryFolder, temporary_errors
@@ -66,25 +65,9 @@ class Pool:
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map`."""
-        failures: list[Exception] = []
-        running: deque[Future[str]] = deque()
         call = self._write_call(function)
         with self._end_on_failure():
-            try:
-                for item in until_failure(items, failures):
-                    if item is not PAUSE:
-                        running.append(self._submit(call, item))
-                    while running and (item is PAUSE or len(running) >= 2 * self._jobs):
-                        yield self._wait_for(running.popleft())
-                    if item is PAUSE:
-                        yield item
-                while running:
-                    yield self._wait_for(running.popleft())
-            finally:
-                for future in running:  # nobody waits for their results
-                    future.cancel()
-        if failures:
-            raise failures[0]
+            yield from map_ahead(partial(self._submit, call), items, self._wait_for, 2 * self._jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `filterkit.engines.engine.Engine.map_as_done`."""

@@ -67,7 +67,7 @@ from filterkit.engines.engine import PAUSE as PAUSE
 from filterkit.engines.engine import Engine as Engine
 from filterkit.engines.engine import check_may_start as check_may_start
 from filterkit.engines.local import LocalEngine as LocalEngine
-from filterkit.engines.local import until_failure as until_failure
+from filterkit.engines.local import map_ahead as map_ahead
 from filterkit.engines.signals import hold_back_signals as hold_back_signals
 from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import RowError as RowError

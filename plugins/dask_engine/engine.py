@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from filterkit import FilterkitError, UsageError
-from filterkit.plugin import PAUSE, Engine, until_failure
+from filterkit.plugin import Engine, map_ahead
 
 from .work import Failure, Kept, OnWorker, compute_large, put_parts_in, take_large, take_parts_out, take_small, work
 
@@ -32,6 +31,9 @@ class _Task(NamedTuple):
     done: Any
     small: Any
     item: Any
+
+    def cancel(self) -> None:
+        self.done.cancel()
 
 
 class DaskEngine(Engine):
@@ -87,24 +89,8 @@ class DaskEngine(Engine):
         """See `Engine.map`."""
         cluster = self._connect()
         call = self._send_function(cluster, function)
-        failures: list[Exception] = []
-        running: deque[_Task] = deque()
-        most = _AHEAD * cluster.threads()
-        try:
-            for item in until_failure(items, failures):
-                if item is not PAUSE:
-                    running.append(self._submit(cluster, call, item))
-                while running and (item is PAUSE or len(running) >= most):
-                    yield self._wait_for(running.popleft())
-                if item is PAUSE:
-                    yield item
-            while running:
-                yield self._wait_for(running.popleft())
-        finally:
-            for each in running:  # nobody waits for their results
-                each.done.cancel()
-        if failures:
-            raise failures[0]
+        submit = partial(self._submit, cluster, call)
+        yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.threads())
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map_as_done`."""
@@ -115,8 +101,8 @@ class DaskEngine(Engine):
             for small in cluster.as_done(tasks):
                 yield self._wait_for(tasks.pop(small))
         finally:
-            for each in tasks.values():
-                each.done.cancel()
+            for task in tasks.values():
+                task.cancel()
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """See `Engine.keep`; results stay in the memory of workers, or on their disks if it is too small for Dask."""

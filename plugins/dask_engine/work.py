@@ -23,7 +23,7 @@ class Done(NamedTuple):
     large: list[Any]
 
     def __sizeof__(self) -> int:
-        """The bytes of the large parts, by which Dask decides where to work and what to move to disk."""
+        """Return the bytes of the large parts, by which Dask decides where to work and what to move to disk."""
         return sum(map(measure, self.large)) or sys.getsizeof(self.result)
 
 
