@@ -11,6 +11,7 @@ its parts.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -20,15 +21,19 @@ from filterkit.chains.column_fitting import Counting, Learning, columns_alone, t
 from filterkit.chains.gathering import gather
 from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
+from filterkit.chains.spool import Spool, SpooledBatch, load_rows
 from filterkit.chains.states import States
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
+from filterkit.data.attributes import taken
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
+from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
+from filterkit.stages.selective import OnlyColumns
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
@@ -63,7 +68,7 @@ def too_many_folds(folds: int, rows: int) -> str:
 
 
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
-    """`stage` fitted on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
+    """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
     classes = counted_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
@@ -72,12 +77,23 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     scratch = Scratch()
     n_states = n_folds if stage.cross_fits() else 0
-    by_fold = [States(scratch, fold_share(memory) // n_folds) for _ in range(n_states)]
+    by_fold = [States(scratch) for _ in range(n_states)]
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds), [States(scratch), *by_fold])
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
     gather(taking_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
     fitted = learning.finish(stage, rows.schema)
-    return CrossFitted(fitted, [states.joined() for states in by_fold], fold) if by_fold else fitted
+    if not by_fold:
+        return fitted
+    n_bytes = sum(sum(states.sizes) for states in learning.states)
+    if n_bytes > fold_share(memory) and len(by_fold[0].sizes) > 1:
+        return transform_ahead(fitted, learning.states, fold, rows, fold_share(memory))
+    return CrossFitted(fitted, [states.joined() for states in by_fold], fold)
+
+
+def cut_evenly(sizes: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Cut a list of things into ranges, each of at most `most` bytes and one thing; `sizes` holds the bytes of each."""
+    number = (np.cumsum(sizes) - sizes) // max(most, 1)
+    return list(pairwise([*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]))
 
 
 def _learn_by_fold(
@@ -234,3 +250,60 @@ class CrossFitted(Fitted):
             return self.whole.transform(batch)
         joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
         return batch.replace(schema=self.schema, X=joined.X)
+
+
+class TransformedAhead(CrossFitted):
+    """Training rows that were transformed at once, because too much was learned from the folds.
+
+    Parameters
+    ----------
+    whole : fitted on all rows; transforms later rows.
+    ranges : the schema of some of the columns that come out, and the batches of these columns; range by range.
+    """
+
+    def __init__(self, whole: FittedColumns, ranges: list[tuple[Schema, list[SpooledBatch]]]) -> None:
+        super().__init__(whole, [], np.empty(0))
+        self._ranges = ranges
+
+    def transform_training(self, batch: Batch) -> Batch:
+        stop = batch.start + len(batch)
+        parts = [load_rows(spooled, schema, batch.start, stop) for schema, spooled in self._ranges]
+        is_sparse = self.schema.sparse
+        X: Any = Csr.beside([part.csr for part in parts]) if is_sparse else np.hstack([part.X for part in parts])
+        return batch.replace(schema=self.schema, X=X)
+
+
+def transform_ahead(
+    whole: FittedColumns, states: list[States], fold: np.ndarray, rows: Rows, n_bytes: int
+) -> TransformedAhead:
+    """Transform all training rows as `CrossFitted` does, but some columns at a time.
+
+    So only what was learned of these columns is in memory. The columns that come out wait in a temporary file.
+
+    Parameters
+    ----------
+    whole, fold : as for `CrossFitted`.
+    states : what the stage has learned from all rows, and from the rows outside each fold.
+    rows : the training rows that come to the stage.
+    n_bytes : what was learned of some columns takes so many bytes.
+    """
+    outgoing, ranges, low = whole.schema, [], 0
+    for first, stop in cut_evenly(np.sum([each.sizes for each in states], axis=0), n_bytes):
+        high = low + sum(states[0].widths[first:stop])
+        some = OnlyColumns(rows.schema, np.arange(low, high))
+        begin, end = np.searchsorted(whole.columns, [low, high]).tolist()
+        attributes = taken(outgoing.features, np.arange(begin, end))
+        schema = Schema(outgoing.relation, attributes, sparse=outgoing.sparse, zero=outgoing.zero)
+        state, *others = (each.load(first, stop) for each in states)
+        fitted = FittedColumns(whole.stage, some.schema, schema, state, whole.columns[begin:end] - low)
+        spool = Spool(0)
+        rows.source.close_with(spool)
+        for spooled in rows.through(some).through(CrossFitted(fitted, others, fold)).map(_pack_columns):
+            spool.append(spooled)
+        ranges.append((schema, list(spool)))
+        low = high
+    return TransformedAhead(whole, ranges)
+
+
+def _pack_columns(batch: Batch) -> SpooledBatch:
+    return SpooledBatch(batch.replace(y=None, weights=None))

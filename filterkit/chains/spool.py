@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from filterkit.chains.scratch import Scratch, Stored
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 
@@ -105,6 +106,17 @@ class SpooledBatch:
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
+
+
+def load_rows(spooled: Sequence[SpooledBatch], schema: Schema, first: int, stop: int) -> Batch:
+    """Load the rows from number `first` up to, but not including, `stop`, from batches that follow each other."""
+    begin = bisect_right(spooled, first, key=lambda each: each.start) - 1
+    end = bisect_left(spooled, stop, key=lambda each: each.start)
+    parts = [
+        each.load(schema).rows(max(first - each.start, 0), min(stop - each.start, each.rows))
+        for each in spooled[max(begin, 0) : end]
+    ]
+    return concatenate(parts, schema)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
-"""What a column stage has learned, strip of columns by strip of columns."""
+"""What a column stage has learned, range of columns by range of columns."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,43 +21,56 @@ class States:
     Parameters
     ----------
     scratch : the file, which others may use, too.
-    in_memory : bytes; a larger state goes to the file even if it is the only one. None for no limit.
+
+    Attributes
+    ----------
+    sizes : the bytes of each state.
+    widths : how many columns each state is of; 0 for a state of no arrays.
     """
 
-    def __init__(self, scratch: Scratch, in_memory: int | None = None) -> None:
+    def __init__(self, scratch: Scratch) -> None:
+        self.sizes: list[int] = []
+        self.widths: list[int] = []
         self._scratch = scratch
-        self._in_memory = in_memory
         self._only: State | None = None
         self._stored: list[dict[str, list[Stored]]] = []
 
     def add(self, state: State) -> None:
         """Add the state of the next columns."""
-        if self._only is None and not self._stored and not self._is_too_large(state):
+        self.sizes.append(sum(value.nbytes for value in state.values()))
+        self.widths.append(max(map(len, state.values()), default=0))
+        if len(self.sizes) == 1:
             self._only = state
             return
         for each in (state,) if self._only is None else (self._only, state):
             self._stored.append({key: self._scratch.store(_arrays_of(value)) for key, value in each.items()})
         self._only = None
 
-    def _is_too_large(self, state: State) -> bool:
-        return self._in_memory is not None and sum(value.nbytes for value in state.values()) > self._in_memory
-
     def joined(self) -> State:
-        """The state of all columns."""
+        """Return the state of all columns."""
         if self._only is not None:
             return self._only
         give_back_freed_memory()  # of fitting, which may be as large
-        joined = {
-            key: [self._scratch.join(pieces) for pieces in zip(*(each[key] for each in self._stored))]
-            for key in self._stored[0]
-        }
-        values = iter(self._scratch.map_arrays([stored[1] for stored in joined.values() if len(stored) > 1]))
-        return {
-            key: self._scratch.read(first) if not rest else Ragged.from_lengths(self._scratch.read(first), next(values))
-            for key, (first, *rest) in joined.items()
-        }
+        return self._join(self._stored, lambda pieces: self._scratch.map_arrays([self._scratch.join(pieces)])[0])
+
+    def load(self, first: int, stop: int) -> State:
+        """Return the joined states from number `first` up to, but not including, `stop`, in memory; of several."""
+        return self._join(self._stored[first:stop], self._load_joined)
+
+    def _join(
+        self, stored: Sequence[dict[str, list[Stored]]], join_values: Callable[[list[Stored]], np.ndarray]
+    ) -> State:
+        joined: State = {}
+        for key in stored[0]:
+            first, *rest = ([*pieces] for pieces in zip(*(each[key] for each in stored)))
+            array = self._load_joined(first)
+            joined[key] = Ragged.from_lengths(array, join_values(rest[0])) if rest else array
+        return joined
+
+    def _load_joined(self, pieces: list[Stored]) -> np.ndarray:
+        return np.concatenate([self._scratch.read(each) for each in pieces])
 
 
 def _arrays_of(value: np.ndarray | Ragged) -> list[np.ndarray]:
-    """An entry of a state: an array, or the lengths and the values of a `Ragged`."""
+    """Return the arrays of an entry of a state: an array, or the lengths and the values of a `Ragged`."""
     return [value.lengths, value.values] if isinstance(value, Ragged) else [value]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
 from filterkit.chains.scratch import Scratch
-from filterkit.chains.spool import Spool, SpooledBatch
+from filterkit.chains.spool import Spool, SpooledBatch, load_rows
 from filterkit.plugin import Csr
 
 MEMORY, DISK = 1 << 30, 0
@@ -56,6 +56,15 @@ def test_batches_are_read_back_unchanged(name, budget):
         for _ in range(2):
             for block, kept in zip(blocks, spool, strict=True):
                 assert_same(kept.load(block.schema), block)
+
+
+def test_any_rows_are_read_back():
+    batch = sample("mixed-sparse")
+    with Spool(DISK) as spool:
+        for first in range(0, len(batch), 11):
+            spool.append(SpooledBatch(batch.rows(first, min(first + 11, len(batch)))))
+        for first, stop in [(0, len(batch)), (3, 5), (11, 22), (10, 23), (4, 4)]:
+            assert_same(load_rows(list(spool), batch.schema, first, stop), batch.rows(first, stop))
 
 
 @pytest.mark.parametrize("budget", [MEMORY, DISK])

@@ -56,11 +56,14 @@ def test_what_is_ragged_is_mapped_and_can_be_pickled():
     assert not found.values.flags.owndata and not found.values.flags.writeable
 
 
-def test_a_single_state_that_is_too_large_goes_to_the_file():
-    states = States(Scratch(), in_memory=15)
-    states.add({"r": Ragged(np.array([0, 2]), np.array([1.0, 2.0]))})
-    found = states.joined()["r"]
-    assert found.values.tolist() == [1, 2] and not found.values.flags.writeable
+def test_some_of_the_states_are_loaded_into_memory():
+    states = States(Scratch())
+    for number in (1.0, 2.0, 3.0):
+        states.add({"r": Ragged(np.array([0, 2]), np.array([number, number])), "n": np.array([number])})
+    assert (states.widths, states.sizes) == ([1, 1, 1], [40, 40, 40])
+    found = states.load(1, 3)
+    assert (found["r"].indptr.tolist(), found["r"].values.tolist()) == ([0, 2, 4], [2, 2, 3, 3])
+    assert found["n"].tolist() == [2, 3] and found["r"].values.flags.writeable
 
 
 def test_the_file_is_closed_when_it_is_forgotten_and_what_is_mapped_stays():
