@@ -187,7 +187,7 @@ def simulate(parts: int, file: str) -> None:
         rows = Rows(Source(schema, once, engine, 1 << 27))
         _, out = filterkit.chain(" ".join(CHAIN)).fit_rows(rows, 1 << 30)
         assert sum(out.map(len, last=True)) == parts * _ROWS
-        rows.close()
+        rows.source.close()
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ class _Wanted(NamedTuple):
     """What to find in a batch once it has passed some stages, and the number of the result."""
 
     number: int
-    stages: list[Fitted]
+    stages: Sequence[Fitted]
     find: Callable[[Batch], Any]
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
 from operator import mul
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.evened import evened
 from filterkit.chains.spool import Spool, SpooledBatch
@@ -33,12 +34,7 @@ PiecesFunction = Callable[[Iterator[Batch]], T]  # of the pieces of a batch, one
 _MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; they take some 30 MB until written
 
 
-class Closable(Protocol):
-    """What holds memory or disk."""
-
-    def close(self) -> None: ...
-
-
+@dataclass(eq=False)
 class Source:
     """Batches of one schema that can be mapped over any number of times.
 
@@ -60,75 +56,57 @@ class Source:
         an engine reads ahead does not count.
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        read: Callable[..., Iterator[Any]],
-        engine: Engine,
-        memory: int,
-        *,
-        rereads: bool = False,
-        live: bool = False,
-        to_the_end: bool = False,
-        part_size: int | None = None,
-        watch: Callable[[Iterator[Any], list[int]], Iterator[Any]] = lambda results, rows: results,
-        all_read: Callable[[], bool] = lambda: True,
-    ) -> None:
-        self.schema = schema
-        self.engine = engine
-        self.memory = memory
-        self.live = live
-        self.to_the_end = to_the_end
-        self.part_size = part_size
-        self.all_read = all_read
-        self.in_memory = False
-        self._read = read
-        self._rereads = rereads
-        self._watch = watch
-        self._stored: list[_Stored] | None = None  # the batches after the first pass, unless they are read again
-        self._reads_again = False
-        self._to_close: list[Closable] = []
+    schema: Schema
+    read: Callable[..., Iterator[Any]]
+    engine: Engine
+    memory: int
+    rereads: bool = False
+    live: bool = False
+    to_the_end: bool = False
+    part_size: int | None = None
+    watch: Callable[[Iterator[Any], list[int]], Iterator[Any]] = lambda results, rows: results
+    all_read: Callable[[], bool] = lambda: True
+    in_memory: bool = field(default=False, init=False)
+    _stored: list[_Stored] | None = field(default=None, init=False)  # after the first pass; empty if it reads again
+    _reads_again: bool = field(default=False, init=False)
+    _closing: ExitStack = field(default_factory=ExitStack, init=False)
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> Source:
-        """A source of batches that are in memory, and stay there."""
+        """Make a source of batches that are in memory, and stay there."""
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
-        source._stored = [
-            _Stored(_Held(batch), len(batch), _n_values(batch), start) for batch, start in zip(batches, starts)
-        ]
+        source._stored = [_Stored(batch, len(batch), _n_values(batch), start) for batch, start in zip(batches, starts)]
         source.in_memory = True
         return source
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
-        """``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
+        """Call ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
 
         `growth` is how many values the function makes of each value. If there are many, it gets a batch in pieces.
         """
-        if self._reads_again:
-            return chain.from_iterable(self._read(partial(_on_pieces, function, growth)))
-        if self._stored is not None:
-            items = [_Piece(each, *cut) for each in self._stored for cut in _cuts(each.n_rows, each.n_values, growth)]
-            results = mapped(self.engine, partial(_on_stored, self.schema, function), items)
-            return self._watch(results, [item.stop - item.first for item in items])
-        if not last:
+        if self._stored is None and not last:
             return self._map_and_store(function)
+        if self._stored is not None and not self._reads_again:
+            items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
+            results = mapped(self.engine, partial(_on_stored, self.schema, function), items)
+            return self.watch(results, [stop - first for _, first, stop in items])
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
-            return self._read(function)
-        pieces = (batch.rows(*cut) for batch in self._read(itself) for cut in _cuts_of(batch, growth))
+            return self.read(function)
+        pieces = (batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), _n_values(batch), growth))
         return mapped(self.engine, function, pieces)
 
     def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
-        """``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
+        """Call ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
 
         The function gets a batch in pieces, so that it need not hold `growth` times as many values at once.
         """
         on_batch = partial(on_pieces_of, function, growth)
         if self._stored is None or self._reads_again:
-            return self._read(on_batch, done)
-        items = [_Piece(each, 0, each.n_rows) for each in self._stored]
+            return self.read(on_batch, done)
+        items = [(each, 0, each.n_rows) for each in self._stored]
         results = map_wanted(partial(_on_stored, self.schema, on_batch), items, self.engine, done)
-        return self._watch(results, [each.n_rows for each in self._stored])
+        return self.watch(results, [each.n_rows for each in self._stored])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """The first pass, which also stores the batches."""
@@ -137,13 +115,13 @@ class Source:
         self._stored = stored = []
         start = n_bytes = 0
         pack = self.engine.keep(SpooledBatch)
-        for packed, n_rows, n_values, result in self._read(partial(_pack_and_call, pack, function)):
+        for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
             if isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
                 spool.append(packed)
             stored.append(_Stored(packed, n_rows, n_values, start))
             start += n_rows
             n_bytes += packed.nbytes
-            if self._rereads and n_bytes > self.memory * self.engine.jobs:
+            if self.rereads and n_bytes > self.memory * self.engine.jobs:
                 self._reads_again = True
                 self._release()
             yield result
@@ -151,23 +129,23 @@ class Source:
     def _release(self) -> None:
         """Let the engine forget the batches that it keeps."""
         for each in self._stored or ():
-            if not isinstance(each.batch, (SpooledBatch, _Held)):
+            if not isinstance(each.batch, (SpooledBatch, Batch)):
                 self.engine.release(each.batch)
         if self._stored is not None:
             self._stored.clear()
 
-    def close_with(self, thing: Closable) -> None:
+    def close_with(self, thing: Spool | Source) -> None:
         """Close something together with this source."""
-        self._to_close.append(thing)
+        self._closing.callback(thing.close)
 
     def close(self) -> None:
         """Give back memory and disk."""
         if not self.in_memory:
             self._release()
-        for each in self._to_close:
-            each.close()
+        self._closing.close()
 
 
+@dataclass(eq=False)
 class Rows:
     """Rows as they come out of fitted stages: what a chain is fitted on, and what it puts out.
 
@@ -176,18 +154,12 @@ class Rows:
     source : the rows as they come to the first stage.
     stages : the fitted stages that the rows pass.
     training : whether the chain was fitted on these rows. If not, they are transformed as later rows.
-
-    Attributes
-    ----------
-    source, stages : as above.
-    n_arranged : how many rows a training stage has arranged in the latest pass; None if the rows come from none.
     """
 
-    def __init__(self, source: Source, stages: Sequence[Fitted] = (), training: bool = True) -> None:
-        self.source = source
-        self.stages = list(stages)
-        self._training = training
-        self._arrangement: _Arrangement | None = None
+    source: Source
+    stages: Sequence[Fitted] = ()
+    training: bool = True
+    _arrangement: _Arrangement | None = None
 
     @property
     def schema(self) -> Schema:
@@ -216,39 +188,35 @@ class Rows:
 
     @property
     def n_arranged(self) -> int | None:
+        """How many rows a training stage has arranged in the latest pass; None if the rows come from none."""
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
-        return self.source.map(self._transformed(function, _on_transformed), last, growth_of(self.stages))
+        return self.source.map(
+            partial(_on_transformed, self.stages, self.training, function), last, growth_of(self.stages)
+        )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
         """``function(pieces)`` for every batch, in order; see `Source.map_pieces`."""
-        return self.source.map_pieces(self._transformed(function, _on_transformed_pieces), done, growth_of(self.stages))
-
-    def _transformed(self, function: Any, call: Callable[..., T]) -> Any:
-        return partial(call, self.stages, self._training, function) if self.stages else function
+        return self.source.map_pieces(
+            partial(_on_transformed_pieces, self.stages, self.training, function), done, growth_of(self.stages)
+        )
 
     def all_read(self) -> bool:
         """Whether the input had been read to its end when the result that was taken last was computed."""
         return self.source.all_read()
 
-    def close(self) -> None:
-        """Give back the memory and the disk of the source, and of all rows that were made of it."""
-        self.source.close()
-
     def through(self, stage: Fitted) -> Rows:
         """These rows as they come out of one more fitted stage."""
-        rows = Rows(self.source, [*self.stages, stage], self._training)
-        rows._arrangement = self._arrangement
-        return rows
+        return replace(self, stages=[*self.stages, stage])
 
     def in_memory(self) -> Rows:
         """These rows, transformed once and for all if their source is in memory; otherwise these rows themselves."""
         if not self.source.in_memory or not self.stages:
             return self
         source = Source.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
-        source._to_close = self.source._to_close
+        source._closing = self.source._closing
         return Rows(source)
 
     def arranged_by(self, stage: TrainingStage) -> Rows:
@@ -265,9 +233,7 @@ class Rows:
             all_read=arrangement.all_read,
         )
         self.source.close_with(source)
-        rows = Rows(source)
-        rows._arrangement = arrangement
-        return rows
+        return Rows(source, _arrangement=arrangement)
 
 
 class _Arrangement:
@@ -348,22 +314,12 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-class _Held:
-    """A batch that is in memory, in the manner of a `SpooledBatch`."""
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-
-    def load(self, schema: Schema) -> Batch:
-        return self._batch
-
-
 class _Stored(NamedTuple):
     """A batch that later passes read.
 
     Attributes
     ----------
-    batch : a `SpooledBatch`, a `_Held`, or what the engine keeps of a `SpooledBatch`.
+    batch : a `Batch`, a `SpooledBatch`, or what the engine keeps of a `SpooledBatch`.
     n_rows, n_values : how many rows and values it has.
     start : the number of its first row.
     """
@@ -374,27 +330,20 @@ class _Stored(NamedTuple):
     start: int
 
 
-class _Piece(NamedTuple):
-    """The rows of a stored batch from `first` up to, but not including, `stop`."""
-
-    stored: _Stored
-    first: int
-    stop: int
-
-
-def _on_stored(schema: Schema, function: Callable[[Batch], T], piece: _Piece) -> T:
-    """``function`` of some rows of a stored batch."""
-    batch = piece.stored.batch.load(schema).replace(start=piece.stored.start)
-    is_all = piece.stop - piece.first == len(batch)
-    return function(batch if is_all else batch.rows(piece.first, piece.stop))
+def _on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Stored, int, int]) -> T:
+    """Call ``function`` with the rows of a stored batch from `first` up to, but not including, `stop`."""
+    stored, first, stop = piece
+    batch = stored.batch if isinstance(stored.batch, Batch) else stored.batch.load(schema)
+    batch = batch.replace(start=stored.start)
+    return function(batch if stop - first == len(batch) else batch.rows(first, stop))
 
 
-def _on_transformed(stages: list[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
+def _on_transformed(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
     return function(transform(stages, batch, training))
 
 
 def _on_transformed_pieces(
-    stages: list[Fitted], training: bool, function: PiecesFunction[T], pieces: Iterator[Batch]
+    stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], pieces: Iterator[Batch]
 ) -> T:
     return function(transform(stages, piece, training) for piece in pieces)
 
@@ -406,27 +355,19 @@ def _pack_and_call(
     return pack(batch), len(batch), _n_values(batch), function(batch)
 
 
-def _on_pieces(function: Callable[[Batch], T], growth: float, batch: Batch) -> list[T]:
-    return [function(batch.rows(*cut)) for cut in _cuts_of(batch, growth)]
-
-
 def on_pieces_of(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
     """``function`` of a batch in pieces, which even if `growth` is 1 are short enough to be written one by one."""
     n_values = int(_n_values(batch) * max(growth, 1.0))
     return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 
-def _cuts_of(batch: Batch, growth: float) -> list[tuple[int, int]]:
-    return _cuts(len(batch), _n_values(batch), growth)
-
-
-def _cuts(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
-    """Ranges of the rows of a batch, in order; several only if its values grow to so many that memory may run out."""
+def _cut(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
+    """Cut the rows of a batch into ranges, in order, if its values grow to so many that memory may run out."""
     return _divide(n_rows, int(n_values * growth) if growth > 1 else 0)
 
 
 def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
-    """Ranges of rows, in order, of at most `_MOST_VALUES` values each, or of one row."""
+    """Divide rows into ranges, in order, of at most `_MOST_VALUES` values each, or of one row."""
     count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))
 

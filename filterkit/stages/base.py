@@ -417,7 +417,7 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     return fitted
 
 
-def transform(stages: list[Fitted], batch: Batch, training: bool = False) -> Batch:
+def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) -> Batch:
     """Transform a batch by fitted stages in order; `training` says that the batch has training rows."""
     for stage in stages:
         with blaming(stage.made_by):

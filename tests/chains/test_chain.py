@@ -99,7 +99,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
         rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
-        rows.close()
+        rows.source.close()
     assert len(parsed) == len(set(parsed)) == len(sizes) > 5
     assert sum(sizes) == 150
 
@@ -113,7 +113,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
     rows = Rows(Source(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)
     assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
-    rows.close()
+    rows.source.close()
 
 
 # ---- the same output whatever the way --------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
                 out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
-                rows.close()
+                rows.source.close()
             assert header_text(fitted.schema).encode() + b"".join(out) == expected
 
 
@@ -273,7 +273,7 @@ def test_an_empty_stream_of_batches_is_transformed_to_no_rows():
     rows = Rows(Source(schema, lambda function: iter(()), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("shape bns l2").fit(rows)
     assert fitted.schema == filterkit.chain("shape bns l2").fit(sample("mixed-sparse").rows(0, 0)).schema
-    rows.close()
+    rows.source.close()
 
 
 # ---- words and errors ----------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
         rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, spool))
         with pytest.raises(StageError, match=r"^l2: row 78: "):
             filterkit.chain("bns l2 shape").fit(rows)
-        rows.close()
+        rows.source.close()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -413,7 +413,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
 
         with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:
             run()
-        rows.close()
+        rows.source.close()
     assert caught.value.row == 77
 
 

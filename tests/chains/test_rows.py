@@ -62,7 +62,7 @@ def test_rows_that_come_once_are_read_again_from_the_spool(memory):
     # Their numbers are known from the second time on.
     assert list(rows.map(values)) == [(0, [1, 2]), (2, [3]), (3, [4, 5])] == list(rows.map(values, last=True))
     assert passes == [0]
-    rows.close()
+    rows.source.close()
 
 
 def test_rows_that_are_asked_for_once_are_not_kept():
@@ -96,7 +96,7 @@ def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
     own = rows.arranged_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
-    rows.close()
+    rows.source.close()
     assert arranged.source._stored == own.source._stored == []
 
 

@@ -279,7 +279,7 @@ def fitted_and_put_out(path, chain, engine, memory=1 << 20):
             fitted, out = filterkit.chain(chain).fit_rows(rows, memory)
             whole = concatenate(out.map(itself, last=True), fitted.schema)
         finally:
-            rows.close()
+            rows.source.close()
     X = [whole.csr.data, whole.csr.indices, whole.csr.indptr] if whole.sparse else [whole.X]
     arrays = [each.tobytes() for each in (*X, whole.y, whole.weights) if each is not None]
     return list(fitted.schema.attributes), saved(fitted), arrays

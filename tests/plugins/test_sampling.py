@@ -177,7 +177,7 @@ def test_shuffled_rows_are_read_again_from_their_own_spool():
     rows = Rows(Source(batch.schema, once, LocalEngine(1), 1 << 20))
     fitted, out = filterkit.chain("shuffle shape l2 bns shuffle --seed 2 head 9").fit_rows(rows)
     result = list(out.map(lambda part: part, last=True))
-    rows.close()
+    rows.source.close()
     assert reads == [1]
     first = np.random.default_rng(0).permutation(len(batch))
     second = np.random.default_rng(2).permutation(len(batch))
