@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from filterkit.chains.budget import statistic_share
-from filterkit.chains.gathering import Gathering, Passes, gather
+from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
 from filterkit.chains.states import States
@@ -54,11 +54,11 @@ def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) ->
     ------
     StageError : a stage cannot be fitted on these rows.
     """
-    (fitted,) = gather(fitting_column_stages(stages, rows, memory))
+    (fitted,) = run_passes(fit_in_passes(stages, rows, memory))
     return list(fitted)
 
 
-def fitting_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
+def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
     """Fit as `fit_column_stages` does, in passes that other queries may share."""
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
@@ -67,13 +67,13 @@ def fitting_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int
         counting = Counting.for_stage(stage) if strip is None else strip.counting
         learning = Learning(partial(_learn, stage, counting), [States(Scratch())])
         if strip is None:
-            strip = yield from taking_strips(counting, stage, rows, memory, learning)
+            strip = yield from take_strips(counting, stage, rows, memory, learning)
         else:
             learning.add(strip)
         fitted = learning.finish(stage, rows.schema)
         all_fitted.append(fitted)
         rows = rows.through(fitted)
-        strip = None if strip is None else strip.pushed_through(fitted, following)
+        strip = None if strip is None else strip.push_through(fitted, following)
     return all_fitted
 
 
@@ -104,12 +104,12 @@ class Learning:
     def finish(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
         """Fit the stage with the first state; `schema` is that of the rows that come to it."""
         with blaming(stage):
-            fitted = stage.finish(schema, self.states[0].joined(), self._totals)
+            fitted = stage.finish(schema, self.states[0].join(), self._totals)
         check_fitted(stage, fitted)
         return fitted
 
 
-def taking_strips(
+def take_strips(
     counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
 ) -> Passes[Strip | None]:
     """Take a statistic of all columns, in as many strips as the budget makes necessary, and learn from each.
@@ -130,7 +130,7 @@ def taking_strips(
     high = width = rows.schema.width
     while True:
         strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
-        yield [strip.gathering()]
+        yield [strip.query()]
         strip.finish()
         learning.add(strip)
         if strip.has_all_columns:
@@ -157,23 +157,23 @@ class Counting(NamedTuple):
 
     @classmethod
     def for_stage(cls, stage: ColumnStage) -> Counting:
-        """What a stage needs to learn."""
+        """Return what a stage learns from."""
         return cls(stage.learns_from, stage.needs_class, stage.name)
 
-    def serves(self, stage: ColumnStage, unlabelled: bool = False, weighted: bool = False) -> bool:
-        """Whether a later stage can learn from it, once it is pushed through the stages before.
+    def serves(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
+        """Return whether a later stage can learn from it, once it is pushed through the stages before.
 
-        `unlabelled` says whether a row has no class, and `weighted` whether one has another weight than 1.
+        `n_unlabelled` rows have no class, and `n_weighted` another weight than 1.
         """
         if not issubclass(self.kind, ContingencyTable):
             return False
-        same_rows = self.supervised == stage.needs_class or (self.supervised and not unlabelled)
+        same_rows = self.supervised == stage.needs_class or (self.supervised and not n_unlabelled)
         if stage.learns_from is ContingencyTable:
             return same_rows
-        return same_rows and not weighted and not stage.needs_class and stage.learns_from.from_tables
+        return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
-    def view_for(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """What a stage that is served learns from."""
+    def view_table(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
+        """Return what a later stage learns from, if a statistic `serves` it."""
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
@@ -206,18 +206,16 @@ class Strip:
         self._count = self._engine.keep(partial(_count, counting, low, high))
         self._merged: Any = None  # this and what waits is held by the engine
         self._waiting: list[Any] = []
-        self._unlabelled = self._weighted = False
-        self._weights, self._n_rows = 0.0, 0
+        self._counts = np.zeros(4)  # see `_count_rows`
 
-    def gathering(self) -> Gathering:
-        """What the pass has to find out."""
-        return Gathering(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
+    def query(self) -> Query:
+        """Return what the pass has to compute."""
+        return Query(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
 
-    def _add(self, taken: _Taken) -> None:
-        self._unlabelled |= taken.unlabelled
-        self._weighted |= taken.weighted
-        self._weights, self._n_rows = self._weights + taken.weights, self._n_rows + taken.n_rows
-        self._waiting.append(taken.statistic)
+    def _add(self, taken: tuple[Any, np.ndarray]) -> None:
+        statistic, counts = taken
+        self._counts += counts
+        self._waiting.append(statistic)
         n_bytes = sum(each.nbytes for each in self._waiting)
         is_much = len(self._waiting) >= _FEW or n_bytes > self._budget // 2
         if is_much and (self._merged is None or n_bytes >= self._merged.nbytes):
@@ -225,7 +223,8 @@ class Strip:
 
     def finish(self) -> None:
         """Merge what is left after the pass."""
-        check_sum(self.counting.reader, self._weights, self._n_rows)
+        weights, n_rows = self._counts[:2].tolist()
+        check_sum(self.counting.reader, weights, n_rows)
         if self._merged is None and not self._waiting:
             self._waiting = list(mapped(self._engine, self._count, [empty(self._rows.schema)]))
         if self._waiting:
@@ -246,23 +245,24 @@ class Strip:
         return self.low == 0 and self.high == self._rows.schema.width
 
     def n_columns_that_fit(self) -> int:
-        """How many columns probably fit, if they are like those of this strip; at least two, to find out."""
+        """Estimate how many columns fit, if they are like those of this strip; at least two, to find out."""
         n_bytes: int = max(self._merged.nbytes, 1)
         return max(2, (self.high - self.low) * self._budget * 7 // 16 // n_bytes)
 
     def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
-        """``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
+        """Call ``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
         (cuts,) = mapped(self._engine, partial(_cut_for, self._stage, self._budget), [self._merged])
         for begin, end in cuts:
             yield from mapped(self._engine, function, [(self._merged, begin, end)])
 
-    def pushed_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
-        """The strip of the rows that come out of a fitted stage; this one is released.
+    def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
+        """Turn this strip into that of the rows that come out of a fitted stage.
 
-        None if there is no following stage, if it cannot learn from the strip, or if that takes too much memory.
+        Returns None if there is no following stage, if it cannot learn from the strip, or if this takes too much
+        memory.
         """
         pushed = copy(self)
-        if following is not None and self.counting.serves(following, self._unlabelled, self._weighted):
+        if following is not None and self.counting.serves(following, *self._counts[2:]):
             push = self._engine.keep(partial(_push, fitted, self._budget))
             (pushed._merged,) = mapped(self._engine, push, [self._merged])
         self.release()
@@ -275,36 +275,28 @@ class Strip:
         return pushed
 
     def release(self) -> None:
-        """Give back what the engine holds."""
+        """Let the engine forget the statistic."""
         self._engine.release(self._merged)
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.
 
 
-class _Taken(NamedTuple):
-    """What a pass takes of one batch; see `Counting.serves` and `sum_of_weights`."""
-
-    statistic: Any
-    unlabelled: bool
-    weighted: bool
-    weights: float
-    n_rows: int
-
-
 def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
-    """The statistic of the columns of a batch from `low` up to, but not including, `high`."""
+    """Take the statistic of the columns of a batch from `low` up to, but not including, `high`."""
     return counting.kind.of(batch, np.arange(low, high), counting.supervised, counting.reader)
 
 
-def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> _Taken:
-    """Take the statistic of a batch, which the engine holds, and look at the classes and weights."""
-    return _Taken(
-        count(batch),
-        supervised and not batch.class_known.all(),
-        batch.weights is not None and bool((batch.weights != 1).any()),
-        *sum_of_weights(batch, supervised),
-    )
+def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
+    """Take the statistic of a batch, which the engine holds, and count the rows."""
+    return count(batch), _count_rows(batch, supervised)
+
+
+def _count_rows(batch: Batch, supervised: bool) -> np.ndarray:
+    """Return what `sum_of_weights` does, and how many rows have no class, and another weight than 1."""
+    n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
+    n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
+    return np.array([*sum_of_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
@@ -314,7 +306,7 @@ def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Stati
 
 def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> tuple[list[State], np.ndarray]:
     """Learn from a range of columns; see `Learning`."""
-    view = counting.view_for(stage, columns_alone(*item))
+    view = counting.view_table(stage, cut_columns(*item))
     return [learned(stage, view)], view.totals
 
 
@@ -324,8 +316,8 @@ def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> Contin
     return side_by_side([fitted.push(table.some(begin, end)) for begin, end in cuts])
 
 
-def columns_alone(statistic: T, begin: int, end: int) -> T:
-    """The statistic of a range of columns, as though there were no others."""
+def cut_columns(statistic: T, begin: int, end: int) -> T:
+    """Cut a range of columns out of a statistic, as though there were no others."""
     assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
         return statistic
@@ -333,7 +325,7 @@ def columns_alone(statistic: T, begin: int, end: int) -> T:
 
 
 def _cut_for(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
-    """Ranges of columns that a stage can work on within the budget; all have about the same number of bytes."""
+    """Return ranges of columns that a stage can work on within the budget, of about the same number of bytes each."""
     count = max(1, -(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)))
     wanted = np.arange(1, min(count, len(statistic))) / min(count, max(len(statistic), 1))
     if isinstance(statistic, ContingencyTable):

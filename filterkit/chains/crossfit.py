@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from filterkit.chains.budget import fold_share
-from filterkit.chains.column_fitting import Counting, Learning, columns_alone, taking_strips
-from filterkit.chains.gathering import gather
+from filterkit.chains.column_fitting import Counting, Learning, cut_columns, take_strips
+from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.chains.scratch import Scratch
 from filterkit.chains.spool import Spool, SpooledBatch, load_rows
@@ -37,7 +37,7 @@ from filterkit.stages.selective import OnlyColumns
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, int32 (rows,), from 0, drawn so that each class and all rows are spread evenly.
+    """Draw the fold of each row, int32 (rows,), from 0, so that each class and all rows are spread evenly.
 
     Rows that do not count, and the only row of a class, are in no fold, so they are never held out; their number is
     `folds`.
@@ -57,37 +57,37 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
-def useful_folds(folds: int, rows: int) -> int:
-    """The number of folds, at most as many as there are rows, because the others would be empty; at least 2."""
+def limit_folds(folds: int, rows: int) -> int:
+    """Limit the number of folds to that of the rows, because the others would be empty; at least 2."""
     return min(folds, max(rows, 2))
 
 
-def too_many_folds(folds: int, rows: int) -> str:
-    """The message for more folds than rows."""
+def explain_too_many_folds(folds: int, rows: int) -> str:
+    """Return the message for more folds than rows."""
     return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
 
 
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
-    classes = counted_classes(rows)
+    classes = read_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
-        raise StageError(stage.name, too_many_folds(stage.folds(), n_rows))
-    n_folds = useful_folds(stage.folds(), n_rows)
+        raise StageError(stage.name, explain_too_many_folds(stage.folds(), n_rows))
+    n_folds = limit_folds(stage.folds(), n_rows)
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     scratch = Scratch()
     n_states = n_folds if stage.cross_fits() else 0
     by_fold = [States(scratch) for _ in range(n_states)]
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds), [States(scratch), *by_fold])
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
-    gather(taking_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
+    run_passes(take_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
     fitted = learning.finish(stage, rows.schema)
     if not by_fold:
         return fitted
     n_bytes = sum(sum(states.sizes) for states in learning.states)
     if n_bytes > fold_share(memory) and len(by_fold[0].sizes) > 1:
         return transform_ahead(fitted, learning.states, fold, rows, fold_share(memory))
-    return CrossFitted(fitted, [states.joined() for states in by_fold], fold)
+    return CrossFitted(fitted, [states.join() for states in by_fold], fold)
 
 
 def cut_evenly(sizes: np.ndarray, most: int) -> list[tuple[int, int]]:
@@ -103,9 +103,9 @@ def _learn_by_fold(
 
     The first state is that of all rows, the others are those of the rows outside each fold.
     """
-    table = columns_alone(*item)
-    whole = _of_folds(table, _unpaired(table.schema, schema), np.ones(n_folds + 1, bool))
-    schema, totals = _for_folds(whole), whole.totals
+    table = cut_columns(*item)
+    whole = _select_folds(table, _restore_class(table.schema, schema), np.ones(n_folds + 1, bool))
+    schema, totals = _set_positive_class(whole), whole.totals
     state = learned(stage, whole)
     del whole  # makes room for the folds
     if not stage.compares_folds() and not stage.cross_fits():
@@ -114,16 +114,16 @@ def _learn_by_fold(
     others: list[State] = []
     for number in range(n_folds):
         inside = np.arange(n_folds + 1) == number
-        outside = _of_folds(table, schema, ~inside)
+        outside = _select_folds(table, schema, ~inside)
         others.append(learned(stage, outside))
         if stage.compares_folds():
-            folds.append(Fold(outside, others[-1], _of_folds(table, schema, inside)))
+            folds.append(Fold(outside, others[-1], _select_folds(table, schema, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
     return [each | changes for each in (state, *others)], totals
 
 
-def _unpaired(pairs: Schema, schema: Schema) -> Schema:
-    """The schema of `_PairedWithFold`, perhaps of some columns only, with the class that `schema` has."""
+def _restore_class(pairs: Schema, schema: Schema) -> Schema:
+    """Give a schema of `_PairedWithFold`, perhaps of some columns only, the class that `schema` has."""
     target = schema.class_attribute
     assert target is not None and pairs.class_index is not None
     attributes = list(pairs.attributes)
@@ -131,13 +131,12 @@ def _unpaired(pairs: Schema, schema: Schema) -> Schema:
     return pairs.replace(attributes=tuple(attributes), positive=schema.positive)
 
 
-def counted_classes(rows: Rows) -> np.ndarray:
-    """int32 (rows,): the class of every row, -1 for rows that do not count; with labels, 0 for rows that count."""
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_counted_classes)])
+def read_classes(rows: Rows) -> np.ndarray:
+    """Read the class of every row, int32 (rows,): -1 for rows that do not count; with labels, 0 for those that do."""
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_read_classes)])
 
 
-def _counted_classes(batch: Batch) -> np.ndarray:
-    """As `counted_classes`, of one batch."""
+def _read_classes(batch: Batch) -> np.ndarray:
     assert batch.y is not None
     y = np.where(batch.class_known, 0, -1) if batch.schema.labels else batch.y
     return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
@@ -186,8 +185,8 @@ class _PairTable(ContingencyTable):
         return table
 
 
-def _for_folds(whole: ContingencyTable) -> Schema:
-    """The schema for tables of folds: all rows together, which `whole` counts, decide which class is positive."""
+def _set_positive_class(whole: ContingencyTable) -> Schema:
+    """Set the positive class of tables of folds: all rows together, which `whole` counts, decide which it is."""
     schema, target = whole.schema, whole.schema.class_attribute
     assert target is not None
     if schema.positive is None and 0 < len(target.values) <= 2:
@@ -195,9 +194,8 @@ def _for_folds(whole: ContingencyTable) -> Schema:
     return schema
 
 
-def _of_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
-    """The table of the rows of some folds; `chosen`, bool (folds + 1,), says which; `table` counts pairs of class and
-    fold."""
+def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
+    """Select the rows of the `chosen` folds, bool (folds + 1,), in a table that counts pairs of class and fold."""
     classes = len(table.total_parts) // len(chosen)
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
     parts = class_parts.regrouped(table.cell_parts, group, classes)

@@ -17,7 +17,7 @@ from itertools import accumulate, chain, pairwise
 from operator import mul
 from typing import Any, NamedTuple, TypeVar
 
-from filterkit.chains.evened import evened
+from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged
@@ -76,7 +76,9 @@ class Source:
         """Make a source of batches that are in memory, and stay there."""
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
-        source._stored = [_Stored(batch, len(batch), _n_values(batch), start) for batch, start in zip(batches, starts)]
+        source._stored = [
+            _Stored(batch, len(batch), _count_values(batch), start) for batch, start in zip(batches, starts)
+        ]
         source.in_memory = True
         return source
 
@@ -89,11 +91,13 @@ class Source:
             return self._map_and_store(function)
         if self._stored is not None and not self._reads_again:
             items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
-            results = mapped(self.engine, partial(_on_stored, self.schema, function), items)
+            results = mapped(self.engine, partial(_call_on_stored, self.schema, function), items)
             return self.watch(results, [stop - first for _, first, stop in items])
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
-        pieces = (batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), _n_values(batch), growth))
+        pieces = (
+            batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), _count_values(batch), growth)
+        )
         return mapped(self.engine, function, pieces)
 
     def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
@@ -101,15 +105,15 @@ class Source:
 
         The function gets a batch in pieces, so that it need not hold `growth` times as many values at once.
         """
-        on_batch = partial(on_pieces_of, function, growth)
+        on_batch = partial(call_on_pieces, function, growth)
         if self._stored is None or self._reads_again:
             return self.read(on_batch, done)
         items = [(each, 0, each.n_rows) for each in self._stored]
-        results = map_wanted(partial(_on_stored, self.schema, on_batch), items, self.engine, done)
+        results = map_wanted(partial(_call_on_stored, self.schema, on_batch), items, self.engine, done)
         return self.watch(results, [each.n_rows for each in self._stored])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        """The first pass, which also stores the batches."""
+        """Call ``function(batch)`` for every batch, and store the batches for later passes."""
         spool = Spool(self.memory)
         self.close_with(spool)
         self._stored = stored = []
@@ -192,27 +196,29 @@ class Rows:
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
+        """Call ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
         return self.source.map(
-            partial(_on_transformed, self.stages, self.training, function), last, growth_of(self.stages)
+            partial(_call_on_transformed, self.stages, self.training, function), last, compute_growth(self.stages)
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """``function(pieces)`` for every batch, in order; see `Source.map_pieces`."""
+        """Call ``function(pieces)`` for every batch, in order; see `Source.map_pieces`."""
         return self.source.map_pieces(
-            partial(_on_transformed_pieces, self.stages, self.training, function), done, growth_of(self.stages)
+            partial(_call_on_transformed_pieces, self.stages, self.training, function),
+            done,
+            compute_growth(self.stages),
         )
 
     def all_read(self) -> bool:
-        """Whether the input had been read to its end when the result that was taken last was computed."""
+        """Return whether the input had been read to its end when the latest result was computed."""
         return self.source.all_read()
 
     def through(self, stage: Fitted) -> Rows:
-        """These rows as they come out of one more fitted stage."""
+        """Pass these rows through one more fitted stage, when they are mapped over."""
         return replace(self, stages=[*self.stages, stage])
 
     def in_memory(self) -> Rows:
-        """These rows, transformed once and for all if their source is in memory; otherwise these rows themselves."""
+        """Transform these rows once and for all if their source is in memory; otherwise return them as they are."""
         if not self.source.in_memory or not self.stages:
             return self
         source = Source.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
@@ -220,7 +226,7 @@ class Rows:
         return Rows(source)
 
     def arranged_by(self, stage: TrainingStage) -> Rows:
-        """These rows as a training stage chooses or orders them; they are closed together with their source."""
+        """Let a training stage choose or order these rows; the result is closed together with their source."""
         arrangement = _Arrangement(self, stage)
         source = Source(
             self.schema,
@@ -261,7 +267,7 @@ class _Arrangement:
         engine = LocalEngine(1) if source.live else source.engine  # threads would ask for the next batch first
         batches = check_arranged(self._stage, partial(self._stage.arrange, self._rows), self._rows.schema)
         if source.part_size is not None:
-            batches = evened(batches, self._rows.schema, source.part_size)
+            batches = resize_batches(batches, self._rows.schema, source.part_size)
         with closing(map_wanted(function, self._number(batches), engine, done)) as results:
             for result in results:
                 self._all_read = self._all_read_before.popleft()
@@ -277,14 +283,14 @@ class _Arrangement:
             self.n_rows += len(batch)
 
 
-def growth_of(stages: Sequence[Fitted]) -> float:
-    """How many values at most there are of each value that comes to the first of these stages; 1 without any."""
+def compute_growth(stages: Sequence[Fitted]) -> float:
+    """Return how many values there are at most of each value that comes to the first stage; 1 without stages."""
     return max(accumulate((stage.growth for stage in stages), mul), default=1.0)
 
 
 @contextmanager
 def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator[Rows]:
-    """Rows of some batches, at least one, as a context.
+    """Open the rows of some batches, at least one, as a context.
 
     Parameters
     ----------
@@ -330,7 +336,7 @@ class _Stored(NamedTuple):
     start: int
 
 
-def _on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Stored, int, int]) -> T:
+def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Stored, int, int]) -> T:
     """Call ``function`` with the rows of a stored batch from `first` up to, but not including, `stop`."""
     stored, first, stop = piece
     batch = stored.batch if isinstance(stored.batch, Batch) else stored.batch.load(schema)
@@ -338,11 +344,11 @@ def _on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Sto
     return function(batch if stop - first == len(batch) else batch.rows(first, stop))
 
 
-def _on_transformed(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
+def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Callable[[Batch], T], batch: Batch) -> T:
     return function(transform(stages, batch, training))
 
 
-def _on_transformed_pieces(
+def _call_on_transformed_pieces(
     stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], pieces: Iterator[Batch]
 ) -> T:
     return function(transform(stages, piece, training) for piece in pieces)
@@ -351,13 +357,13 @@ def _on_transformed_pieces(
 def _pack_and_call(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[Any, int, int, T]:
-    """A batch packed for the spool, how many rows and values it has, and ``function`` of it."""
-    return pack(batch), len(batch), _n_values(batch), function(batch)
+    """Pack a batch for the spool; return that, the numbers of its rows and values, and ``function(batch)``."""
+    return pack(batch), len(batch), _count_values(batch), function(batch)
 
 
-def on_pieces_of(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
-    """``function`` of a batch in pieces, which even if `growth` is 1 are short enough to be written one by one."""
-    n_values = int(_n_values(batch) * max(growth, 1.0))
+def call_on_pieces(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
+    """Call a function with the pieces of a batch, each short enough to be written at once, even if `growth` is 1."""
+    n_values = int(_count_values(batch) * max(growth, 1.0))
     return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 
@@ -372,6 +378,6 @@ def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))
 
 
-def _n_values(batch: Batch) -> int:
-    """How many values of X are stored."""
+def _count_values(batch: Batch) -> int:
+    """Return how many values of X are stored."""
     return len(batch.csr.data) if batch.sparse else int(batch.X.size)

@@ -61,7 +61,7 @@ class Scratch:
         return stored
 
     def read(self, stored: Stored) -> np.ndarray:
-        """An array that was stored, as a copy in memory."""
+        """Read a stored array into memory."""
         array = np.empty(stored.shape, stored.dtype)
         view, offset = _bytes_of(array), stored.offset
         with temporary_errors():
@@ -85,7 +85,7 @@ class Scratch:
                 self._file.seek(0, os.SEEK_END)
 
     def join(self, several: Sequence[Stored]) -> Stored:
-        """Stored arrays as one, joined along the first axis; unless there is only one, they are written again."""
+        """Join stored arrays along the first axis; unless there is only one, they are written again."""
         if len(several) == 1:
             return several[0]
         shape = (sum(each.shape[0] for each in several), *several[0].shape[1:])
@@ -100,7 +100,7 @@ class Scratch:
         return Stored(offset, shape, several[0].dtype)
 
     def map_arrays(self, several: Sequence[Stored]) -> list[np.ndarray]:
-        """Stored arrays, mapped into memory: the system reads what is used of them, and forgets it when it needs room.
+        """Map stored arrays into memory: the system reads what is used of them, and drops it when it needs room.
 
         They stay when the file is closed. If the disk fails while they are used, the system ends the process.
         """
@@ -125,11 +125,11 @@ class Scratch:
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
-    """The bytes of an array, which is in one piece."""
+    """Return the bytes of a contiguous array."""
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def _close_quietly(file: IO[bytes]) -> None:
-    """Close a file that nobody needs any more, though what is left to write may find no room."""
+    """Close a file that nobody needs any more; ignore that the disk has no room for what is left to write."""
     with suppress(OSError):
         file.close()

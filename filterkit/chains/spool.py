@@ -73,7 +73,7 @@ class SpooledBatch:
             if getattr(batch, name) is not None:
                 self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
         if batch.passthrough is not None:
-            self._arrays["passthrough"] = _table_bytes(batch.passthrough)
+            self._arrays["passthrough"] = _pack_table(batch.passthrough)
         self.nbytes = sum(array.nbytes for array in self._arrays.values())
         self._stored: dict[str, Stored] = {}
         self._scratch: Scratch | None = None
@@ -88,20 +88,20 @@ class SpooledBatch:
         return vars(self) | {"_arrays": self._load_arrays(), "_stored": {}, "_scratch": None}
 
     def _load_arrays(self) -> dict[str, np.ndarray]:
-        """The arrays by name."""
+        """Return the arrays by name."""
         if self._scratch is None:
             return self._arrays
         return {name: self._scratch.read(stored) for name, stored in self._stored.items()}
 
     def load(self, schema: Schema) -> Batch:
-        """The batch as it was, with its `schema`; may be called in any thread or process."""
+        """Return the batch as it was, with its `schema`; may be called in any thread or process."""
         arrays = self._load_arrays()
         X: Any
         if "X" in arrays:
             X = arrays["X"].astype(np.float64).reshape(self.rows, schema.width)
         else:
             X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], schema.width)
-        passthrough = _table(arrays["passthrough"]) if "passthrough" in arrays else None
+        passthrough = _unpack_table(arrays["passthrough"]) if "passthrough" in arrays else None
         y = arrays.get("y")
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
@@ -120,7 +120,7 @@ def load_rows(spooled: Sequence[SpooledBatch], schema: Schema, first: int, stop:
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
-    """The same values as small integers if that loses nothing, or else `values` itself."""
+    """Return the same values as small integers if that loses nothing, or else `values` itself."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
@@ -130,8 +130,8 @@ def _pack(values: np.ndarray) -> np.ndarray:
     return packed if (packed == values).all() else values
 
 
-def _table_bytes(table: Any) -> np.ndarray:
-    """An Arrow table as uint8."""
+def _pack_table(table: Any) -> np.ndarray:
+    """Return an Arrow table as bytes, uint8."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -140,8 +140,7 @@ def _table_bytes(table: Any) -> np.ndarray:
     return np.frombuffer(sink.getvalue(), np.uint8)
 
 
-def _table(data: np.ndarray) -> Any:
-    """The Arrow table that `_table_bytes` was given."""
+def _unpack_table(data: np.ndarray) -> Any:
     import pyarrow as pa
 
     return pa.ipc.open_stream(pa.py_buffer(data)).read_all()

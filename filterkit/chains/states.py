@@ -46,18 +46,18 @@ class States:
             self._stored.append({key: self._scratch.store(_arrays_of(value)) for key, value in each.items()})
         self._only = None
 
-    def joined(self) -> State:
+    def join(self) -> State:
         """Return the state of all columns."""
         if self._only is not None:
             return self._only
         give_back_freed_memory()  # of fitting, which may be as large
-        return self._join(self._stored, lambda pieces: self._scratch.map_arrays([self._scratch.join(pieces)])[0])
+        return self._join_stored(self._stored, lambda pieces: self._scratch.map_arrays([self._scratch.join(pieces)])[0])
 
     def load(self, first: int, stop: int) -> State:
         """Return the joined states from number `first` up to, but not including, `stop`, in memory; of several."""
-        return self._join(self._stored[first:stop], self._load_joined)
+        return self._join_stored(self._stored[first:stop], self._load_joined)
 
-    def _join(
+    def _join_stored(
         self, stored: Sequence[dict[str, list[Stored]]], join_values: Callable[[list[Stored]], np.ndarray]
     ) -> State:
         joined: State = {}

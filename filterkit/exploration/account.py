@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.chains.fitting import FittedStep
-from filterkit.chains.gathering import Gathering
+from filterkit.chains.queries import Query
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Stage
@@ -27,10 +27,10 @@ class Account:
         self._rows = [rows, *(each.rows for each in passed)]
         self._sizes = [_Sizes() for _ in self._rows]
 
-    def gatherings(self) -> Iterator[Gathering]:
+    def queries(self) -> Iterator[Query]:
         """What it wants to know in one pass."""
         for rows, sizes in zip(self._rows, self._sizes):
-            yield Gathering(rows, _size, sizes.add)
+            yield Query(rows, _size, sizes.add)
 
     def described(self, stages: Sequence[Stage], seconds: Sequence[float | None]) -> list[dict[str, Any]]:
         """``stages`` of the page.

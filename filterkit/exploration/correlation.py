@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.chains.gathering import Gathering, Passes
+from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
 from filterkit.counts.gram import Gram
 from filterkit.counts.overview import Overview
@@ -38,7 +38,7 @@ def correlations(rows: Rows, columns: np.ndarray, overview: Overview) -> Passes[
     complete = not (overview.missing[columns].any() or overview.infinite[columns].any())
     blocks = _Blocks(low, high, complete, float(overview.weights[1]))
     summed = _Sum()
-    yield [Gathering(rows.through(OnlyColumns(rows.schema, columns)), blocks, summed.add)]
+    yield [Query(rows.through(OnlyColumns(rows.schema, columns)), blocks, summed.add)]
     number, sums, squares, products = (_sums_of_all if complete else _sums_of_both)(summed.gram(), len(columns))
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = sums / number  # of the first column of a pair, over the rows that have both

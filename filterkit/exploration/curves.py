@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.column_fitting import fitting_column_stages
-from filterkit.chains.gathering import Passes
+from filterkit.chains.column_fitting import fit_in_passes
+from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
@@ -89,7 +89,7 @@ def curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> 
     StageError : the stage cannot be fitted.
     """
     chosen = rows.through(OnlyColumns(rows.schema, columns))
-    thinned, fitted = yield from fitting_column_stages([_Thinned(), stage], chosen, memory)
+    thinned, fitted = yield from fit_in_passes([_Thinned(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     images, columns = _images(fitted, values), fitted.columns
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.fitting import FittedStep
-from filterkit.chains.gathering import Passes, gather
+from filterkit.chains.queries import Passes, run_passes
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlations
@@ -62,7 +62,7 @@ def details(features: Features, chain: Chain, known: Registry, memory: int, over
     origin = _origins(features.schema, chain.passed)
     outgoing = _chosen(origin, columns)
     stage = with_curve(chain.stages, known) if features.has_curves else None
-    before, drawn, after, correlation = gather(
+    before, drawn, after, correlation = run_passes(
         histograms(features.rows, columns, chain.before),
         _nothing() if stage is None else curves(features.rows, columns, stage, memory),
         _nothing()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from filterkit.chains.fitting import fit_each
-from filterkit.chains.gathering import Gathering, Passes, gather
+from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.schema import Schema
@@ -74,11 +74,11 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     account, looking = Account(rows, passed), overview.Looking(explored)
     choice = _Choice(named, explored.schema, known, looking)
     has_features = bool(explored.schema.width and choice.every)
-    _, ranking, before, after = gather(
-        _once([*account.gatherings(), looking.gathering()]),
-        rank(explored, choice.metrics, choice.supervised, memory) if has_features else _once([]),
-        extents(explored, memory) if has_features else _once([]),
-        extents(passed[-1].rows, memory) if has_features and passed[head:] else _once([]),
+    _, ranking, before, after = run_passes(
+        _run_once([*account.queries(), looking.query()]),
+        rank(explored, choice.metrics, choice.supervised, memory) if has_features else _run_once([]),
+        extents(explored, memory) if has_features else _run_once([]),
+        extents(passed[-1].rows, memory) if has_features and passed[head:] else _run_once([]),
     )
     seen = looking.seen
     about_rows = {
@@ -110,9 +110,9 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     )
 
 
-def _once(gatherings: list[Gathering]) -> Passes[None]:
+def _run_once(queries: list[Query]) -> Passes[None]:
     """Finds out in one pass what others keep."""
-    yield gatherings
+    yield queries
 
 
 def _named(names: Sequence[str]) -> list[Metric]:

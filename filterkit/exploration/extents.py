@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.chains.column_fitting import fitting_column_stages
-from filterkit.chains.gathering import Passes
+from filterkit.chains.column_fitting import fit_in_passes
+from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import entries
 from filterkit.counts.statistic import Statistic
@@ -58,7 +58,7 @@ def extents(rows: Rows, memory: int) -> Passes[Extents]:
     StageError : a weight cannot be counted.
     """
     stage = _Reaching(is_supervised(rows.schema))
-    (fitted,) = yield from fitting_column_stages([stage], rows, memory)
+    (fitted,) = yield from fit_in_passes([stage], rows, memory)
     return Extents(**fitted.state, totals=stage.totals)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.gathering import Gathering, Passes
+from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import entries, infinite_value
 from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
@@ -84,7 +84,7 @@ def histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     group[order] = np.minimum(np.arange(len(order)), most - 1)
     bins = _Bins(schema, reach, group)
     counted = _Counted(bins)
-    yield [Gathering(chosen, bins, counted.add)]
+    yield [Query(chosen, bins, counted.add)]
     classes = _classes(schema.class_attribute, order, most) if is_supervised(schema) else [""]
     return Histograms(schema, classes, bins.edges, *counted.by_bin())
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.chains.gathering import Gathering
+from filterkit.chains.queries import Query
 from filterkit.chains.rows import Rows
 from filterkit.counts.overview import Merging, Overview
 from filterkit.data.batch import Batch, empty
@@ -52,9 +52,9 @@ class Looking:
         self._classes = np.zeros(len(target.values) if target is not None and target.kind == "nominal" else 0)
         self._unlabelled = 0
 
-    def gathering(self) -> Gathering:
+    def query(self) -> Query:
         """What it wants to know in one pass."""
-        return Gathering(self._rows, _look_at, self._add)
+        return Query(self._rows, _look_at, self._add)
 
     def _add(self, look: Seen) -> None:
         self._merging.add(look.overview)

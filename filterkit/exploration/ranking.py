@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.column_fitting import fitting_column_stages
-from filterkit.chains.gathering import Passes
+from filterkit.chains.column_fitting import fit_in_passes
+from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, best_tests
 from filterkit.counts.class_parts import SparseParts
@@ -82,7 +82,7 @@ def rank(rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, 
     StageError : a value is infinite, or a metric needs a class and there is none.
     """
     stage = _Ranked(metrics, supervised)
-    (fitted,) = yield from fitting_column_stages([stage], rows, memory)
+    (fitted,) = yield from fit_in_passes([stage], rows, memory)
     return Ranking(stage.metrics, fitted.state, stage.totals)
 
 

@@ -15,7 +15,7 @@ def joined(*states):
     made = States(Scratch())
     for state in states:
         made.add(state)
-    return made.joined()
+    return made.join()
 
 
 def test_one_state_stays_as_it_is():
@@ -71,7 +71,7 @@ def test_the_file_is_closed_when_it_is_forgotten_and_what_is_mapped_stays():
     states = States(scratch)
     for _ in range(2):
         states.add({"r": Ragged(np.array([0, 1]), np.ones(1))})
-    found, file = states.joined()["r"], scratch._file
+    found, file = states.join()["r"], scratch._file
     assert not file.closed
     del states, scratch
     assert file.closed and found.values.tolist() == [1, 1]

@@ -17,7 +17,7 @@ from weka import weka
 
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
-from filterkit.chains.crossfit import counted_classes, draw_folds
+from filterkit.chains.crossfit import draw_folds, read_classes
 from filterkit.plugin import Tasks, Training
 
 
@@ -155,7 +155,7 @@ def noisy(classes=2, rows=70, seed=0):
 
 def tried(before, batch, costs, criterion, folds, seed):
     """For each C the mean of a measure over the folds, and the truth and scores of the rows left out."""
-    fold = draw_folds(counted_classes(rows_in_memory([batch])), folds, seed)
+    fold = draw_folds(read_classes(rows_in_memory([batch])), folds, seed)
     codes = filterkit.chain("svm").fit(batch).stages[0].tasks.codes
     values, truths, scores = [], [], []
     for number in range(folds):

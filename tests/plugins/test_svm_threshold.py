@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 import filterkit
 from filterkit import Attribute, Batch, Schema, StageError, UsageError
-from filterkit.chains.crossfit import counted_classes, draw_folds
+from filterkit.chains.crossfit import draw_folds, read_classes
 
 
 def model(text, batch):
@@ -111,7 +111,7 @@ def data(name, positive):
 
 
 def folds_of(batch, seed):
-    return draw_folds(counted_classes(rows_in_memory([batch])), 5, seed)
+    return draw_folds(read_classes(rows_in_memory([batch])), 5, seed)
 
 
 def positives(batch):

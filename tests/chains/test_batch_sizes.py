@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit.chains.evened import evened
+from filterkit.chains.batch_sizes import resize_batches
 from filterkit.data.batch import concatenate
 
 SAMPLES = ["iris", "sparse-counts-multiclass", "mixed-sparse"]
@@ -19,7 +19,8 @@ def cut(batch, bounds):
 def test_the_division_does_not_depend_on_the_one_before(name, size):
     batch = filterkit.read(f"arff_samples/{name}.arff")
     several = [
-        list(evened(cut(batch, bounds), batch.schema, size)) for bounds in ([], [1], [3, 3, 10], range(1, len(batch)))
+        list(resize_batches(cut(batch, bounds), batch.schema, size))
+        for bounds in ([], [1], [3, 3, 10], range(1, len(batch)))
     ]
     for found in several:
         assert [len(each) for each in found] == [len(each) for each in several[0]]
@@ -35,4 +36,4 @@ def test_the_division_does_not_depend_on_the_one_before(name, size):
 
 def test_no_rows_are_no_batch():
     batch = filterkit.read("arff_samples/iris.arff")
-    assert list(evened([batch.rows(0, 0)], batch.schema, 100)) == []
+    assert list(resize_batches([batch.rows(0, 0)], batch.schema, 100)) == []

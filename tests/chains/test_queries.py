@@ -1,4 +1,4 @@
-"""Gathering: what is wanted at the same time is found in one pass, behind whatever stages."""
+"""Query: what is wanted at the same time is found in one pass, behind whatever stages."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from counted import counted_rows
 
 import filterkit
 from filterkit.chains.fitting import FittedStep, fit_each
-from filterkit.chains.gathering import Gathering, gather, in_one_pass
+from filterkit.chains.queries import Query, run_pass, run_passes
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.stages.base import Fitted
@@ -50,7 +50,7 @@ def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_calle
     once = rows.through(double)
     wanted = [rows, once.through(triple), once, once.through(fivefold), rows.through(triple), once]
     found = [[] for _ in wanted]
-    in_one_pass([Gathering(each, total, own.append) for each, own in zip(wanted, found)])
+    run_pass([Query(each, total, own.append) for each, own in zip(wanted, found)])
     assert rows.source.passes == 1
     whole = float(np.arange(1, 21).sum())
     assert [sum(own) for own in found] == [whole * factor for factor in (1, 6, 2, 10, 3, 2)]
@@ -59,15 +59,13 @@ def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_calle
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():
     rows, taken = counted(made(), LocalEngine(2), parts=10), []
-    in_one_pass(
-        [Gathering(rows, starts, taken.append), Gathering(rows.through(Times(rows.schema, 2)), len, taken.append)]
-    )
+    run_pass([Query(rows, starts, taken.append), Query(rows.through(Times(rows.schema, 2)), len, taken.append)])
     assert taken == [each for start in range(10) for each in (start, 1)]
 
 
-def test_each_source_is_read_once():
+def test_each_source_is_read_run_once():
     first, second, found = counted(made()), counted(made(6)), []
-    in_one_pass([Gathering(each, len, found.append) for each in (first, second, first)])
+    run_pass([Query(each, len, found.append) for each in (first, second, first)])
     assert (first.source.passes, second.source.passes, sum(found)) == (1, 1, 26)
 
 
@@ -78,7 +76,7 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
         results = []
         for number in range(passes):
             found = []
-            yield [Gathering(rows, total, found.append)]
+            yield [Query(rows, total, found.append)]
             results.append(sum(found))
             said.append((name, number))
         return results
@@ -88,10 +86,10 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
         yield
 
     whole = float(np.arange(1, 21).sum())
-    assert gather(adding("a", 1), nothing(), adding("b", 3)) == [[whole], "nothing", [whole] * 3]
+    assert run_passes(adding("a", 1), nothing(), adding("b", 3)) == [[whole], "nothing", [whole] * 3]
     assert rows.source.passes == 3
     assert said == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
-    assert gather() == []
+    assert run_passes() == []
 
 
 def test_an_error_comes_out():
@@ -100,12 +98,12 @@ def test_an_error_comes_out():
 
     rows = counted(made())
     with pytest.raises(filterkit.StageError, match="refuse: no"):
-        in_one_pass([Gathering(rows, len, print), Gathering(rows, refuse, print)])
+        run_pass([Query(rows, len, print), Query(rows, refuse, print)])
 
 
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
         passed: list[FittedStep] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
-        in_one_pass([Gathering(each.rows, starts, found.append) for each in passed])
+        run_pass([Query(each.rows, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

@@ -13,7 +13,7 @@ from filterkit.data.schema import Schema
 _VALUE_BYTES = 8
 
 
-def evened(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
+def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
     """Divide the rows of some batches into batches of about `size` bytes, whatever the old batches were.
 
     A row belongs to the batch in whose range of `size` bytes it begins. No batch is empty.

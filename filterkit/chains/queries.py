@@ -1,0 +1,102 @@
+"""Queries: several results from one pass over the rows.
+
+A `Query` names its rows, a function to call on each batch, and a callback for the results. Queries that are asked at
+the same time are answered in one pass over the source of their rows:
+
+    source ── stages ──> rows ── stages ──> rows ── stages ──> rows
+                          ├── compute, collect                  └── compute, collect
+                          └── compute, collect
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from filterkit.chains.rows import Rows, compute_growth
+from filterkit.data.batch import Batch
+from filterkit.stages.base import Fitted, transform
+
+T = TypeVar("T")
+
+
+class Query(NamedTuple):
+    """What is computed in one pass over some rows.
+
+    Attributes
+    ----------
+    rows : the rows.
+    compute : called with each batch, in any thread or process, so it and its results can be pickled.
+    collect : called with each result, in the order of the batches, in this process.
+    """
+
+    rows: Rows
+    compute: Callable[[Batch], Any]
+    collect: Callable[[Any], object]
+
+
+# Computes something in one pass or in several: yields the queries of each pass, and goes on when they are answered.
+Passes = Generator[list[Query], None, T]
+
+
+def run_passes(*several: Passes[Any]) -> list[Any]:
+    """Run generators of queries side by side, in shared passes, and return what each returns.
+
+    In each pass they go on in the order of the arguments, so one may use what those before it have just collected.
+    """
+    results: list[Any] = [None] * len(several)
+    waiting: dict[int, list[Query]] = {number: [] for number in range(len(several))}
+    while waiting:
+        for number in list(waiting):
+            try:
+                waiting[number] = next(several[number])
+            except StopIteration as end:
+                del waiting[number]
+                results[number] = end.value
+        run_pass([query for queries in waiting.values() for query in queries])
+    return results
+
+
+def run_pass(queries: Sequence[Query]) -> None:
+    """Answer queries in one pass over each source of their rows."""
+    by_source: dict[int, list[Query]] = {}
+    for query in queries:
+        by_source.setdefault(id(query.rows.source), []).append(query)
+    for shared in by_source.values():
+        tasks = [_Task(number, query.rows.stages, query.compute) for number, query in enumerate(shared)]
+        growth = max(compute_growth(query.rows.stages) for query in shared)
+        for results in shared[0].rows.source.map(partial(_run_tasks, tasks), growth=growth):
+            for number, query in enumerate(shared):
+                query.collect(results[number])
+
+
+class _Task(NamedTuple):
+    """What to compute of a batch once it has passed some stages, and the number of the result."""
+
+    number: int
+    stages: Sequence[Fitted]
+    compute: Callable[[Batch], Any]
+
+
+def _run_tasks(tasks: list[_Task], batch: Batch) -> dict[int, Any]:
+    """Return the results for a batch by number. Stages that tasks share are passed once."""
+    results: dict[int, Any] = {}
+    while True:
+        by_stage: dict[int, list[_Task]] = {}
+        for task in tasks:
+            if task.stages:
+                by_stage.setdefault(id(task.stages[0]), []).append(task)
+            else:
+                results[task.number] = task.compute(batch)
+        if not by_stage:
+            return results
+        *others, tasks = by_stage.values()
+        for several in others:
+            results |= _run_tasks(_drop_first_stage(several), transform(several[0].stages[:1], batch, training=True))
+        # The batch before this stage is not needed any longer, and not held.
+        batch, tasks = transform(tasks[0].stages[:1], batch, training=True), _drop_first_stage(tasks)
+
+
+def _drop_first_stage(tasks: list[_Task]) -> list[_Task]:
+    return [task._replace(stages=task.stages[1:]) for task in tasks]
